@@ -25,25 +25,29 @@ COMMANDS = (
     "install",
     "help",
 )
-LEAST_PYTHON = (3, 11)
+MIN_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.
 NEEDED = (
     *("numpy", "scipy", "sklearn", "pandas", "numba", "optuna", "cmaes", "skops", "joblib"),
-    *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "openpyxl", "core", "resources"),
+    *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "openpyxl", "msgspec"),
+    *("core", "resources"),
 )
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Open the window (on a file, if one is given), or run a command; returns the exit status."""
-    if sys.version_info < LEAST_PYTHON:
-        wanted, given = ".".join(map(str, LEAST_PYTHON)), ".".join(map(str, sys.version_info[:2]))
+    if sys.version_info < MIN_PYTHON:
+        required_version, running_version = (
+            ".".join(map(str, MIN_PYTHON)),
+            ".".join(map(str, sys.version_info[:2])),
+        )
         sys.stderr.write(
-            f"tunescope: it needs Python {wanted} or newer, and this is Python {given} "
-            f"({sys.executable}); start it by packaging/run, which finds one.\n"
+            f"tunescope: it needs Python {required_version} or newer, and this is Python "
+            f"{running_version} ({sys.executable}); start it by packaging/run, which finds one.\n"
         )
         return 2
     try:
-        return start(arguments)
+        return start_program(arguments)
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in NEEDED:
             raise
@@ -54,33 +58,33 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         return 2
 
 
-def start(arguments: "Sequence[str] | None" = None) -> int:
+def start_program(arguments: "Sequence[str] | None" = None) -> int:
     """The same, where everything that is needed is there."""
     leave_working_folder()
     import multiprocessing
 
     if arguments is None:  # this process is ours alone
-        from core.collecting import while_starting
+        from core.garbage_collection import collect_rarely
 
-        while_starting()
+        collect_rarely()
     multiprocessing.freeze_support()
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given == ["--self-test"]:
-        from app.self_test.main import main as test_itself
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--self-test"]:
+        from app.self_test.run_self_test import run_self_test as test_itself
 
         return test_itself()
-    if given and (given[0] in COMMANDS or given[0].startswith("-")):
+    if words and (words[0] in COMMANDS or words[0].startswith("-")):
         from app.cli import main as run_command
 
-        return run_command(given)
-    file = given[0] if given else ""
+        return run_command(words)
+    file = words[0] if words else ""
     if file and not is_there(file):
         from app.cli.parsing.parser import no_such_file
 
         sys.stderr.write(f"{no_such_file(file, COMMANDS)}\n")
         return 2
-    if len(given) > 1:
-        sys.stderr.write(f"tunescope: the window opens one file, not {len(given)}.\n")
+    if len(words) > 1:
+        sys.stderr.write(f"tunescope: the window opens one file, not {len(words)}.\n")
         return 2
     return open_window(file)
 
@@ -101,24 +105,28 @@ def leave_working_folder() -> None:
     PYTHONPATH names it in full, and where it is one of Python's own.
     """
     ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    named = [place for place in given if os.path.isabs(place)]
-    wanted = {ours, *map(os.path.realpath, named)}
+    python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    absolute_folders = [folder for folder in python_path if os.path.isabs(folder)]
+    allowed_folders = {ours, *map(os.path.realpath, absolute_folders)}
     library = os.path.dirname(os.__file__)
     first = sys.path.index(library) if library in sys.path else len(sys.path)
     try:
-        here = os.path.realpath(os.curdir)
+        working_folder = os.path.realpath(os.curdir)
     except OSError:  # the folder is gone
-        here = ""
-    head = [place for place in sys.path[:first] if os.path.isabs(place)]
-    head = [place for place in head if os.path.realpath(place) != here or here in wanted]
-    sys.path[:] = head + [place for place in sys.path[first:] if os.path.isabs(place)]
+        working_folder = ""
+    head = [folder for folder in sys.path[:first] if os.path.isabs(folder)]
+    head = [
+        folder
+        for folder in head
+        if os.path.realpath(folder) != working_folder or working_folder in allowed_folders
+    ]
+    sys.path[:] = head + [folder for folder in sys.path[first:] if os.path.isabs(folder)]
     # What the processes that we start find: no folder before ours, and ours where it is needed.
     os.environ["PYTHONSAFEPATH"] = "1"
-    if ours in map(os.path.realpath, head) and ours not in map(os.path.realpath, named):
-        named.append(ours)
-    if named or "PYTHONPATH" in os.environ:
-        os.environ["PYTHONPATH"] = os.pathsep.join(named)
+    if ours in map(os.path.realpath, head) and ours not in map(os.path.realpath, absolute_folders):
+        absolute_folders.append(ours)
+    if absolute_folders or "PYTHONPATH" in os.environ:
+        os.environ["PYTHONPATH"] = os.pathsep.join(absolute_folders)
 
 
 def open_window(file: str) -> int:
@@ -137,14 +145,14 @@ def open_window(file: str) -> int:
     except UnusableError as error:
         sys.stderr.write(f"tunescope: {error.sentence}\n")
         return 2
-    from app.window.opening import run
+    from app.window.open_window import run_window
 
-    return run(file)
+    return run_window(file)
 
 
 def without_window(why: str, file: str) -> int:
     """Tune a file in the terminal, or say how; `why` is a sentence."""
-    from core.export.choices import MODEL_ENDINGS
+    from core.export.exportable_models import MODEL_ENDINGS
 
     sys.stderr.write(f"tunescope: {why}\n")
     if file and not file.lower().endswith(MODEL_ENDINGS):
@@ -152,10 +160,10 @@ def without_window(why: str, file: str) -> int:
 
         sys.stderr.write(f"Without a window, {file} is tuned in the terminal.\n")
         return run_command(["tune", file])
-    how = "tunescope tune FILE tunes in the terminal; try tunescope tune sample:clinic"
+    command_hint = "tunescope tune FILE tunes in the terminal; try tunescope tune sample:clinic"
     if file:
-        how = f"tunescope predict {file} FILE predicts with this model"
-    sys.stderr.write(f"Without a window, {how}.\n")
+        command_hint = f"tunescope predict {file} FILE predicts with this model"
+    sys.stderr.write(f"Without a window, {command_hint}.\n")
     return 2
 
 

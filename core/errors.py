@@ -29,24 +29,24 @@ class UnusableError(Exception):
     @property
     def sentence(self) -> str:
         """One line: "where: what; cure.", with a question mark where the cure is a question."""
-        place = f"{self.where}: " if self.where else ""
+        location = f"{self.where}: " if self.where else ""
         cure = f"; {self.cure}" if self.cure else ""
         end = "?" if self.cure.startswith("did you mean") else "."
-        return " ".join(f"{place}{self.what}{cure}{end}".split())
+        return " ".join(f"{location}{self.what}{cure}{end}".split())
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.what, self.where, self.cure))
 
 
-def one_of(named: Iterable[str], word: str) -> str:
+def nearest_names_cure(named: Iterable[str], word: str) -> str:
     """The cure for a name that is not there: the nearest ones of those that are, or all of them."""
     names = list(named)
     near = difflib.get_close_matches(word, names, n=1)
     return f"did you mean {near[0]}" if near else f"choose one of {', '.join(names)}"
 
 
-def cannot_write(
-    what: str,
+def write_error(
+    subject: str,
     where: Path | str,
     error: OSError,
     cure: str = "choose another folder or name",
@@ -55,7 +55,7 @@ def cannot_write(
     """That something cannot be written, and why.
 
     Args:
-        what: "the file"; a disk that is full is named instead.
+        subject: "the file"; a disk that is full is named instead.
         where: its path.
         error: what the system said.
         cure: what to do.
@@ -64,7 +64,7 @@ def cannot_write(
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return UnusableError("the disk is full", where=str(where), cure=room)
     why = f" ({error.strerror or error})" if error.args else ""
-    return UnusableError(f"{what} cannot be written{why}", where=str(where), cure=cure)
+    return UnusableError(f"{subject} cannot be written{why}", where=str(where), cure=cure)
 
 
 def _rebuild(what: str, where: str, cure: str) -> UnusableError:

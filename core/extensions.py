@@ -12,7 +12,7 @@ R = TypeVar("R")
 _faults: dict[tuple[str, str], str] = {}  # by group and entry point
 
 
-def faults() -> list[str]:
+def extension_errors() -> list[str]:
     """A sentence for each extension that had to be left out, of the registries read so far."""
     return list(_faults.values())
 
@@ -22,74 +22,77 @@ class Registry(Mapping[str, T], Generic[T]):
 
     Entry points are read once, when a name is asked for that is not among the program's own, or
     when all are listed. An entry that cannot be imported, fails its check or has the name of
-    another one is left out, and `faults` names it.
+    another one is left out, and `extension_errors` names it.
 
     Args:
         group: of the entry points ("tunescope.models").
-        own: the program's entries; each has a `name`.
+        own_entries: the program's entries; each has a `name`.
         check: raises an exception for an object that is no such entry, or an unusable one.
     """
 
-    def __init__(self, group: str, own: Iterable[T], check: Callable[[Any], None]) -> None:
+    def __init__(self, group: str, own_entries: Iterable[T], check: Callable[[Any], None]) -> None:
         self.group = group
-        self.own = {_name_of(entry): entry for entry in own}
+        self.own_entries = {_name_of(entry): entry for entry in own_entries}
         self._check = check
         self._points: dict[str, Any] = {}  # by the names of the entries that they gave
 
     @cached_property
-    def _all(self) -> dict[str, T]:
+    def _all_entries(self) -> dict[str, T]:
         # Its import takes longer than reading the entry points.
         from importlib.metadata import entry_points
 
-        found = dict(self.own)
+        entries = dict(self.own_entries)
         try:
-            points = sorted(entry_points(group=self.group), key=lambda one: one.name)
+            points = sorted(
+                entry_points(group=self.group), key=lambda entry_point: entry_point.name
+            )
         except Exception as error:  # one damaged package spoils the reading of all
-            _faults[self.group, ""] = f"No extension can be read: {_said(error)}."
-            return found
+            _faults[self.group, ""] = f"No extension can be read: {_error_text(error)}."
+            return entries
         for point in points:
             try:
                 entry = point.load()
                 self._check(entry)
                 name = _name_of(entry)
-                if name in found:
+                if name in entries:
                     raise ValueError(f"the name “{name}” is taken")
-                found[name], self._points[name] = entry, point
+                entries[name], self._points[name] = entry, point
             except (Exception, SystemExit) as error:  # whatever fails, the program goes on
                 self._name_fault(point, error)
-        return found
+        return entries
 
     def _name_fault(self, point: Any, error: BaseException) -> None:
-        what = f"The extension “{point.name}” ({point.value}) is left out"
-        _faults[self.group, point.name] = f"{what}: {_said(error)}."
+        problem = f"The extension “{point.name}” ({point.value}) is left out"
+        _faults[self.group, point.name] = f"{problem}: {_error_text(error)}."
 
     def answers(self, ask: Callable[[T], R]) -> dict[str, R]:
         """{name: what `ask` gives of an entry}.
 
-        An entry of a package for which it raises is left out from then on, and `faults` names it.
+        An entry of a package for which it raises is left out from then on, and `extension_errors`
+        names it.
         """
-        found = {}
+        answers = {}
         for name, entry in list(self.items()):
             try:
-                found[name] = ask(entry)
+                answers[name] = ask(entry)
             except Exception as error:
-                if name in self.own:
+                if name in self.own_entries:
                     raise
-                del self._all[name]
+                del self._all_entries[name]
                 self._name_fault(self._points[name], error)
-        return found
+        return answers
 
     def __getitem__(self, name: str) -> T:
-        return self.own[name] if name in self.own else self._all[name]
+        return self.own_entries[name] if name in self.own_entries else self._all_entries[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.own or name in self._all
+        return name in self.own_entries or name in self._all_entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
+        return iter(self._all_entries)
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self._all_entries)
 
 
 def check_kind(entry: Any, kind: type) -> None:
@@ -98,8 +101,7 @@ def check_kind(entry: Any, kind: type) -> None:
         raise TypeError(f"it is no {kind.__name__} but {_article(type(entry).__name__)}")
 
 
-def _said(error: BaseException) -> str:
-    """What an exception says, on one line."""
+def _error_text(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 

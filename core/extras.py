@@ -30,19 +30,23 @@ def install_command(extra: str) -> str:
 def own_command() -> str:
     """How this very program is called: by its name, or by its path where the name is another's."""
     if getattr(sys, "frozen", False):
-        found = shutil.which("tunescope")  # of a package a link to the program
-        same = found is not None and os.path.realpath(found) == os.path.realpath(sys.executable)
+        link_path = shutil.which("tunescope")  # of a package a link to the program
+        same = link_path is not None and os.path.realpath(link_path) == os.path.realpath(
+            sys.executable
+        )
         return "tunescope" if same else shlex.quote(sys.executable)
     ending = ".exe" if sys.platform == "win32" else ""
-    own = Path(sys.executable).with_name(f"tunescope{ending}")
-    if not own.exists():
+    executable = Path(sys.executable).with_name(f"tunescope{ending}")
+    if not executable.exists():
         return f"{shlex.quote(sys.executable)} -P -m app"
-    named = shutil.which("tunescope")
-    same = named is not None and os.path.realpath(named) == os.path.realpath(own)
-    return "tunescope" if same else shlex.quote(str(own))
+    command_path = shutil.which("tunescope")
+    same = command_path is not None and os.path.realpath(command_path) == os.path.realpath(
+        executable
+    )
+    return "tunescope" if same else shlex.quote(str(executable))
 
 
 def other_program() -> str:
     """The command `tunescope` that the path has, where it is not this program; "" otherwise."""
-    named = shutil.which("tunescope")
-    return "" if named is None or own_command() == "tunescope" else named
+    command_path = shutil.which("tunescope")
+    return "" if command_path is None or own_command() == "tunescope" else command_path

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self
 
 from core.errors import UnusableError
+from core.records import Record
 
 Kind = Literal["float", "int", "choice", "bool"]
 
@@ -42,33 +43,33 @@ class Option:
     choice_labels: tuple[str, ...] = ()
     lowest_label: str = ""
 
-    def read(self, value: Any) -> Any:
+    def parse_value(self, value: Any) -> Any:
         """The value as its own type; text is parsed. Raises UnusableError with the range."""
         if self.kind == "choice":
             if str(value) not in self.choices:
-                raise self._refuse(value, "choose one of " + ", ".join(self.choices))
+                raise self._value_error(value, "choose one of " + ", ".join(self.choices))
             return str(value)
         if self.kind == "bool":
             words = {"true": True, "yes": True, "on": True, "1": True}
             words |= {"false": False, "no": False, "off": False, "0": False}
             if str(value).lower() not in words:
-                raise self._refuse(value, "give yes or no")
+                raise self._value_error(value, "give yes or no")
             return words[str(value).lower()]
-        return self._number(value)
+        return self._parse_number(value)
 
-    def _number(self, value: Any) -> float | int:
+    def _parse_number(self, value: Any) -> float | int:
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise self._refuse(value, f"give a number {self.range_in_words()}") from None
+            raise self._value_error(value, f"give a number {self.range_text()}") from None
         if self.kind == "int" and number != int(number if math.isfinite(number) else 0):
-            raise self._refuse(value, f"give a whole number {self.range_in_words()}")
+            raise self._value_error(value, f"give a whole number {self.range_text()}")
         too_low = number < self.low or (self.low_open and number == self.low)
         if not math.isfinite(number) or too_low or number > self.high:
-            raise self._refuse(value, f"give a number {self.range_in_words()}")
+            raise self._value_error(value, f"give a number {self.range_text()}")
         return int(number) if self.kind == "int" else number
 
-    def range_in_words(self) -> str:
+    def range_text(self) -> str:
         """The allowed range: "between 0 and 1", "above 0", "of any size"."""
         if math.isinf(self.low) and math.isinf(self.high):
             return "of any size"
@@ -78,33 +79,62 @@ class Option:
             return f"of at most {self.high:g}"
         return f"{'above' if self.low_open else 'from'} {self.low:g} to {self.high:g}"
 
-    def _refuse(self, value: Any, cure: str) -> UnusableError:
+    def _value_error(self, value: Any, cure: str) -> UnusableError:
         return UnusableError(f"“{value}” is out of range", where=f"option {self.name}", cure=cure)
 
 
-def option_from_dict(plain: Mapping[str, Any]) -> Option:
-    """The option that `dataclasses.asdict` gave, perhaps by way of JSON."""
-    lists = {name: tuple(plain.get(name, ())) for name in ("choices", "choice_labels")}
-    return Option(**{**plain, **lists})
-
-
-def complete(described: Iterable[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
     """Every option's value: the given ones checked, the others at their defaults.
 
     Raises:
         UnusableError: an option that does not exist (with the nearest name), or is out of range.
     """
-    by_name = {option.name: option for option in described}
-    for name in given:
+    by_name = {option.name: option for option in options}
+    for name in values:
         if name not in by_name:
             near = difflib.get_close_matches(name, by_name, n=1)
-            cure = f"did you mean {near[0]}" if near else _names(by_name)
+            cure = f"did you mean {near[0]}" if near else _options_text(by_name)
             raise UnusableError("there is no such option here", where=f"option {name}", cure=cure)
     return {
-        name: option.read(given[name]) if name in given else option.default
+        name: option.parse_value(values[name]) if name in values else option.default
         for name, option in by_name.items()
     }
 
 
-def _names(by_name: Mapping[str, Option]) -> str:
+def _options_text(by_name: Mapping[str, Option]) -> str:
     return "the options are " + ", ".join(by_name) if by_name else "leave it out"
+
+
+@dataclass(frozen=True)
+class StrategyOptions(Record):
+    """The values of a strategy's options: a field each in a class of its own.
+
+    What stands here holds where a strategy has no such option.
+    """
+
+    search = ""  # the strategy that tunes each of several models
+    average = True  # the best of them
+    weights = ""  # of the average's members
+    judged = "cv"
+    repeats = 1
+    as_published = False
+    earlier = 0  # datasets whose best settings are tried first
+    max_steps = 0
+    steps = 0
+    validation = "holdout"
+    folds = 5
+    prior = "none"
+    # A numeric target is brought to this standard deviation beside standardized columns: the
+    # learners' start at C = 1 and β = 1 mean something in one unit only, and the papers' targets
+    # have this one.
+    target_spread = 10.0
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Those of the values that are fields, unchecked; the others at their defaults."""
+        names = [each.name for each in fields(cls) if each.name in values]
+        return cls(**{name: values[name] for name in names})
+
+    def changed(self, **values: Any) -> Self:
+        """The same options with other values of some."""
+        return replace(self, **values)

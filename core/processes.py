@@ -46,7 +46,12 @@ class OwnedProcess:
     """
 
     def __init__(
-        self, context: Any, serve: Callable[..., None], *given: Any, name: str, group: bool = False
+        self,
+        context: Any,
+        serve: Callable[..., None],
+        *arguments: Any,
+        name: str,
+        group: bool = False,
     ) -> None:
         self.name, self.forced = name, False
         self._group, self._deadline = group, 0.0
@@ -55,7 +60,7 @@ class OwnedProcess:
         try:
             _limit_waits(self.pipe)
             self._process = context.Process(
-                target=serve, args=(theirs, *given), name=f"tunescope {name}", daemon=not group
+                target=serve, args=(theirs, *arguments), name=f"tunescope {name}", daemon=not group
             )
             self._process.start()
         except BaseException:
@@ -64,10 +69,10 @@ class OwnedProcess:
         finally:
             theirs.close()  # so that each side sees when the other is gone
         # The interpreter waits for its processes as it ends: none may be left by then.
-        self._left = weakref.finalize(self, _kill, self._process, group)
+        self._finalizer = weakref.finalize(self, _kill_process, self._process, group)
 
     @property
-    def id(self) -> int:
+    def pid(self) -> int:
         """Its number, by which the system knows it."""
         return int(self._process.pid)
 
@@ -77,7 +82,7 @@ class OwnedProcess:
         return int(self._process.sentinel)
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it still runs."""
         return bool(self._process.is_alive())
 
@@ -86,7 +91,7 @@ class OwnedProcess:
         """When `escalate` has something to do, in seconds of time.monotonic(); 0.0 for never."""
         return self._deadline
 
-    def expect(self, seconds: float | None) -> None:
+    def expect_reaction(self, seconds: float | None) -> None:
         """It must have reacted so many seconds from now; None: it has."""
         self._deadline = 0.0 if seconds is None else time.monotonic() + seconds
 
@@ -95,40 +100,40 @@ class OwnedProcess:
         if not self._deadline or time.monotonic() < self._deadline:
             return
         if self.forced:
-            _kill(self._process, self._group)
-            self.expect(None)
+            _kill_process(self._process, self._group)
+            self.expect_reaction(None)
         else:
             self.forced = True
             self._process.terminate()
-            self.expect(LEAVES)
+            self.expect_reaction(LEAVES)
 
-    def end(self, patience: float = 0.0) -> str:
+    def end_process(self, patience: float = 0.0) -> str:
         """Close its pipe, wait, kill what is left; why it ended, as a sentence."""
         self.pipe.close()
         self._process.join(patience)
         code = self._process.exitcode
-        self._left()
+        self._finalizer()
         self._process.join(LEAVES)
         with contextlib.suppress(ValueError):  # a disk that hangs keeps even the killed
             self._process.close()
         if code is None or self.forced:
             return f"The {self.name} did not react and was ended."
-        return exit_in_words(code, self.name, memory_kills() > self._kills_before)
+        return exit_text(code, self.name, memory_kills() > self._kills_before)
 
     def kill(self) -> None:
         """End it at once, from whatever thread; whoever reads its pipe sees the end."""
         with contextlib.suppress(ValueError):  # it has ended and was taken leave of
-            _kill(self._process, self._group)
+            _kill_process(self._process, self._group)
 
 
-def _kill(process: Any, group: bool) -> None:
+def _kill_process(process: Any, group: bool) -> None:
     if group and sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
 
 
-def exit_in_words(code: int, name: str, out_of_memory: bool = False) -> str:
+def exit_text(code: int, name: str, out_of_memory: bool = False) -> str:
     """What happened, in plain words.
 
     Args:
@@ -150,7 +155,7 @@ def exit_in_words(code: int, name: str, out_of_memory: bool = False) -> str:
 
 def memory_kills() -> int:
     """How many processes the system has ended for want of memory; 0 where it does not tell."""
-    return sum(_counted(path) for path in (Path("/proc/vmstat"), *_memory_groups()))
+    return sum(_kill_count(path) for path in (Path("/proc/vmstat"), *_memory_groups()))
 
 
 def _memory_groups() -> list[Path]:
@@ -159,17 +164,17 @@ def _memory_groups() -> list[Path]:
         lines = Path("/proc/self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return []
-    found = []
+    paths = []
     for line in lines:
         _, controllers, group = line.split(":", 2)
         if not controllers:
-            found.append(Path("/sys/fs/cgroup") / group.lstrip("/") / "memory.events")
+            paths.append(Path("/sys/fs/cgroup") / group.lstrip("/") / "memory.events")
         elif "memory" in controllers.split(","):
-            found.append(Path("/sys/fs/cgroup/memory") / group.lstrip("/") / "memory.oom_control")
-    return found
+            paths.append(Path("/sys/fs/cgroup/memory") / group.lstrip("/") / "memory.oom_control")
+    return paths
 
 
-def _counted(path: Path) -> int:
+def _kill_count(path: Path) -> int:
     try:
         lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -182,8 +187,8 @@ def _limit_waits(pipe: Any) -> None:
     # write of it gets a limit, the wait for the first byte of a message being `poll`'s.
     if sys.platform == "win32":
         return
-    seconds, rest = divmod(STALLED, 1.0)
-    limit = struct.pack("@ll", int(seconds), int(rest * 1e6))
+    seconds, fraction = divmod(STALLED, 1.0)
+    limit = struct.pack("@ll", int(seconds), int(fraction * 1e6))
     with socket.socket(fileno=os.dup(pipe.fileno())) as end:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             end.setsockopt(socket.SOL_SOCKET, option, limit)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
+from core.records import Record, to_plain
+
+if TYPE_CHECKING:  # events carry settings, and a worker limits numpy's threads before it comes
+    import numpy as np
 
 Setting = dict[str, Any]
 LARGEST_NUMBER = 1e300  # of a range in a file
@@ -19,7 +22,7 @@ LARGEST_WHOLE = 2**31 - 1  # that every library takes
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(Record):
     """One hyperparameter: what it is called, what it may be, and where it starts.
 
     Attributes:
@@ -91,35 +94,37 @@ class Axis:
         """The entries of the unit vector for a value."""
         if self.kind == "choice":
             return [1.0 if value == choice else 0.0 for choice in self.choices]
-        low, high, at = self._bounds(), self._bounds(upper=True), float(value)
-        at = math.log(at) if self.log else at
-        return [min(1.0, max(0.0, (at - low) / (high - low) if high > low else 0.5))]
+        low, high, number = self._scaled_end(), self._scaled_end(upper=True), float(value)
+        number = math.log(number) if self.log else number
+        return [min(1.0, max(0.0, (number - low) / (high - low) if high > low else 0.5))]
 
     def from_unit(self, entries: Sequence[float] | np.ndarray) -> Any:
         """The value at entries of the unit vector; whole numbers are rounded."""
         if self.kind == "choice":
-            return self.choices[int(np.argmax(entries))]
-        low, high = self._bounds(), self._bounds(upper=True)
-        at = low + min(1.0, max(0.0, float(entries[0]))) * (high - low)
-        at = math.exp(at) if self.log else at
-        if self.kind == "int":
-            return int(min(self.high, max(self.low, round(at))))
-        return min(self.high, max(self.low, at))
+            import numpy as np
 
-    def _bounds(self, upper: bool = False) -> float:
+            return self.choices[int(np.argmax(entries))]
+        low, high = self._scaled_end(), self._scaled_end(upper=True)
+        number = low + min(1.0, max(0.0, float(entries[0]))) * (high - low)
+        number = math.exp(number) if self.log else number
+        if self.kind == "int":
+            return int(min(self.high, max(self.low, round(number))))
+        return min(self.high, max(self.low, number))
+
+    def _scaled_end(self, upper: bool = False) -> float:
         # Half a step beyond the ends gives the first and last whole number their fair share.
-        half = 0.5 if self.kind == "int" else 0.0
-        edge = self.high + half if upper else self.low - half
+        half_step = 0.5 if self.kind == "int" else 0.0
+        edge = self.high + half_step if upper else self.low - half_step
         if not self.log:
             return edge
         return math.log(max(edge, self.low / 2 if self.low > 0 else 0.5))
 
     def as_dict(self) -> dict[str, Any]:
-        """A plain dict that JSON takes; `axis_from_dict` reverses it."""
-        return {**asdict(self), "choices": list(self.choices)}
+        """A plain dict that JSON takes."""
+        return dict(to_plain(self))
 
 
-def titled(label: str, name: str) -> str:
+def axis_title(label: str, name: str) -> str:
     """What a setting is called wherever it stands: its words, and behind them the library's name.
 
     Args:
@@ -131,46 +136,25 @@ def titled(label: str, name: str) -> str:
     if label.lower() == name.lower():
         return label
     # The penalty that Tunescope's own models call C runs against scikit-learn's: its label has λ.
-    known = label.endswith("(λ)") or f"({name.lower()})" in label.lower()
-    return label if known else f"{label} ({name})"
+    has_name = label.endswith("(λ)") or f"({name.lower()})" in label.lower()
+    return label if has_name else f"{label} ({name})"
 
 
-def axis_from_dict(plain: Mapping[str, Any]) -> Axis:
-    """The axis that `Axis.as_dict` gave. Fields of newer versions are passed over."""
-    own = {one.name: plain[one.name] for one in fields(Axis) if one.name in plain}
-    return Axis(**{**own, "choices": tuple(plain["choices"])})
-
-
-def varies(plain: Mapping[str, Any]) -> bool:
-    """Whether an axis as `Axis.as_dict` gives it has more than one value."""
-    if plain.get("kind") == "choice":
-        return len(plain["choices"]) > 1
-    return plain.get("low") is None or plain["low"] != plain.get("high")
-
-
-def check_axes(plains: Sequence[Mapping[str, Any]]) -> None:
-    """See that axes from a file are such as `Axis.as_dict` gives, before anything counts on it.
+def check_axis(axis: Axis) -> None:
+    """See that an axis from a file is one that can be searched and drawn.
 
     Raises:
-        ValueError: which one is not.
+        ValueError: it is not.
     """
-    for plain in plains:
-        name, kind, choices = (plain.get(key) for key in ("name", "kind", "choices"))
-        words = isinstance(name, str) and isinstance(plain.get("label"), str)
-        if not words or kind not in ("float", "int", "choice"):
-            raise ValueError("space: an axis without name or kind")
-        if kind == "choice":
-            fits = isinstance(choices, list) and all(map(_is_plain, choices)) and choices != []
-        else:
-            ends = plain.get("low"), plain.get("high")
-            fits = all(map(_is_finite, ends)) and ends[0] <= ends[1]  # type: ignore[operator]
-            fits = fits and (not plain.get("log") or ends[0] > 0)  # type: ignore[operator]
-            fits = fits and all(
-                plain.get(key) is None or _is_finite(plain[key])
-                for key in ("default", "least", "most")
-            )
-        if not fits:
-            raise ValueError(f"space: the axis {name!r:.40} has no range")
+    if axis.kind == "choice":
+        is_fine = axis.choices != () and all(map(_is_plain, axis.choices))
+    else:
+        bounds = (axis.default, axis.least, axis.most)
+        is_fine = _is_finite(axis.low) and _is_finite(axis.high) and axis.low <= axis.high
+        is_fine = is_fine and (not axis.log or axis.low > 0)
+        is_fine = is_fine and all(bound is None or _is_finite(bound) for bound in bounds)
+    if not is_fine:
+        raise ValueError(f"space: the axis {axis.name!r:.40} has no range")
 
 
 def _is_plain(value: Any) -> bool:
@@ -189,13 +173,15 @@ def default_setting(space: Sequence[Axis]) -> Setting:
 
 def unit_vector(space: Sequence[Axis], setting: Mapping[str, Any]) -> np.ndarray:
     """The unit vector of a setting, shape (sum of widths,)."""
+    import numpy as np
+
     return np.array([entry for axis in space for entry in axis.to_unit(setting[axis.name])])
 
 
 def setting_at(space: Sequence[Axis], unit: np.ndarray) -> Setting:
     """The setting at a unit vector, numbers rounded and choices taken where an axis needs it."""
-    setting, at = {}, 0
+    setting, start = {}, 0
     for axis in space:
-        setting[axis.name] = axis.from_unit(unit[at : at + axis.width])
-        at += axis.width
+        setting[axis.name] = axis.from_unit(unit[start : start + axis.width])
+        start += axis.width
     return setting

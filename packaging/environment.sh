@@ -175,7 +175,7 @@ make_environment() {
 
 no_environment() {
   fail "The environment in $VENV could not be made; the lines above say why." \
-    "This command goes on from there when it is run again."
+    "This command continues from there when it is run again."
 }
 
 # install_project EXTRA: the project and what it needs, once for every version of pyproject.toml.
@@ -195,7 +195,7 @@ install_project() {
   rm -f "$STAMP"
   "$PYTHON" -m pip install --disable-pip-version-check --editable ".${1:+[$1]}" >&2 ||
     fail "The installation did not succeed; the lines above say why. It needs a network connection." \
-      "Run this command again: it goes on from there."
+      "Run this command again: it continues from there."
   if [ -n "$interrupted" ] && ! is_whole; then
     say "An earlier installation was broken off and left parts that cannot be used; once more."
     "$PYTHON" -m pip install --disable-pip-version-check --force-reinstall --editable \

@@ -3,7 +3,7 @@
     QT_QPA_PLATFORM=offscreen .venv/bin/python packaging/make_help_pictures.py
 
 Each is the board of the Tune page, in the light theme, of a run that is made for it; the runs are
-those of app/help/examples.py. Beside the pictures it writes which views are in them.
+those of app/help/view_examples.py. Beside the pictures it writes which views are in them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.cli import main as run_command
-from app.help.examples import PAIRS
+from app.help.view_examples import PAIRS
 from app.look import appearance
 from app.preferences import preferences
 from app.session.session import Session
@@ -47,7 +47,7 @@ def main() -> None:
         application = QApplication([])
         application.setApplicationName("Tunescope")
         appearance.start(application)
-        appearance.choose(scheme="light")
+        appearance.change_look(scheme="light")
         session = Session(runs_root=Path(place) / "runs")
         window = Window(session)
         window.resize(*SIZE)
@@ -71,11 +71,11 @@ def take(window: Window, run: Path, name: str, how: str) -> None:
     """Show a run's views, save what is seen of them, and note which they are."""
     opened: list[bool] = []
     seen = window.session.run_opened.connect(lambda: opened.append(True))
-    window.go("start")
+    window.show_page("start")
     window.open_run(run)
     until(lambda: bool(opened))
     window.session.run_opened.disconnect(seen)
-    window.go("tune")
+    window.show_page("tune")
     until(lambda: not drawing(window))
     QTest.qWait(SETTLES)
     until(lambda: not drawing(window))

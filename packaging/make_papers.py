@@ -15,11 +15,11 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from app.help.papers import repository_page
+from app.help.paper_help import repository_page
 from core.reproduction.checkpoint import kept_folder
-from core.reproduction.outcomes import Outcome, keep
+from core.reproduction.measured_table import SENTENCE
+from core.reproduction.outcomes import MeasuredResult, save_result
 from core.reproduction.registry import REPRODUCTIONS, reproduction
-from core.reproduction.table import SAID
 
 PAGE = Path(__file__).resolve().parent.parent / "PAPERS.md"
 PACKAGES = ("tunescope", "numpy", "scipy", "scikit-learn")
@@ -32,22 +32,22 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder with the datasets")
     given = parser.parse_args()
     for name in given.names:
-        print(keep(measured(name, given.data)))
+        print(save_result(measured(name, given.data)))
     PAGE.write_text(repository_page(), encoding="utf-8")
 
 
-def measured(name: str, data: Path | None) -> Outcome:
+def measured(name: str, data: Path | None) -> MeasuredResult:
     """A table, measured in full."""
     about, begun = reproduction(name), time.perf_counter()
     rows = []
-    for row in about.rows(data, quick=False):
+    for row in about.measure_rows(data, quick=False):
         if isinstance(row, str):
             print(row, file=sys.stderr)
-        elif str(kept_folder()) not in str(row.as_dict().get(SAID)):  # a place on this computer
+        elif str(kept_folder()) not in str(row.as_dict().get(SENTENCE)):  # a place on this computer
             rows.append(row.as_dict())
-    seconds = None if about.kept else round(time.perf_counter() - begun, 1)
+    seconds = None if about.keeps_runs else round(time.perf_counter() - begun, 1)
     versions = {"Python": platform.python_version()} | {one: version(one) for one in PACKAGES}
-    return Outcome(name, tuple(rows), seconds, versions)
+    return MeasuredResult(name, tuple(rows), seconds, versions)
 
 
 if __name__ == "__main__":

@@ -52,14 +52,14 @@ def main() -> None:
         application = QApplication([])
         application.setApplicationName("Tunescope")
         appearance.start(application)
-        appearance.choose(scheme="light")
+        appearance.change_look(scheme="light")
         session = Session(runs_root=Path(place) / "runs")
         window = Window(session)
         window.resize(*SIZE)
         window.show()
         try:
             for name in named:
-                window.go("start")
+                window.show_page("start")
                 take(window, Path(place) / "runs" / name, PICTURES[name][0], name)
         finally:
             window.close()
@@ -73,7 +73,7 @@ def take(window: Window, run: Path, page: str, name: str) -> None:
     window.session.problem.connect(print)
     window.open_run(run)
     until(lambda: bool(opened))
-    window.go(page)
+    window.show_page(page)
     until(lambda: not drawing(window))
     QTest.qWait(SETTLES)
     path = FOLDER / f"{name}.png"

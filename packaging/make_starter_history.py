@@ -30,14 +30,14 @@ from core.estimators.registry import MODELS
 from core.estimators.tables.elastic_net import STANDARD
 from core.samplers.search_space import distributions
 from core.space import Axis, Setting, default_setting
+from core.tuning.history.dataset_records import DatasetRecord, StoredTrial, settings_in
 from core.tuning.history.exchange import as_json, records_in
-from core.tuning.history.facts import statistics_of
-from core.tuning.history.records import Record, Trial, settings_in
-from core.tuning.runs.run_folder import write_whole
+from core.tuning.history.run_metadata import statistics_of
 from core.tuning.scores.metrics import METRICS, default_metric
-from core.tuning.scores.scoring import FoldData, Outcome, Work
+from core.tuning.scores.scoring import FoldData, ScoringJob, TrialResult
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.trials.executors import Executor
+from core.tuning.trials.executors import ProcessExecutor
+from core.writing import write_whole
 
 FILE = Path(__file__).resolve().parent.parent / "resources" / "starter_history.json"
 START, FOLDS, SEED = 5, 3, 0
@@ -153,18 +153,18 @@ def space_of(model: Model, table: Table, prepared: list[FoldData]) -> tuple[Axis
     return tuple(replace(axis, default=settled.get(axis.name, axis.default)) for axis in space)
 
 
-def tune(table: Table, model: Model) -> Record:
+def tune(table: Table, model: Model) -> DatasetRecord:
     """The trials of a model on a table."""
     prepared = folds(table, model.scaled)
     space, metric = space_of(model, table, prepared), METRICS[default_metric(table.task)]
     classes = tuple(range(table.classes))
-    work = Work(model.name, table.task, metric.name, SEED, classes, prepared)
+    work = ScoringJob(model.name, table.task, metric.name, SEED, classes, prepared)
     sampler = STRATEGIES["gp"].sampler(space, {"start_trials": START + 1}, SEED)
     direction = "maximize" if metric.maximize else "minimize"
     study = optuna.create_study(sampler=sampler, direction=direction)
     study.enqueue_trial(default_setting(space))
     trials = []
-    with contextlib.closing(Executor(work, 1, LIMIT)) as executor:
+    with contextlib.closing(ProcessExecutor(work, 1, LIMIT)) as executor:
         for _ in range(8 if model.name in COSTLY else 12):
             trial = study.ask(distributions(space))
             outcome = scored(executor, trial.number, dict(trial.params))
@@ -173,8 +173,8 @@ def tune(table: Table, model: Model) -> Record:
                 continue
             study.tell(trial, outcome.score)
             values = tuple(short(axis, outcome.setting[axis.name]) for axis in space)
-            trials.append(Trial(trial.number, values, round(outcome.score, 5)))
-    return Record(
+            trials.append(StoredTrial(trial.number, values, round(outcome.score, 5)))
+    return DatasetRecord(
         id=identity(table, model),
         began="",
         model=model.name,
@@ -188,11 +188,11 @@ def tune(table: Table, model: Model) -> Record:
     )
 
 
-def scored(executor: Executor, number: int, setting: Setting) -> Outcome:
+def scored(executor: ProcessExecutor, number: int, setting: Setting) -> TrialResult:
     """One trial, waited for."""
     executor.submit(number, setting)
     while True:
-        for outcome in executor.wait(1.0):
+        for outcome in executor.wait_for_results(1.0):
             return outcome
 
 
@@ -213,7 +213,7 @@ def identity(table: Table, model: Model) -> str:
     return hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
-def fits(record: Record) -> bool:
+def fits(record: DatasetRecord) -> bool:
     """Whether a record's trials lie in its model's present space."""
     model = MODELS.get(record.model)
     if model is None or record.task not in model.tasks:

@@ -56,11 +56,18 @@ def record_package(folder: Path, name: str, points: dict[str, dict[str, str]]) -
     (record / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
-@pytest.fixture(scope="session")
-def example(tmp_path_factory) -> Path:
-    """A folder with the package installed that CONTRIBUTING.md shows."""
+TESTS = Path(__file__).parent
+GUIDES = {
+    "today": TESTS.parent / "CONTRIBUTING.md",
+    "earlier": TESTS / "earlier_version" / "extension_guide.md",
+}
+
+
+@pytest.fixture(scope="session", params=GUIDES)
+def example(tmp_path_factory, request) -> Path:
+    """A folder with the package installed that the guide shows, today's and that of before."""
     folder = tmp_path_factory.mktemp("example")
-    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guide = GUIDES[request.param].read_text(encoding="utf-8")
     for name, code in re.findall(r"```\w+\n# (\S+)\n(.*?)```", guide, flags=re.DOTALL):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(code, encoding="utf-8")
@@ -76,7 +83,7 @@ def broken(tmp_path) -> Path:
     code = """
         from dataclasses import replace
         from core.estimators.tables.svm import SVM
-        from core.tuning.strategies.searches import RANDOM
+        from core.tuning.strategies.search_strategies import RANDOM
         taken = replace(SVM, name="forest")
         spaceless = replace(SVM, name="spaceless", space=lambda task: 1 / 0)
         wordless = replace(RANDOM, name="wordless", works=lambda moment: None)
@@ -103,7 +110,7 @@ def late(tmp_path) -> Path:
     code = """
         from dataclasses import replace
         from core.estimators.tables.svm import SVM
-        from core.tuning.strategies.searches import RANDOM
+        from core.tuning.strategies.search_strategies import RANDOM
         model = replace(SVM, name="late", suggests=lambda facts: facts.no_such_fact)
         strategy = replace(RANDOM, name="tardy", suits=lambda space: 1 / 0)
         """
@@ -130,8 +137,8 @@ def installed(monkeypatch):
         monkeypatch.setattr(extensions, "_faults", {})
         for registry in (MODELS, STRATEGIES, EXPORTERS, VIEWS):
             # What was read without the folder comes back at the end.
-            monkeypatch.setitem(registry.__dict__, "_all", registry._all)
-            del registry.__dict__["_all"]
+            monkeypatch.setitem(registry.__dict__, "_all_entries", registry._all_entries)
+            del registry.__dict__["_all_entries"]
         extensions._faults.clear()
         monkeypatch.syspath_prepend(str(folder))
 

@@ -200,7 +200,7 @@ def test_an_installation_that_was_broken_off_goes_on(checkout, machine, tmp_path
     ended = start(checkout, tmp_path, "models")
     assert ended.returncode == 1
     assert "needs a network connection" in ended.stderr
-    assert "it goes on from there" in ended.stderr
+    assert "it continues from there" in ended.stderr
     working = PYTHON.format(ensurepip=0, pip=0)
     (checkout / ".venv" / "bin" / "python").write_text(f"#!/bin/sh\n{working}\n")
     ended = start(checkout, tmp_path, "models")

@@ -51,9 +51,9 @@ def __getattr__(name: str) -> object:
     _check_own("core")
     if module in ("tunescope.running", "tunescope.runs"):
         _check_own("resources")
-    found = getattr(import_module(module), name)
-    globals()[name] = found
-    return found
+    attribute = getattr(import_module(module), name)
+    globals()[name] = attribute
+    return attribute
 
 
 def __dir__() -> list[str]:
@@ -70,12 +70,14 @@ def _check_own(package: str) -> None:
     import sys
     from importlib.util import find_spec
 
-    known = sys.modules.get(package)
-    spec = find_spec(package) if known is None else known.__spec__
+    module = sys.modules.get(package)
+    spec = find_spec(package) if module is None else module.__spec__
     ours = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), package)
-    places = [os.path.realpath(place) for place in (spec and spec.submodule_search_locations) or []]
-    if places and places != [ours]:
+    locations = [
+        os.path.realpath(location) for location in (spec and spec.submodule_search_locations) or []
+    ]
+    if locations and locations != [ours]:
         raise ImportError(
-            f"{places[0]}: this package comes before Tunescope's own “{package}”; rename it, or "
+            f"{locations[0]}: this package comes before Tunescope's own “{package}”; rename it, or "
             "take its folder off the import path."
         )

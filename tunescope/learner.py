@@ -30,11 +30,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from core.datasets.groups import penalty_groups
 from core.errors import UnusableError
-from core.losses.linear.linear import LinearLoss
-from core.losses.registry import TableLoss, build, parameter_groups
+from core.losses.linear.linear_loss import LinearLoss
+from core.losses.registry import TableLoss, build_loss, parameter_groups
 from core.penalties.final_fit import final_fit
-from core.penalties.problem import Pairs, PenaltyProblem
-from core.penalties.step import Step
+from core.penalties.penalty_problem import Pairs, PenaltyProblem
+from core.penalties.step import LearnerStep
 
 Weights = np.ndarray | None
 Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
@@ -50,24 +50,25 @@ class PenaltyLearner(BaseEstimator):
     max_iter: int
     fit_intercept: bool
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        """The steps of the method."""
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
         raise NotImplementedError
 
-    def _pairs(
+    def _holdout_pairs(
         self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights, k: int
     ) -> Pairs | None:
         """Parts to fit and to validate, for methods that hold rows out."""
         return None
 
-    def _learn(self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights) -> np.ndarray:
+    def _learn_penalties(
+        self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights
+    ) -> np.ndarray:
         """Learn penalties, set what all learners set, and give the weights at them, shape (n,)."""
-        names, of_column = groups_of(self.groups, _names(self))
+        names, of_column = groups_of(self.groups, _column_names(self))
         groups = parameter_groups(loss, of_column)
-        pairs = self._pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
-        seed = _seed(getattr(self, "random_state", 0))
-        given = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
-        (last,) = deque(self._steps(given), maxlen=1)
+        pairs = self._holdout_pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
+        seed = _integer_seed(getattr(self, "random_state", 0))
+        problem = PenaltyProblem(loss, groups, len(names), holdout=pairs, seed=seed)
+        (last,) = deque(self._method_steps(problem), maxlen=1)
         if last.number >= self.max_iter:
             warnings.warn(
                 f"{type(self).__name__} took all of its max_iter={self.max_iter} steps; its "
@@ -81,7 +82,7 @@ class PenaltyLearner(BaseEstimator):
         self.remarks_ = list(last.remarks)
         return final_fit(loss, groups, last.C, last.w)
 
-    def _checked(self, X: Any) -> Any:
+    def _checked_rows(self, X: Any) -> Any:
         """New rows, dense or CSR."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -110,18 +111,18 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
         )
         check_classification_targets(y)
-        X, y, weights = _counted(X, y, sample_weight)
+        X, y, weights = _weighted_rows(X, y, sample_weight)
         kind = "logistic" if len(np.unique(y)) == 2 else "multinomial"
         with sentences_as_value_errors():
-            loss = build(kind, X, y, self.fit_intercept, weights)
-            w = self._learn(loss, X, y, weights)
+            loss = build_loss(kind, X, y, self.fit_intercept, weights)
+            w = self._learn_penalties(loss, X, y, weights)
         self.classes_ = np.asarray(loss.classes)
         self.coef_, self.intercept_ = loss.coefficients(w)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: shape (m,) of two classes, log odds of the second; (m, K) of K."""
-        Z = self._checked(X) @ self.coef_.T + self.intercept_
+        Z = self._checked_rows(X) @ self.coef_.T + self.intercept_
         return Z[:, 0] if len(self.classes_) == 2 else Z
 
     def predict(self, X: Any) -> np.ndarray:
@@ -170,7 +171,7 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
             y_numeric=True,
             ensure_min_samples=2,
         )
-        X, y, weights = _counted(X, np.asarray(y, dtype=np.float64), sample_weight)
+        X, y, weights = _weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
         unit = 1.0
         if self.target_spread is not None:
             mean = np.average(y, weights=weights)
@@ -178,9 +179,9 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
             unit = spread / self.target_spread or 1.0
         y = y if unit == 1.0 else y / unit
         with sentences_as_value_errors():
-            loss = build("linear", X, y, self.fit_intercept, weights)
+            loss = build_loss("linear", X, y, self.fit_intercept, weights)
             assert isinstance(loss, LinearLoss)
-            w = self._learn(loss, X, y, weights)
+            w = self._learn_penalties(loss, X, y, weights)
         coef, intercept = loss.coefficients(w)
         self.coef_, self.intercept_ = unit * coef, unit * float(intercept)
         variance = float(loss.noise_variance(w))
@@ -189,7 +190,7 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
 
     def predict(self, X: Any) -> np.ndarray:
         """The expected number of every row, shape (m,)."""
-        return np.asarray(self._checked(X) @ self.coef_ + self.intercept_)
+        return np.asarray(self._checked_rows(X) @ self.coef_ + self.intercept_)
 
 
 def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarray]:
@@ -213,9 +214,9 @@ def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarr
             where="groups",
             cure="give a label for every column",
         )
-    found = list(dict.fromkeys(labels))
-    place = {name: at for at, name in enumerate(found)}
-    return found, np.array([place[label] for label in labels], dtype=np.int64)
+    group_names = list(dict.fromkeys(labels))
+    code_of_group = {name: code for code, name in enumerate(group_names)}
+    return group_names, np.array([code_of_group[label] for label in labels], dtype=np.int64)
 
 
 @contextlib.contextmanager
@@ -231,7 +232,7 @@ def sentences_as_value_errors() -> Iterator[None]:
         raise ValueError(error.sentence) from error
 
 
-def _counted(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
+def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
     """The rows that count, and how many times each does; None where every one counts once.
 
     Raises:
@@ -248,13 +249,17 @@ def _counted(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray
     return X, y, None if (weights == 1.0).all() else weights
 
 
-def _names(model: Any) -> list[str]:
+def _column_names(model: Any) -> list[str]:
     """The names of the columns it is fitted to: their own, or x0, x1, … as scikit-learn has it."""
-    own = getattr(model, "feature_names_in_", None)
-    return [f"x{k}" for k in range(model.n_features_in_)] if own is None else [str(n) for n in own]
+    feature_names = getattr(model, "feature_names_in_", None)
+    return (
+        [f"x{k}" for k in range(model.n_features_in_)]
+        if feature_names is None
+        else [str(n) for n in feature_names]
+    )
 
 
-def _seed(random_state: Any) -> int:
+def _integer_seed(random_state: Any) -> int:
     """A whole number as it is; otherwise one drawn from scikit-learn's kind of random state."""
     if isinstance(random_state, Integral):
         return int(random_state)

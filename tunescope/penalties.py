@@ -10,9 +10,16 @@ from sklearn.utils import check_X_y
 
 from core.datasets.understanding.target import guess_task
 from core.penalties import direct, evidence, implicit_gradient, leave_one_out, mm
-from core.penalties.problem import Pairs, PenaltyProblem
+from core.penalties.learner_options import (
+    DirectOptions,
+    EvidenceOptions,
+    GradientOptions,
+    LooOptions,
+    MmOptions,
+)
+from core.penalties.penalty_problem import Pairs, PenaltyProblem
 from core.penalties.recommendation import recommend_update
-from core.penalties.step import Step
+from core.penalties.step import LearnerStep
 from tunescope.learner import (
     Groups,
     LogisticLearner,
@@ -33,10 +40,10 @@ class _Mm(PenaltyLearner):
     beta: float
     tol: float
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        return mm.run(
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
+        return mm.mm_steps(
             problem,
-            mm.MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol),
+            MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol),
         )
 
 
@@ -46,9 +53,9 @@ class _Direct(PenaltyLearner):
     alpha: float
     beta: float
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        return direct.run(
-            problem, direct.DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
+        return direct.direct_steps(
+            problem, DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
         )
 
 
@@ -57,8 +64,8 @@ class _Evidence(PenaltyLearner):
 
     tol: float
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        return evidence.run(problem, evidence.EvidenceOptions(self.max_iter, self.tol))
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
+        return evidence.evidence_steps(problem, EvidenceOptions(self.max_iter, self.tol))
 
 
 class _Gradient(PenaltyLearner):
@@ -68,16 +75,17 @@ class _Gradient(PenaltyLearner):
     folds: int
     random_state: Any
 
-    def _pairs(self, loss: Any, X: Any, y: np.ndarray, weights: Weights, k: int) -> Pairs:
-        from tunescope.holding_out import Rows, held_out_pairs  # imports much of a run
+    def _holdout_pairs(self, loss: Any, X: Any, y: np.ndarray, weights: Weights, k: int) -> Pairs:
+        from tunescope.validation_splits import (
+            WeightedRows,
+            held_out_pairs,
+        )  # imports much of a run
 
-        rows = Rows(X, y, weights)
+        rows = WeightedRows(X, y, weights)
         return held_out_pairs(loss, rows, k, self.validation, self.folds, self.random_state)
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        return implicit_gradient.run(
-            problem, implicit_gradient.GradientOptions(steps=self.max_iter)
-        )
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
+        return implicit_gradient.gradient_steps(problem, GradientOptions(steps=self.max_iter))
 
 
 class LogisticMM(_Mm, LogisticLearner):
@@ -200,8 +208,8 @@ class LogisticLOO(LogisticLearner):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def _steps(self, problem: PenaltyProblem) -> Iterator[Step]:
-        return leave_one_out.run(problem, leave_one_out.LooOptions(self.max_iter))
+    def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
+        return leave_one_out.leave_one_out_steps(problem, LooOptions(self.max_iter))
 
 
 class LogisticGradient(_Gradient, LogisticLearner):
@@ -386,8 +394,8 @@ def recommended_learner(
         raise ValueError(f"there is no task “{task}”; give regression, classification or None")
     names = [str(name) for name in getattr(X, "columns", ())]
     X, y = check_X_y(X, y, accept_sparse=True, dtype=None, ensure_min_samples=2)
-    told = guess_task(y) if task is None else task
-    classes = 0 if told == "regression" else len(np.unique(y))
+    task_kind = guess_task(y) if task is None else task
+    classes = 0 if task_kind == "regression" else len(np.unique(y))
     with sentences_as_value_errors():
         k = len(groups_of(groups, names or [f"x{k}" for k in range(X.shape[1])])[0])
     weights = X.shape[1] * (classes if classes > 2 else 1)

@@ -16,23 +16,24 @@ import pandas as pd
 from core.datasets.dataset import Dataset
 from core.datasets.groups import groups_from_file
 from core.errors import UnusableError
-from core.tuning.cluster.address import place_of
-from core.tuning.cluster.connection import Connection
+from core.space import Setting
+from core.tuning.cluster.address import parse_cluster_address
+from core.tuning.cluster.connection import ClusterConnection
 from core.tuning.events import Event, RunFailed, RunFinished
+from core.tuning.fixed_row_count import with_row_count
 from core.tuning.guidance.choosing import chosen_or_recommended
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.ranges import as_plain
 from core.tuning.results.conclude import conclude
-from core.tuning.rows_read import settled
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
-from core.tuning.trials.executors import Executing, Executor
+from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import tune as tune_events
 from tunescope.runs import TunedRun, open_run
 
-_OF_DATA = {one.name for one in fields(DataPlan)} - {"file", "target", "test_file"}
-_OF_PLAN = {one.name for one in fields(Plan)} - {"data", "model", "strategy"}
+_OF_DATA = {field.name for field in fields(DataPlan)} - {"file", "target", "test_file"}
+_OF_PLAN = {field.name for field in fields(Plan)} - {"data", "model", "strategy"}
 GROUPINGS = ("single", "each", "column", "prefix")
 
 Callback = Callable[[Event], object]
@@ -85,73 +86,79 @@ def tune(
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
         file = _as_file(data, Path(scratch) / "rows.csv")
         test_file = "" if test is None else _as_file(test, Path(scratch) / "test_rows.csv")
-        given = {name: value for name, value in settings.items() if name in _OF_DATA}
-        plan = Plan(DataPlan(file, target=target, test_file=test_file, **given), "", "")
+        data_options = {name: value for name, value in settings.items() if name in _OF_DATA}
+        plan = Plan(DataPlan(file, target=target, test_file=test_file, **data_options), "", "")
         dataset = read_data(plan.data)
-        plan = plan.changed(data=settled(plan.data, dataset))
+        plan = plan.changed(data=with_row_count(plan.data, dataset))
         plan = _with_settings(plan, dataset, settings)
         problem = build_problem(plan, dataset)  # refuses before a folder is made
         where = cluster if problem.strategy.kind == "trials" else ""
         stack = contextlib.ExitStack()
         executor = _executor(stack, where, settings.get("workers"))
         try:
-            begun = _begun(plan, dataset, None if run is None else Path(run), Path(scratch))
+            started_run = _prepare_run(
+                plan, dataset, None if run is None else Path(run), Path(scratch)
+            )
         except BaseException:
             stack.close()
             raise
     try:
         with stack:
-            last = _followed(begun, callback, history, executor)
+            last = _follow_run(started_run, callback, history, executor)
     except UnusableError:
-        for path in begun.moved:
+        for path in started_run.table_files:
             path.unlink(missing_ok=True)
-        begun.folder.forget_if_idle()
+        started_run.folder.forget_if_idle()
         raise
     if isinstance(last, RunFailed):
         raise RuntimeError(last.sentence)
-    return open_run(begun.folder.path)
+    return open_run(started_run.folder.path)
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """A run about to begin; `moved` are the files in its folder that hold tables in memory."""
+class _StartedRun:
+    """A run about to begin; `table_files` in its folder hold tables that were in memory."""
 
     plan: Plan
     dataset: Dataset
     folder: RunFolder
-    moved: tuple[Path, ...] = ()
+    table_files: tuple[Path, ...] = ()
 
 
-def _with_settings(plan: Plan, dataset: Dataset, settings: dict[str, Any]) -> Plan:
+def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
     """The plan with the settings that are given, the rest as the guidance recommends."""
-    wanted = settings.get("model") or "", settings.get("strategy") or ""
-    model, strategy, recommended = chosen_or_recommended(dataset, *wanted)
-    given = {name: value for name, value in settings.items() if name in _OF_PLAN}
-    groups: Any = given.pop("groups", None) or recommended
+    names = settings.get("model") or "", settings.get("strategy") or ""
+    model, strategy, recommended = chosen_or_recommended(dataset, *names)
+    plan_options = {name: value for name, value in settings.items() if name in _OF_PLAN}
+    groups: Any = plan_options.pop("groups", None) or recommended
     if isinstance(groups, str | Path) and str(groups) not in GROUPINGS:
         groups = groups_from_file(groups)
-    if given.get("evaluation") == "auto":
-        given["evaluation"] = ""
-    ranges, fixed = as_plain(given.pop("ranges", None) or {}, given.pop("fixed", None) or {})
-    given |= {"ranges": ranges, "fixed": fixed}
-    return plan.changed(model=model, strategy=strategy, groups=groups, **given)
+    if plan_options.get("evaluation") == "auto":
+        plan_options["evaluation"] = ""
+    ranges, fixed = as_plain(
+        plan_options.pop("ranges", None) or {}, plan_options.pop("fixed", None) or {}
+    )
+    plan_options |= {"ranges": ranges, "fixed": fixed}
+    return plan.changed(model=model, strategy=strategy, groups=groups, **plan_options)
 
 
-def _begun(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path) -> _Begun:
+def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path) -> _StartedRun:
     """The run with its folder, into which files of the scratch folder are moved."""
     data = plan.data
-    held = [Path(file) for file in (data.file, data.test_file) if Path(file).parent == scratch]
-    if not held:
-        return _Begun(plan, dataset, RunFolder.create(plan, path=path))
-    place = (new_folder(runs_root(), plan) if path is None else path).absolute()
-    to = {str(file): place / file.name for file in held}
-    file, test_file = (str(to.get(one, one)) for one in (data.file, data.test_file))
+    scratch_files = [
+        Path(file) for file in (data.file, data.test_file) if Path(file).parent == scratch
+    ]
+    if not scratch_files:
+        return _StartedRun(plan, dataset, RunFolder.create(plan, path=path))
+    run_path = (new_folder(runs_root(), plan) if path is None else path).absolute()
+    target_of = {str(file): run_path / file.name for file in scratch_files}
+    file, test_file = (str(target_of.get(name, name)) for name in (data.file, data.test_file))
     plan = plan.changed(data=replace(data, file=file, test_file=test_file))
-    folder = RunFolder.create(plan, path=place)
-    for draft, kept in to.items():
-        shutil.copyfile(draft, kept)
+    folder = RunFolder.create(plan, path=run_path)
+    for draft, target in target_of.items():
+        shutil.copyfile(draft, target)
     dataset = replace(dataset, source=replace(dataset.source, path=file))
-    return _Begun(plan, dataset, folder, tuple(to.values()))
+    return _StartedRun(plan, dataset, folder, tuple(target_of.values()))
 
 
 def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
@@ -164,25 +171,29 @@ def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
 
 def _executor(
     stack: contextlib.ExitStack, cluster: str | Mapping[str, str], workers: int | None
-) -> Callable[..., Executing]:
+) -> Callable[..., TrialExecutor]:
     """What runs the trials: processes here, or a cluster that is left when the stack closes."""
     if not cluster:
-        return Executor
-    place = place_of(cluster) if isinstance(cluster, str) else place_of(**cluster)
-    return stack.enter_context(Connection(place, workers)).executor
+        return ProcessExecutor
+    address = (
+        parse_cluster_address(cluster)
+        if isinstance(cluster, str)
+        else parse_cluster_address(**cluster)
+    )
+    return stack.enter_context(ClusterConnection(address, workers)).executor
 
 
-def _followed(
-    run: _Begun,
+def _follow_run(
+    run: _StartedRun,
     callback: Callback | None,
     history: bool,
-    executor: Callable[..., Executing],
+    executor: Callable[..., TrialExecutor],
 ) -> Event:
     """The last event of a run that is followed to its end, or stopped on the way."""
     plan, dataset, folder = run.plan, run.dataset, run.folder
     tell = callback or (lambda event: False)
-    kept = History if history else None
-    stream = tune_events(plan, dataset, folder=folder, history=kept, executor=executor)
+    history_class = History if history else None
+    stream = tune_events(plan, dataset, folder=folder, history=history_class, executor=executor)
     because = "it was interrupted"
     try:
         with contextlib.closing(stream):
@@ -195,15 +206,15 @@ def _followed(
                     break
     except KeyboardInterrupt:
         pass
-    last = conclude(plan, dataset, folder.events(), folder=folder, because=because)
+    last = conclude(plan, dataset, folder.all_events(), folder=folder, because=because)
     tell(last)
     return last
 
 
-def _check_names(settings: dict[str, Any]) -> None:
-    known = sorted(_OF_DATA | _OF_PLAN | {"model", "strategy"})
+def _check_names(settings: Setting) -> None:
+    known_names = sorted(_OF_DATA | _OF_PLAN | {"model", "strategy"})
     for name in settings:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            cure = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
+        if name not in known_names:
+            near = difflib.get_close_matches(name, known_names, n=1)
+            cure = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known_names)}."
             raise TypeError(f"tune: “{name}” is no argument; {cure}")

@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from core.errors import UnusableError
+from core.records import to_plain
 from core.tuning.events import Event, TrialFinished
 from core.tuning.plan import Plan
+from core.tuning.run_results import Results
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.state import RunState, state_from_events
 
 
 class TunedRun:
@@ -32,7 +34,7 @@ class TunedRun:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self.run: Path = folder.path
-        self.events: list[Event] = folder.events()
+        self.events: list[Event] = folder.all_events()
 
     def __repr__(self) -> str:
         return f"<TunedRun {self.run.name}>"
@@ -55,21 +57,25 @@ class TunedRun:
 
     @cached_property
     def results(self) -> dict[str, Any]:
-        """What its end found (core.tuning.results.comparison says what the keys mean).
+        """What its end found (core.tuning.run_results.Results says what the keys mean).
 
         Raises:
             UnusableError: it has not ended.
         """
-        if self._state.results is None:
+        return to_plain(self._results)
+
+    @property
+    def _results(self) -> Results:
+        if self._run_state.results is None:
             raise UnusableError(
                 "this run has not ended", where=str(self.run), cure="let it end, or resume it"
             )
-        return self._state.results
+        return self._run_state.results
 
     @property
     def metric(self) -> str:
         """What the score measures. Raises UnusableError as `results`."""
-        return str(self.results["metric"])
+        return self._results.metric
 
     @property
     def score(self) -> float:
@@ -78,7 +84,7 @@ class TunedRun:
         Raises:
             UnusableError: it has not ended.
         """
-        score = self.results["test"].get(self.metric)
+        score = self._results.test.get(self.metric)
         return math.nan if score is None else float(score)
 
     @cached_property
@@ -93,18 +99,18 @@ class TunedRun:
         scores = {e.number: e.fold_scores for e in self.events if isinstance(e, TrialFinished)}
         rows = [
             {
-                "number": one.number,
-                "state": "failed" if one.failure else "behind" if one.behind else "finished",
-                "score": one.score,
-                "fold_scores": scores.get(one.number, []),
-                "seconds": one.took,
-                "fits": one.fits,
-                "reason": one.reason,
-                "failure": one.failure,
-                "excluded": one.number in self._state.excluded,
-                **{f"params_{name}": value for name, value in one.setting.items()},
+                "number": trial.number,
+                "state": "failed" if trial.failure else "behind" if trial.behind else "finished",
+                "score": trial.score,
+                "fold_scores": scores.get(trial.number, []),
+                "seconds": trial.took,
+                "fits": trial.fits,
+                "reason": trial.reason,
+                "failure": trial.failure,
+                "excluded": trial.number in self._run_state.excluded,
+                **{f"params_{name}": value for name, value in trial.setting.items()},
             }
-            for one in self._state.trials
+            for trial in self._run_state.trials
         ]
         return pd.DataFrame(rows)
 
@@ -116,25 +122,25 @@ class TunedRun:
         """
         rows: list[dict[str, Any]] = [
             {
-                "step": one.step,
-                "objective": one.objective,
-                **{f"penalty_{group}": C for group, C in one.penalties.items()},
+                "step": step.step,
+                "objective": step.objective,
+                **{f"penalty_{group}": C for group, C in step.penalties.items()},
             }
-            for one in self._state.steps
+            for step in self._run_state.steps
         ]
         rows += [
             {
-                "step": one.step,
-                "objective": one.holdout_loss,
-                **{f"penalty_{group}": float(np.exp(d)) for group, d in one.d.items()},
+                "step": step.step,
+                "objective": step.holdout_loss,
+                **{f"penalty_{group}": float(np.exp(d)) for group, d in step.d.items()},
             }
-            for one in self._state.gradients
+            for step in self._run_state.gradients
         ]
         return pd.DataFrame(rows)
 
     @cached_property
-    def _state(self) -> RunState:
-        return folded(self.events)
+    def _run_state(self) -> RunState:
+        return state_from_events(self.events)
 
 
 def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
@@ -151,8 +157,8 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
     """
     from core.export.optuna_study import export_study as write  # Optuna takes a second to import
 
-    place = run.run if isinstance(run, TunedRun) else run
-    return write(RunFolder.open(place), storage)
+    path = run.run if isinstance(run, TunedRun) else run
+    return write(RunFolder.open(path), storage)
 
 
 def open_run(run: str | Path) -> TunedRun:

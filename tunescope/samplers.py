@@ -6,15 +6,9 @@ setting of a finite space was tried, it proposes one again and the study goes on
 ``exhausted`` says so.
 """
 
-from core.samplers.bayes import (
-    GpOptions,
-    GpSampler,
-    HybridOptions,
-    HybridSampler,
-    VariableOptions,
-    VariableSampler,
-)
-from core.samplers.eb_hyp import EbHypOptions, EbHypSampler
+from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
+from core.samplers.eb_hyp import EbHypSampler
+from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
 from core.samplers.grid import GridSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.sampler import TransferSampler

@@ -14,37 +14,37 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from app.cli import (
-    exporting,
-    helping,
-    history,
-    installing,
-    listing,
-    past,
-    picking,
-    predicting,
-    reproducing,
-    runs,
-    tuning,
+    export_command,
+    help_command,
+    history_command,
+    install_command,
+    list_commands,
+    past_run_commands,
+    pick_command,
+    predict_command,
+    reproduce_command,
+    runs_command,
+    tune_command,
 )
-from app.cli.parsing.closing import places_in_words
+from app.cli.parsing.help_epilog import storage_text
 from app.cli.parsing.parser import UNUSABLE, Parser, Version
-from app.cli.streams import heard
+from app.cli.streams import safe_streams
 from core.errors import UnusableError
-from core.extensions import faults
+from core.extensions import extension_errors
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-PARTS = (
-    tuning,
-    predicting,
-    runs,
-    past,
-    picking,
-    exporting,
-    history,
-    listing,
-    reproducing,
-    installing,
-    helping,
+COMMAND_MODULES = (
+    tune_command,
+    predict_command,
+    runs_command,
+    past_run_commands,
+    pick_command,
+    export_command,
+    history_command,
+    list_commands,
+    reproduce_command,
+    install_command,
+    help_command,
 )
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
@@ -54,16 +54,16 @@ USAGE = """tunescope                 open the window
 DESCRIPTION = "Tune machine-learning models while watching."
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    whole = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=places_in_words)
-    whole.add_argument("--version", action=Version)
-    commands = whole.add_subparsers(
+    parser = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=storage_text)
+    parser.add_argument("--version", action=Version)
+    commands = parser.add_subparsers(
         prog="tunescope", dest="command", metavar="COMMAND", required=True
     )
-    for part in PARTS:
-        part.add_to(commands)
-    return whole
+    for command_module in COMMAND_MODULES:
+        command_module.add_to(commands)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,12 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Before numpy is loaded: more BLAS threads only get in the way of the trials.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    with heard() as (out, _):
-        given = parser().parse_args(arguments)
+    with safe_streams() as (out, _):
+        parsed_arguments = build_parser().parse_args(arguments)
         signal.signal(signal.SIGTERM, _as_interrupt)
         # A shell starts what runs in the background with interrupts ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = _status(given)
+        status = _exit_status(parsed_arguments)
         out.flush()
         if out.fault is None or isinstance(out.fault, BrokenPipeError):
             return status  # the reader of our output has gone (head, less): nothing is left to say
@@ -85,22 +85,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status or FAILED
 
 
-def _status(given: argparse.Namespace) -> int:
+def _exit_status(arguments: argparse.Namespace) -> int:
     """The exit status of a command, with a line for what went wrong."""
     try:
-        return int(given.run(given))
+        return int(arguments.run(arguments))
     except UnusableError as error:
-        from core.datasets.understanding.offering import OfferingError
+        from core.datasets.understanding.fixable_input import FixableInputError
 
         print(f"tunescope: {error.sentence}", file=sys.stderr)
-        if isinstance(error, OfferingError):
+        if isinstance(error, FixableInputError):
             print(f"{error.offer.words}: {error.offer.option}", file=sys.stderr)
         return UNUSABLE
     except KeyboardInterrupt:
         print("tunescope: interrupted before there was anything to keep.", file=sys.stderr)
         return INTERRUPTED
     finally:
-        for sentence in faults():
+        for sentence in extension_errors():
             print(f"tunescope: {sentence}", file=sys.stderr)
 
 

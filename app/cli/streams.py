@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TextIO, cast
 
 
-class Heard(io.TextIOBase):
+class SafeStream(io.TextIOBase):
     """A stream of the process; what cannot be written is dropped from then on.
 
     Args:
@@ -25,7 +25,7 @@ class Heard(io.TextIOBase):
         self.fault: OSError | None = None
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # type: ignore[override]  # typeshed: may be set; CPython's may not
         """Of the stream."""
         return self._stream.encoding if self._stream is not None else "utf-8"
 
@@ -35,7 +35,8 @@ class Heard(io.TextIOBase):
 
     def isatty(self) -> bool:
         """Whether a person looks on at a terminal."""
-        return self._is_open() and cast(TextIO, self._stream).isatty()
+        stream = self._open_stream()
+        return stream is not None and stream.isatty()
 
     def fileno(self) -> int:
         """Of the stream; OSError where it has none."""
@@ -45,24 +46,26 @@ class Heard(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write, or drop it."""
-        if self._is_open():
+        if (stream := self._open_stream()) is not None:
             try:
-                cast(TextIO, self._stream).write(text)
+                stream.write(text)
             except OSError as error:
                 self._give_up(error)
         return len(text)
 
     def flush(self) -> None:
         """Hand on what waits, or drop it."""
-        if self._is_open():
+        if (stream := self._open_stream()) is not None:
             try:
-                cast(TextIO, self._stream).flush()
+                stream.flush()
             except OSError as error:
                 self._give_up(error)
 
-    def _is_open(self) -> bool:
+    def _open_stream(self) -> TextIO | None:
         # What is imported meanwhile may keep this for longer than the stream is there.
-        return self._stream is not None and self.fault is None and not self._stream.closed
+        if self._stream is None or self.fault is not None or self._stream.closed:
+            return None
+        return self._stream
 
     def _give_up(self, error: OSError) -> None:
         self.fault = error
@@ -74,14 +77,15 @@ class Heard(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[tuple[Heard, Heard]]:
+def safe_streams() -> Iterator[tuple[SafeStream, SafeStream]]:
     """Standard output and error, in place of the process's own while inside."""
     before = sys.stdout, sys.stderr
-    out, said = Heard(before[0]), Heard(before[1])
-    sys.stdout, sys.stderr = cast(TextIO, out), cast(TextIO, said)
+    out, error_stream = SafeStream(before[0]), SafeStream(before[1])
+    # What programs call of a TextIO, it has; typing.TextIO asks for inheritance.
+    sys.stdout, sys.stderr = cast(TextIO, out), cast(TextIO, error_stream)
     try:
-        yield out, said
+        yield out, error_stream
     finally:
         out.flush()
-        said.flush()
+        error_stream.flush()
         sys.stdout, sys.stderr = before

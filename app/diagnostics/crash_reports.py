@@ -21,13 +21,13 @@ from types import TracebackType
 from typing import IO
 
 from app.preferences import preferences as settings
-from core.errors import cannot_write
+from core.errors import write_error
 
 QUIET_SECONDS = 10.0  # between two messages, so that a failing paint event does not flood
 _ROOT = Path(__file__).parents[2]
 
 
-class Reporter:
+class CrashReporter:
     """Turns exceptions nobody caught into a sentence, at most one in `QUIET_SECONDS`.
 
     Args:
@@ -44,7 +44,7 @@ class Reporter:
         self._unsaid = 0
         self._guard = threading.Lock()
 
-    def hook(
+    def report_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         """What `sys.excepthook` is set to."""
@@ -59,14 +59,14 @@ class Reporter:
             self._last, unsaid, self._unsaid = now, self._unsaid, 0
         sentence = (
             "Something unforeseen happened, and the last action may not have been carried out. "
-            "Your files are untouched; you can go on."
+            "Your files are untouched; you can continue."
         )
         self._show(sentence, details(kind, trace, unsaid))
 
     def install(self) -> None:
         """Become the one hook, for the window's thread and all others."""
-        sys.excepthook = self.hook
-        threading.excepthook = lambda args: self.hook(
+        sys.excepthook = self.report_exception
+        threading.excepthook = lambda args: self.report_exception(
             args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback
         )
 
@@ -78,13 +78,13 @@ def details(kind: type[BaseException], trace: TracebackType | None, unsaid: int 
         f"{kind.__module__}.{kind.__qualname__}",
     ]
     for frame in traceback.extract_tb(trace):
-        lines.append(f"  {_place(frame.filename)}, line {frame.lineno}, in {frame.name}")
+        lines.append(f"  {_short_path(frame.filename)}, line {frame.lineno}, in {frame.name}")
     if unsaid:
         lines.append(f"{unsaid} more like it before.")
     return "\n".join(lines)
 
 
-def _place(file: str) -> str:
+def _short_path(file: str) -> str:
     path = Path(file)
     if path.is_relative_to(_ROOT):
         return path.relative_to(_ROOT).as_posix()
@@ -102,29 +102,34 @@ class FaultFile:
         self.fault = ""
         self._file: IO[str] | None = None
         try:
-            self._folder = folder or settings.folder()
+            self._folder = folder or settings.settings_folder()
             if not os.access(self._folder, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
-            place, self._folder = Path(settings.store().fileName()).parent, Path(os.devnull)
-            why = cannot_write("what the window remembers", place, error, cure="it is forgotten")
+            settings_folder, self._folder = (
+                Path(settings.settings_store().fileName()).parent,
+                Path(os.devnull),
+            )
+            why = write_error(
+                "what the window remembers", settings_folder, error, cure="it is forgotten"
+            )
             self.fault = why.sentence
         self._path = self._folder / f"fault-{os.getpid()}.txt"
 
-    def left_behind(self) -> str:
+    def earlier_crash_text(self) -> str:
         """What an earlier crash wrote, "" if nothing did; the files are taken away."""
-        found = []
+        stacks = []
         for path in sorted(self._folder.glob("fault-*.txt")):
             if path == self._path or _is_alive(path.stem.removeprefix("fault-")):
                 continue
             written = path.read_text(encoding="utf-8", errors="replace").strip()
             if written:
-                found.append(written)
+                stacks.append(written)
             with contextlib.suppress(PermissionError):  # another window has it open
                 path.unlink(missing_ok=True)
-        return "\n\n".join(found)
+        return "\n\n".join(stacks)
 
-    def watch(self) -> None:
+    def watch_crashes(self) -> None:
         """From now on a crash writes into the file, if there can be one."""
         if self.fault:
             return

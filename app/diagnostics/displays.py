@@ -39,11 +39,11 @@ def obstacle() -> UnusableError | None:
             cure=f"install it with: {sys.executable} -m pip install PySide6-Essentials=={GOOD}",
         )
     except ImportError as error:
-        return _lacking(_library_in(str(error)))
-    if not sys.platform.startswith("linux") or _opens():
+        return _missing_library_error(_library_in(str(error)))
+    if not sys.platform.startswith("linux") or _can_open():
         return None
     if library := _missing_library():
-        return _lacking(library)
+        return _missing_library_error(library)
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if platform := os.environ.get("QT_QPA_PLATFORM"):
         return UnusableError(
@@ -56,7 +56,7 @@ def obstacle() -> UnusableError | None:
     )
 
 
-def _lacking(library: str) -> UnusableError:
+def _missing_library_error(library: str) -> UnusableError:
     """What is said where Qt cannot be loaded; `library` is what the loader named."""
     cure = "install the package that brings it"
     if shutil.which("apt-get"):
@@ -66,9 +66,9 @@ def _lacking(library: str) -> UnusableError:
     )
 
 
-def _library_in(said: str) -> str:
+def _library_in(message: str) -> str:
     """The library in "libEGL.so.1: cannot open shared object file: …"."""
-    return said.partition(":")[0].strip() or "Qt"
+    return message.partition(":")[0].strip() or "Qt"
 
 
 def _missing_library() -> str:
@@ -76,7 +76,7 @@ def _missing_library() -> str:
     package = sys.modules["PySide6"]
     plugins = Path(str(package.__file__)).parent / "Qt" / "plugins" / "platforms"
     for name in ("libqxcb.so", "libqwayland.so"):
-        if (plugins / name).is_file() and name in _wanted():
+        if (plugins / name).is_file() and name in _plugin_names():
             try:
                 ctypes.CDLL(str(plugins / name))
             except OSError as error:
@@ -84,23 +84,23 @@ def _missing_library() -> str:
     return ""
 
 
-def _wanted() -> tuple[str, ...]:
+def _plugin_names() -> tuple[str, ...]:
     """The plugin that a display here is reached by; none where there is no display."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return ()
-    named = os.environ.get("QT_QPA_PLATFORM", "xcb").partition(":")[0]
-    return (f"libq{named.partition('-')[0]}.so",)
+    platform_name = os.environ.get("QT_QPA_PLATFORM", "xcb").partition(":")[0]
+    return (f"libq{platform_name.partition('-')[0]}.so",)
 
 
-def _opens() -> bool:
+def _can_open() -> bool:
     """Whether a child process can reach the display."""
     child = os.fork()
     if child == 0:
-        _reach()
+        _try_display()
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
+        ended_id, status = os.waitpid(child, os.WNOHANG)
+        if ended_id:
             return status == 0
         time.sleep(0.005)
     os.kill(child, signal.SIGKILL)
@@ -108,7 +108,7 @@ def _opens() -> bool:
     return False
 
 
-def _reach() -> None:
+def _try_display() -> None:
     """In the child: end with 0 where Qt starts; Qt itself ends it, with many words, where not."""
     with contextlib.suppress(BaseException):
         import resource

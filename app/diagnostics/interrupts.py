@@ -16,7 +16,7 @@ COMMAND = (signal.SIGINT, signal.SIGTERM)
 WINDOW = (*COMMAND, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
-class Interrupts:
+class InterruptSignals:
     """Takes the requests to end, until closed; only in the main thread.
 
     Args:
@@ -25,7 +25,7 @@ class Interrupts:
         handler: what Python does with each of them when it can.
 
     Attributes:
-        socket: becomes readable with every signal; `heard` says which it was.
+        socket: becomes readable with every signal; `read_signal` says which it was.
     """
 
     def __init__(
@@ -39,16 +39,16 @@ class Interrupts:
         self._numbers = frozenset(heeded)
         self._wakeup = signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
 
-    def heard(self) -> int | None:
+    def read_signal(self) -> int | None:
         """The signal that the socket has become readable with.
 
         Returns:
             Its number; 0 for one that is no request to end, None once this is closed.
         """
-        given = self.socket.recv(1)
-        if not given:
+        signal_byte = self.socket.recv(1)
+        if not signal_byte:
             return None
-        return given[0] if given[0] in self._numbers else 0
+        return signal_byte[0] if signal_byte[0] in self._numbers else 0
 
     def close(self) -> None:
         """Leave the requests to what took them before."""

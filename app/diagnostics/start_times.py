@@ -23,15 +23,15 @@ def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
     if not path:
         return
     window.grab()
-    _say(path, "painted")
+    _write_mark(path, "painted")
 
-    def ready() -> None:
-        _say(path, "ready")
+    def tell_ready() -> None:
+        _write_mark(path, "ready")
         QTimer.singleShot(0, window.close)
 
-    worker_ready.connect(ready)
+    worker_ready.connect(tell_ready)
 
 
-def _say(path: str, word: str) -> None:
+def _write_mark(path: str, word: str) -> None:
     with open(path, "a", encoding="ascii") as file:
         file.write(f"{word}\n")

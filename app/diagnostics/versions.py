@@ -12,11 +12,11 @@ _ROOT = Path(__file__).parents[2]
 
 def version() -> str:
     """Such as "tunescope 0.1.0 (Python 3.12.1, /home/ada/tunescope)"."""
-    place = Path(sys.executable) if getattr(sys, "frozen", False) else _ROOT
-    return f"tunescope {_number()} (Python {platform.python_version()}, {place})"
+    location = Path(sys.executable) if getattr(sys, "frozen", False) else _ROOT
+    return f"tunescope {_version_number()} (Python {platform.python_version()}, {location})"
 
 
-def _number() -> str:
+def _version_number() -> str:
     try:
         return metadata.version("tunescope")
     except metadata.PackageNotFoundError:  # a checkout that nobody installed

@@ -18,29 +18,29 @@ _SPAN = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\*(\S(?:.*?\S)?)\*|\[([^\]]+)\]\(([
 Link = Callable[[str], str]
 
 
-def html(text: str, link: Link = lambda to: to) -> str:
+def page_html(text: str, link: Link = lambda to: to) -> str:
     """The body of a page.
 
     Args:
         text: Markdown.
         link: where a link leads, given what stands in it (“#place” or an address).
     """
-    return "\n".join(_block(lines, link) for lines in _blocks(text))
+    return "\n".join(_block_html(lines, link) for lines in _line_blocks(text))
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """The words alone, for searching."""
     bare = re.sub(r"!\[[^\]]*\]\([^)]*\)|\{#[\w.-]+\}|^\|[ \-|]*\|$|[|#*`]", " ", text, flags=re.M)
     return " ".join(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", bare).split())
 
 
-def _blocks(text: str) -> Iterator[list[str]]:
+def _line_blocks(text: str) -> Iterator[list[str]]:
     """Lines that belong together: up to a blank line, or a line of another kind."""
     block: list[str] = []
     for line in text.split("\n"):
         apart = not line.strip() or line.startswith("#") or line.startswith("**")
-        goes_on = bool(block) and line.startswith("  ") and _kind(block[0]) in ("ul", "ol")
-        if block and not goes_on and (apart or _kind(line) != _kind(block[0])):
+        goes_on = bool(block) and line.startswith("  ") and _line_kind(block[0]) in ("ul", "ol")
+        if block and not goes_on and (apart or _line_kind(line) != _line_kind(block[0])):
             yield block
             block = []
         if line.strip():
@@ -49,7 +49,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
         yield block
 
 
-def _kind(line: str) -> str:
+def _line_kind(line: str) -> str:
     if line.startswith("|"):
         return "table"
     if line.startswith("- "):
@@ -59,60 +59,66 @@ def _kind(line: str) -> str:
     return "ol" if _NUMBERED.match(line) else "p"
 
 
-def _block(lines: list[str], link: Link) -> str:
+def _block_html(lines: list[str], link: Link) -> str:
     first = lines[0]
     if heading := _HEADING.match(first):
-        level, place = len(heading[1]), heading[3]
-        mark = f' id="{place}"' if place else ""
-        anchor = f'<a name="{place}"></a>' if place else ""  # what Qt's browser knows
-        return f"<h{level}{mark}>{anchor}{_spans(heading[2], link)}</h{level}>"
+        level, identifier = len(heading[1]), heading[3]
+        mark = f' id="{identifier}"' if identifier else ""
+        anchor = f'<a name="{identifier}"></a>' if identifier else ""  # what Qt's browser knows
+        return f"<h{level}{mark}>{anchor}{_inline_html(heading[2], link)}</h{level}>"
     if picture := _PICTURE.match(first):
         return f'<p><img src="{escape(picture[2])}" alt="{escape(picture[1])}"></p>'
-    match _kind(first):
+    match _line_kind(first):
         case "table":
-            return _table(lines, link)
+            return _table_html(lines, link)
         case "pre":
             return f"<pre>{escape(chr(10).join(line[4:] for line in lines))}</pre>"
         case "ul" | "ol" as kind:
-            return _list(lines, kind, link)
-    return f"<p>{_spans(' '.join(line.strip() for line in lines), link)}</p>"
+            return _list_html(lines, kind, link)
+    return f"<p>{_inline_html(' '.join(line.strip() for line in lines), link)}</p>"
 
 
-def _list(lines: list[str], kind: str, link: Link) -> str:
-    items: list[str] = []
+def _list_html(lines: list[str], kind: str, link: Link) -> str:
+    entries: list[str] = []
     for line in lines:
         if line.startswith("  "):
-            items[-1] += f" {line.strip()}"
+            entries[-1] += f" {line.strip()}"
         else:
-            items.append(line.split(" ", 1)[1])
-    return f"<{kind}>{''.join(f'<li>{_spans(item, link)}</li>' for item in items)}</{kind}>"
+            entries.append(line.split(" ", 1)[1])
+    return (
+        f"<{kind}>{''.join(f'<li>{_inline_html(entry, link)}</li>' for entry in entries)}</{kind}>"
+    )
 
 
-def _table(lines: list[str], link: Link) -> str:
+def _table_html(lines: list[str], link: Link) -> str:
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     head, body = rows[0], rows[2:]
 
-    def row(cells: list[str], tag: str) -> str:
-        inside = "".join(f'<{tag} align="left">{_spans(cell, link)}</{tag}>' for cell in cells)
+    def row_html(cells: list[str], tag: str) -> str:
+        inside = "".join(
+            f'<{tag} align="left">{_inline_html(cell, link)}</{tag}>' for cell in cells
+        )
         return f"<tr>{inside}</tr>"
 
     table = '<table cellspacing="0" cellpadding="6">'
-    return f"{table}{row(head, 'th')}{''.join(row(cells, 'td') for cells in body)}</table>"
+    return (
+        f"{table}{row_html(head, 'th')}{''.join(row_html(cells, 'td') for cells in body)}</table>"
+    )
 
 
-def _spans(text: str, link: Link) -> str:
+def _inline_html(text: str, link: Link) -> str:
     """Bold, code and links inside a line; the rest letter by letter."""
-    made, at = [], 0
-    for found in _SPAN.finditer(text):
-        made.append(escape(text[at : found.start()]))
-        code, bold, slanted, words, to = found.groups()
+    pieces, position = [], 0
+    for match in _SPAN.finditer(text):
+        pieces.append(escape(text[position : match.start()]))
+        code, bold, slanted, words, to = match.groups()
         if code is not None:
-            made.append(f"<code>{escape(code)}</code>")
+            pieces.append(f"<code>{escape(code)}</code>")
         elif bold is not None:
-            made.append(f"<b>{_spans(bold, link)}</b>")
+            pieces.append(f"<b>{_inline_html(bold, link)}</b>")
         elif slanted is not None:
-            made.append(f"<i>{_spans(slanted, link)}</i>")
+            pieces.append(f"<i>{_inline_html(slanted, link)}</i>")
         else:
-            made.append(f'<a href="{escape(link(to))}">{escape(words)}</a>')
-        at = found.end()
-    return "".join(made) + escape(text[at:])
+            pieces.append(f'<a href="{escape(link(to))}">{escape(words)}</a>')
+        position = match.end()
+    return "".join(pieces) + escape(text[position:])

@@ -5,6 +5,7 @@ Whoever paints by hand asks `current()` for the tokens and repaints at `notifier
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from string import Template
@@ -31,7 +32,7 @@ SMALLEST_TEXT, LARGEST_TEXT = 100, 200  # percent
 RESOURCES = Path(__file__).parents[2] / "resources"
 
 
-class Notifier(QObject):
+class ThemeNotifier(QObject):
     """Tells everything that paints by hand that the colours or the text size are others now."""
 
     themed = Signal(object)  # the Theme
@@ -43,7 +44,7 @@ class _State:
     follows: bool = False
 
 
-notifier = Notifier()
+notifier = ThemeNotifier()
 _state = _State()
 
 
@@ -75,6 +76,12 @@ def group_digits() -> None:
         QLocale.setDefault(grouped)
 
 
+def application() -> QApplication:
+    """The application of this process, made where there is none yet."""
+    app = QApplication.instance()
+    return app if isinstance(app, QApplication) else QApplication(sys.argv[:1])
+
+
 def start(app: QApplication) -> None:
     """Give the application the remembered look, and follow the system where that was chosen."""
     app.setStyle("Fusion")
@@ -82,48 +89,48 @@ def start(app: QApplication) -> None:
     if not _state.follows:
         QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
         _state.follows = True
-    apply()
+    apply_look()
 
 
-def apply() -> None:
+def apply_look() -> None:
     """Show the remembered scheme and text size everywhere."""
-    app = QApplication.instance()
-    _state.theme = _theme_of(settings.scheme())
+    app = application()
+    _state.theme = _theme_of(settings.colour_scheme())
     _state.text_percent = settings.text_percent()
-    app.setFont(_font(app))
+    app.setFont(_base_font(app))
     app.setPalette(palette(_state.theme))
     app.setStyleSheet(stylesheet(_state.theme))
     notifier.themed.emit(_state.theme)
 
 
-def choose(*, scheme: str | None = None, percent: int | None = None) -> None:
+def change_look(*, scheme: str | None = None, percent: int | None = None) -> None:
     """Change and remember the scheme (system, light, dark) or the text size in percent."""
     if scheme is not None:
         settings.remember_scheme(scheme)
     if percent is not None:
         settings.remember_text_percent(min(LARGEST_TEXT, max(SMALLEST_TEXT, percent)))
-    apply()
+    apply_look()
 
 
 def _system_changed() -> None:
-    if settings.scheme() == "system":
-        apply()
+    if settings.colour_scheme() == "system":
+        apply_look()
 
 
 def _theme_of(scheme: str) -> Theme:
     if scheme == "system":
-        told = QGuiApplication.styleHints().colorScheme()
-        return DARK if told == Qt.ColorScheme.Dark else LIGHT
+        system_scheme = QGuiApplication.styleHints().colorScheme()
+        return DARK if system_scheme == Qt.ColorScheme.Dark else LIGHT
     return DARK if scheme == "dark" else LIGHT
 
 
-def _font(app: QApplication) -> QFont:
+def _base_font(app: QApplication) -> QFont:
     system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     font = QFont(app.font())
     font.setFamilies(["Inter", "Segoe UI", "Noto Sans", system.family(), "DejaVu Sans"])
     # DejaVu draws about a tenth wider and taller than the others at the same size.
-    wide = QFontInfo(font).family().startswith(("DejaVu", "Verdana"))
-    font.setPointSizeF(points(FONT_BODY) * (0.92 if wide else 1.0))
+    is_wide = QFontInfo(font).family().startswith(("DejaVu", "Verdana"))
+    font.setPointSizeF(points(FONT_BODY) * (0.92 if is_wide else 1.0))
     return font
 
 
@@ -153,14 +160,14 @@ def palette(theme: Theme) -> QPalette:
         role.Dark: theme.control,
         role.Shadow: theme.control,
     }
-    made = QPalette()
+    qt_palette = QPalette()
     for name, colour in colours.items():
-        made.setColor(name, QColor(colour))
+        qt_palette.setColor(name, QColor(colour))
     for name in (role.WindowText, role.Text, role.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, name, QColor(theme.muted))
-    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.line))
-    made.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(theme.muted))
-    return made
+        qt_palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(theme.muted))
+    qt_palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.line))
+    qt_palette.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(theme.muted))
+    return qt_palette
 
 
 def stylesheet(theme: Theme) -> str:

@@ -24,26 +24,26 @@ class _Tinted(QIconEngine):
         token = "muted" if mode == QIcon.Mode.Disabled else self._token
         side = min(rect.width(), rect.height())
         square = QRectF(rect.x(), rect.y(), side, side)
-        _renderer(self._name, getattr(appearance.current(), token)).render(painter, square)
+        _svg_renderer(self._name, getattr(appearance.current(), token)).render(painter, square)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        made = QPixmap(size)
-        made.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(made)
+        pixmap = QPixmap(size)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
         self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         painter.end()
-        return made
+        return pixmap
 
     def clone(self) -> QIconEngine:
         return _Tinted(self._name, self._token)
 
 
-def icon(name: str, token: str = "ink") -> QIcon:
+def tinted_icon(name: str, token: str = "ink") -> QIcon:
     """The icon ``resources/icons/NAME.svg`` in a token's colour ("ink", "accent_text", …)."""
     return QIcon(_Tinted(name, token))
 
 
 @lru_cache(maxsize=256)
-def _renderer(name: str, colour: str) -> QSvgRenderer:
-    drawn = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
-    return QSvgRenderer(QByteArray(drawn.replace("currentColor", colour).encode()))
+def _svg_renderer(name: str, colour: str) -> QSvgRenderer:
+    svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    return QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))

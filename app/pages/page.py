@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBo
 
 from app.look import appearance
 from app.widgets.buttons import PlainButton, PrimaryButton
-from app.widgets.labels import label
+from app.widgets.text_labels import wrapping_label
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -35,7 +35,7 @@ class Page(QWidget):
         run_wanted: the folder of a past run to show.
         tour_wanted: a person wants to be shown around.
         comparison_wanted: the folders of past runs to show side by side.
-        told: `words` changed.
+        panel_changed: `words` changed.
         head_changed: title and subtitle changed.
     """
 
@@ -43,7 +43,7 @@ class Page(QWidget):
     run_wanted = Signal(object)
     tour_wanted = Signal()
     comparison_wanted = Signal(object)
-    told = Signal()
+    panel_changed = Signal()
     head_changed = Signal(str, str)
 
     topic: ClassVar[str] = "start"
@@ -53,19 +53,19 @@ class Page(QWidget):
         super().__init__(parent)
         self.session = session
         self.words: tuple[str, tuple[str, ...]] = ("", ())
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(22, 14, 10, 10)
-        whole.setSpacing(10)
-        whole.addLayout(self._make_head())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(22, 14, 10, 10)
+        layout.setSpacing(10)
+        layout.addLayout(self._make_head())
         self.under_head = QVBoxLayout()
         self.under_head.setContentsMargins(0, 0, 12, 0)
-        whole.addLayout(self.under_head)
+        layout.addLayout(self.under_head)
         self.body = QVBoxLayout()
-        whole.addWidget(self._make_body(), 1)
+        layout.addWidget(self._make_body(), 1)
 
     def _make_head(self) -> QBoxLayout:
-        self._title = label("", "heading")
-        self._subtitle = label("", "muted")
+        self._title = wrapping_label("", "heading")
+        self._subtitle = wrapping_label("", "muted")
         self._subtitle.hide()
         lines = QVBoxLayout()
         lines.setSpacing(2)
@@ -93,14 +93,14 @@ class Page(QWidget):
         content.setLayout(self.body)
         self.body.setContentsMargins(0, 0, 12, 4)
         self.body.setSpacing(12)
-        self.scroll = QScrollArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll.setWidget(content)
-        self.scroll.viewport().setAutoFillBackground(False)
-        return self.scroll
+        self.scroll_area = QScrollArea()
+        self.scroll_area.setWidgetResizable(True)
+        self.scroll_area.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroll_area.setWidget(content)
+        self.scroll_area.viewport().setAutoFillBackground(False)
+        return self.scroll_area
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width may have room for words beside buttons, or none."""
@@ -139,9 +139,9 @@ class Page(QWidget):
 
     def add_button(self, text: str, pressed: Callable[[], object], icon: str = "") -> PlainButton:
         """An ordinary button in the head; add these before the primary one."""
-        made = PlainButton(text, pressed, icon)
-        self._buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
-        return made
+        button = PlainButton(text, pressed, icon)
+        self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return button
 
     def add_icon(self, button: QWidget) -> None:
         """A button beside the head's words that is only an icon."""
@@ -151,20 +151,24 @@ class Page(QWidget):
         self, text: str, pressed: Callable[[], object], icon: str = ""
     ) -> PrimaryButton:
         """The one primary button of the head, at the top right."""
-        made = PrimaryButton(text, pressed, icon)
-        self._buttons.addWidget(made, 0, Qt.AlignmentFlag.AlignTop)
-        return made
+        button = PrimaryButton(text, pressed, icon)
+        self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return button
 
-    def tell(self, title: str, sentences: Sequence[str]) -> None:
+    def set_panel(self, title: str, sentences: Sequence[str]) -> None:
         """Say something in the panel at the right, while this page is in front."""
         words = (title, tuple(sentences))
         if words != self.words:
             self.words = words
-            self.told.emit()
+            self.panel_changed.emit()
 
     def save_asked(self) -> None:
         """A person pressed the key that saves; what can be saved is on the last step."""
         self.step_wanted.emit("export")
+
+    def tour_target(self, name: str) -> QWidget | None:
+        """The control that the tour points at by this name; None where it is not shown."""
+        return None
 
     def visited(self) -> None:
         """The page comes to the front; pages bring themselves up to date here."""

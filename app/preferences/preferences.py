@@ -23,7 +23,7 @@ def use_file(path: Path | None) -> None:
     _Where.file, _Where.store = path, None
 
 
-def store() -> QSettings:
+def settings_store() -> QSettings:
     """The settings on disk."""
     if _Where.store is None:
         if _Where.file is not None:
@@ -34,45 +34,46 @@ def store() -> QSettings:
     return _Where.store
 
 
-def folder() -> Path:
+def settings_folder() -> Path:
     """The folder that holds the settings file; it exists."""
-    place = Path(store().fileName()).parent
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+    folder = Path(settings_store().fileName()).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
-def text(key: str, default: str = "") -> str:
+def stored_text(key: str, default: str = "") -> str:
     """A remembered word."""
-    value = store().value(key, default)
+    value = settings_store().value(key, default)
     return default if value is None else str(value)
 
 
-def number(key: str, default: float) -> float:
+def stored_number(key: str, default: float) -> float:
     """A remembered number; a spoilt entry counts as forgotten."""
+    value = settings_store().value(key, default)
     try:
-        return float(store().value(key, default))
-    except (TypeError, ValueError):
+        return float(value) if isinstance(value, (str, float, int)) else default
+    except ValueError:
         return default
 
 
-def flag(key: str, default: bool = False) -> bool:
+def stored_flag(key: str, default: bool = False) -> bool:
     """A remembered yes or no."""
-    return text(key, "yes" if default else "no") in {"yes", "true"}
+    return stored_text(key, "yes" if default else "no") in {"yes", "true"}
 
 
 def remember(key: str, value: Any) -> None:
     """Keep a value under a key; yes and no are written as words."""
-    store().setValue(key, ("yes" if value else "no") if isinstance(value, bool) else value)
+    settings_store().setValue(key, ("yes" if value else "no") if isinstance(value, bool) else value)
 
 
-def forget() -> None:
+def forget_all() -> None:
     """Forget everything."""
-    store().clear()
+    settings_store().clear()
 
 
-def scheme() -> str:
+def colour_scheme() -> str:
     """system, light or dark."""
-    chosen = text("look/scheme", "system")
+    chosen = stored_text("look/scheme", "system")
     return chosen if chosen in _SCHEMES else "system"
 
 
@@ -83,7 +84,7 @@ def remember_scheme(chosen: str) -> None:
 
 def text_percent() -> int:
     """The text size in percent, 100 to 200."""
-    return int(min(200, max(100, number("look/text_percent", 100))))
+    return int(min(200, max(100, stored_number("look/text_percent", 100))))
 
 
 def remember_text_percent(percent: int) -> None:
@@ -93,22 +94,24 @@ def remember_text_percent(percent: int) -> None:
 
 def geometry() -> QByteArray | None:
     """The window's remembered place and size."""
-    value = store().value("window/geometry")
+    value = settings_store().value("window/geometry")
     return value if isinstance(value, QByteArray) and not value.isEmpty() else None
 
 
 def remember_geometry(value: QByteArray) -> None:
     """Keep the window's place and size."""
-    store().setValue("window/geometry", value)
+    settings_store().setValue("window/geometry", value)
 
 
 def recent_files() -> list[str]:
     """The files opened last, newest first."""
-    value = store().value("data/recent", [])
-    return [value] if isinstance(value, str) else [str(name) for name in value or []]
+    value = settings_store().value("data/recent", [])
+    if isinstance(value, str):
+        return [value]
+    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def remember_file(file: str) -> None:
     """Put a file at the head of those opened last; six are kept."""
-    others = [name for name in recent_files() if name != file]
-    store().setValue("data/recent", [file, *others][:6])
+    other_files = [name for name in recent_files() if name != file]
+    settings_store().setValue("data/recent", [file, *other_files][:6])

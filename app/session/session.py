@@ -14,21 +14,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.preferences import cluster
-from app.session.opening import PASTED, Opening
-from app.session.plan import with_model, with_strategy
+from app.preferences import cluster_preferences
+from app.session.session_loading import PASTED, SessionLoading
+from app.session.starting_plan import with_model, with_strategy
 from app.worker import messages as m
+from app.worker.messages.surrogate_evaluation import EvaluationRequest
 from core.errors import UnusableError
-from core.tuning.events import ModelPicked
+from core.space import Setting
+from core.tuning.events import ModelSelected
 
 if TYPE_CHECKING:
     from core.tuning.plan import Plan
 
 
-class Session(Opening):
-    """What a person may ask: of the data in `Opening`, of the rest here.
+class Session(SessionLoading):
+    """What a person may ask: of the data in `SessionLoading`, of the rest here.
 
-    What is known, and which signals tell of it, is in `Known`.
+    What is known, and which signals tell of it, is in `SessionState`.
     """
 
     # The plan -------------------------------------------------------------------------------
@@ -53,7 +55,7 @@ class Session(Opening):
         if self.plan is not None:
             plan = self.plan.changed(**fields)
             if self.data is not None and plan.groups != self.plan.groups:
-                self.changes.add(self.data, plan)
+                self.changes.add_change(self.data, plan)
             self._change_plan(plan)
 
     # Run ------------------------------------------------------------------------------------
@@ -64,17 +66,17 @@ class Session(Opening):
             return
         self.stop_reading()
         self._show_run([], None)
-        self._tune(m.Tune(self.plan, root=str(self._root())))
+        self._start_tuning(m.Tune(self.plan, root=str(self._find_runs_root())))
 
     def pause(self) -> None:
         """Wait after the current trial; the state becomes paused when it is done."""
         if self.state == "running":
-            self._asked.tell(m.Pause())
+            self._requests.send_control(m.Pause())
 
     def resume(self) -> None:
         """Go on after a pause, or after the worker was lost."""
         if self.state == "paused":
-            self._asked.tell(m.Resume())
+            self._requests.send_control(m.Resume())
             self._set_state("running")
         elif self.state == "interrupted" and self.run_folder is not None:
             self._go_on(self.shown.plan)
@@ -84,18 +86,18 @@ class Session(Opening):
         if self.state == "interrupted" and self.run_folder is not None:
             self._conclude()
         elif self.is_going_on:
-            self._end(keep=True)
+            self._end_run(keep=True)
 
-    def abandon(self) -> None:
+    def abandon_run(self) -> None:
         """Do not wait for the results any longer; the run is interrupted then, as it was kept."""
         if self.state == "stopping":
             self._abandons = True
-            self._asked.tell(m.Abandon())
+            self._requests.send_control(m.AbandonRun())
 
-    def discard(self) -> None:
+    def discard_run(self) -> None:
         """End the run and delete everything it found."""
-        if self.is_going_on and self._asked.waits_for(m.Tune):
-            self._end(keep=False)
+        if self.is_going_on and self._requests.waits_for(m.Tune):
+            self._end_run(keep=False)
         else:
             self._forget_run()
 
@@ -106,18 +108,20 @@ class Session(Opening):
 
     def _go_on(self, plan: Plan, more: int = 0) -> None:
         """Go on with the run that is shown; what was entered and not tried yet comes first."""
-        wanted = tuple(self.shown.wanted)
-        self._tune(m.Tune(plan, folder=str(self.run_folder), more_trials=more, settings=wanted))
+        settings = tuple(self.shown.wanted)
+        self._start_tuning(
+            m.Tune(plan, folder=str(self.run_folder), more_trials=more, settings=settings)
+        )
 
-    def try_setting(self, setting: dict[str, Any]) -> None:
+    def try_setting(self, setting: Setting) -> None:
         """Try a setting next, beyond the budget; a run that ended goes on for this one alone."""
         if self.state in ("running", "paused"):
             self.shown.wanted.append(setting)
-            self._asked.tell(m.TrySetting(setting))
+            self._requests.send_control(m.TrySetting(setting))
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
-            ended = self.state == "finished"
-            plan = self.shown.plan.changed(minutes=None) if ended else self.shown.plan
-            more = self.shown.budget_for(0) if ended else 0
+            is_finished = self.state == "finished"
+            plan = self.shown.plan.changed(minutes=None) if is_finished else self.shown.plan
+            more = self.shown.budget_for(0) if is_finished else 0
             self.shown.wanted.append(setting)
             self._go_on(plan, more)
 
@@ -127,7 +131,7 @@ class Session(Opening):
         plan = self.plan
         return plan is not None and plan.data.file == self.shown.plan.data.file
 
-    def widen(self, ranges: Mapping[str, tuple[float, float]]) -> None:
+    def widen_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
         """Plan the run that is shown once more, with wider ranges of some settings."""
         if self.plan is None or not self.may_widen:
             return
@@ -142,15 +146,15 @@ class Session(Opening):
             )
         )
 
-    def exclude(self, number: int, excluded: bool = True) -> None:
+    def exclude_trial(self, number: int, excluded: bool = True) -> None:
         """Take a trial out of the competition, or back in; the best is chosen anew."""
         control = m.Exclude(number, excluded)
         if self.state in ("running", "paused"):
-            self._asked.tell(control)
+            self._requests.send_control(control)
         elif self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._conclude(control)
 
-    def pick(self, kind: str, number: int | None = None) -> None:
+    def select_model(self, kind: str, number: int | None = None) -> None:
         """Take another model away than the run did; its results follow.
 
         Args:
@@ -158,111 +162,113 @@ class Session(Opening):
             number: of the trial.
         """
         if self.state == "finished" and self.run_folder is not None:
-            self._conclude(pick=ModelPicked(kind=kind, number=number))
+            self._conclude(pick=ModelSelected(kind=kind, number=number))
 
-    def export(
+    def export_model(
         self, format: str, path: str | Path, which: str = "tuned", examples: bool = True
     ) -> None:
         """Save something of the run that is shown, or another of its models; `exported` tells."""
         if self.run_folder is not None:
             fitting = which != "tuned"
             self.busy_changed.emit("Fitting the model …" if fitting else "Saving …")
-            wanted = m.Export(str(self.run_folder), format, str(path), which, examples)
-            self._asked.ask(wanted)
+            request = m.Export(str(self.run_folder), format, str(path), which, examples)
+            self._requests.ask(request)
 
-    def use(self, file: str | Path, model: str = "", trust: bool = False) -> None:
+    def predict_rows(self, file: str | Path, model: str = "", trust: bool = False) -> None:
         """Predict the rows of a file with the run that is shown, or a model file; `used` tells."""
         if self.is_going_on:
-            self.problem.emit("A run is going on. Stop it first, then predict.")
+            self.problem.emit("A run is in progress. Stop it first, then predict.")
         elif model or (self.run_folder is not None and self.results):
             folder = "" if model else str(self.run_folder)
             self.busy_changed.emit("Predicting …")
-            self._asked.ask(m.Use(folder, str(file), model, trust))
+            self._requests.ask(m.PredictRows(folder, str(file), model, trust))
 
-    def use_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
+    def predict_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
         """The same of rows that were copied elsewhere, with their header."""
         from core.datasets.files.pasted import keep_pasted
 
         try:
-            self.use(keep_pasted(text, self._root() / PASTED), model, trust)
+            self.predict_rows(keep_pasted(text, self._find_runs_root() / PASTED), model, trust)
         except UnusableError as error:
             self.problem.emit(error.sentence)
 
-    def save_used(self, path: str | Path) -> None:
+    def save_predictions(self, path: str | Path) -> None:
         """Save all that `used` told last as CSV; `predicted` tells when it is done."""
         if not self.is_going_on:
-            self._asked.ask(m.SaveUsed(str(path)))
+            self._requests.ask(m.SavePredictions(str(path)))
 
-    def predict(self, wanted: m.Predict) -> None:
+    def predict(self, request: m.Predict) -> None:
         """Predict rows with a model file; `predicted` tells when it is done."""
         if self.is_going_on:
-            self.problem.emit("A run is going on. Stop it first, then predict.")
+            self.problem.emit("A run is in progress. Stop it first, then predict.")
             return
         self.busy_changed.emit("Predicting …")
-        self._asked.ask(wanted)
+        self._requests.ask(request)
 
-    def try_cluster(self) -> None:
-        """See whether the cluster that was chosen answers; `cluster_tried` tells."""
+    def check_cluster(self) -> None:
+        """See whether the cluster that was chosen answers; `cluster_checked` tells."""
         cluster = chosen_cluster()
         if self.is_going_on:
-            self.cluster_tried.emit(m.ClusterTried("A run is going on. Try it afterwards."))
+            self.cluster_checked.emit(m.ClusterChecked("A run is in progress. Try it afterwards."))
         elif cluster is None:
-            self.cluster_tried.emit(m.ClusterTried("Trials run on this computer."))
+            self.cluster_checked.emit(m.ClusterChecked("Trials run on this computer."))
         else:
-            self._asked.ask(m.TryCluster(cluster))
+            self._requests.ask(m.CheckCluster(cluster))
 
-    def explain(self, question: str, **options: Any) -> None:
+    def explain(self, question: str, column: str = "") -> None:
         """Ask a question about the run that is shown; `explained` brings the answer."""
         if self.run_folder is not None and self.state == "finished":
-            self._asked.ask(m.Explain(str(self.run_folder), question, options))
+            self._requests.ask(m.Explain(str(self.run_folder), question, column))
 
     def leave_question(self, question: str) -> None:
         """Let a question be answered no further."""
-        self._asked.leave(question)
+        self._requests.cancel_questions(question)
 
     def warm_up(self) -> None:
         """Start the process that evaluates surrogates, before anybody waits for it."""
         self._evaluator.warm_up()
 
-    def evaluate(self, request: dict[str, Any]) -> None:
+    def evaluate(self, request: EvaluationRequest) -> None:
         """Evaluate a surrogate for a view; `evaluated` brings the answer."""
         self._evaluator.ask(request)
 
     # The end --------------------------------------------------------------------------------
 
-    def leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Let the worker end, without waiting; a run that is going on can be continued later."""
         self.stop_reading()
         self._estimate_timer.stop()
-        self._worker.leave()
-        self._evaluator.leave()
+        self._worker.begin_shutdown()
+        self._evaluator.begin_shutdown()
 
     def shutdown(self) -> None:
         """End the worker and wait for that (some seconds where it hangs)."""
-        self.leave()
-        self.reading.shutdown()
+        self.begin_shutdown()
+        self.run_loader.shutdown()
         self.runs.shutdown()
         self._worker.close()
         self._evaluator.shutdown()
 
     # Steps of these -----------------------------------------------------------------------
 
-    def _tune(self, request: m.Tune) -> None:
+    def _start_tuning(self, request: m.Tune) -> None:
         self._keeps_best, self._concludes = True, False
-        self._asked.ask(replace(request, cluster=chosen_cluster()))
+        self._requests.ask(replace(request, cluster=chosen_cluster()))
         self._set_state("running")
 
-    def _end(self, keep: bool) -> None:
+    def _end_run(self, keep: bool) -> None:
         self._keeps_best = keep
-        self._asked.tell(m.Stop(keep))
+        self._requests.send_control(m.StopRun(keep))
         self._set_state("stopping")
 
 
 def chosen_cluster() -> m.Cluster | None:
     """The cluster that the settings name; None for this computer."""
-    match cluster.where():
-        case cluster.LOCAL:
+    match cluster_preferences.execution_mode():
+        case cluster_preferences.LOCAL:
             return m.Cluster("local")
-        case cluster.SCHEDULER:
-            return m.Cluster(*(cluster.field(name) for name in cluster.FIELDS))
+        case cluster_preferences.SCHEDULER:
+            return m.Cluster(
+                *(cluster_preferences.stored_field(name) for name in cluster_preferences.FIELDS)
+            )
     return None

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from app.look import appearance
-from app.views.plot.record import Record
 from app.views.plot.view import View
+from app.views.plot.view_state import ViewState
 from app.views.registry import VIEWS
-from core.estimators.settings import title_of
-from core.extensions import faults
+from app.worker.messages.surrogate_evaluation import EvaluationReply
+from core.estimators.model_settings import title_of
+from core.extensions import extension_errors
 from core.tuning.events import Event, RunStarted
 from core.tuning.runs.state import RunState
 from resources.theme import GAP
@@ -40,18 +40,18 @@ class Board(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.record = Record()
+        self.record = ViewState()
         self.views: dict[str, View] = {}
-        self._made: dict[str, View] = {}
+        self._cached_views: dict[str, View] = {}
         self._drawn: dict[str, float] = {}
         self._rests_until = self._redrawn_since = 0.0
         self._wanted_now = False  # a person wants to see something else
         self._single = False
-        self._come: set[str] = set()  # views that had something to show in this run
+        self._needed_names: set[str] = set()  # views that had something to show in this run
         self._unsettled = True  # whether more of them may have by now
-        self._placed: list[str] = []
-        self._told_model = ""  # in the headings
-        self._named = False  # the extensions that could not be used
+        self._shown_names: list[str] = []
+        self._heading_model = ""  # in the headings
+        self._errors_shown = False  # the extensions that could not be used
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -66,10 +66,10 @@ class Board(QScrollArea):
         self.setWidget(self._page)
         self._timer = QTimer(self)
         self._timer.setInterval(TICK)
-        self._timer.timeout.connect(self._tick)
+        self._timer.timeout.connect(self._on_tick)
         self._soon = QTimer(self)  # what a person waits for is drawn as soon as input is done
         self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._tick)
+        self._soon.timeout.connect(self._on_tick)
 
     # -- what happens --------------------------------------------------------------------------
 
@@ -81,12 +81,12 @@ class Board(QScrollArea):
             onward: whether it is the run that is shown already, as it stood later.
         """
         before = self.record.run.started
-        self.record.show(run)
+        self.record.show_run(run)
         if onward and self.record.run.started is before:
             self._unsettled = True
             self._all_dirty()
         else:
-            self._start()
+            self._start_run()
 
     def consume(self, event: Event) -> None:
         """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
@@ -94,40 +94,42 @@ class Board(QScrollArea):
         self._unsettled = True
         self.record.consume(event)
         if isinstance(event, RunStarted) or self.record.run.started is not before:
-            self._start()
+            self._start_run()
             return
         for view in self.views.values():
             if not view.dirty:
                 view.consume(event)
 
-    def _start(self) -> None:
+    def _start_run(self) -> None:
         """A run begins: the views that want it, empty."""
         started = self.record.run.started
-        self._come, self._unsettled = set(), True
+        self._needed_names, self._unsettled = set(), True
         self._want_now()
-        for view in self._made.values():
+        for view in self._cached_views.values():
             view.consume(started)  # before any of them is shown: their rows are gone
-        whole, model = self.record.whole.started, self.record.model
+        whole_started, model = self.record.whole_run.started, self.record.model
         wanted = [
-            name for name, view in VIEWS.items() if view.wants(whole if view.of_all else started)
+            name
+            for name, view in VIEWS.items()
+            if view.wants(whole_started if view.of_all else started)
         ]
-        if model or self._told_model:
-            for view in self._made.values():
+        if model or self._heading_model:
+            for view in self._cached_views.values():
                 view.name_model("" if view.of_all or not model else title_of(model))
-        self._told_model = model
+        self._heading_model = model
         if wanted != list(self.views):
             self._compose(wanted)
         else:
-            self._settle()
-        if not self._named and faults():
-            self.problem.emit(" ".join(faults()))
-        self._named = True
+            self._update_layout()
+        if not self._errors_shown and extension_errors():
+            self.problem.emit(" ".join(extension_errors()))
+        self._errors_shown = True
 
     def look_at(self, model: str) -> None:
         """Show the trials of one of several models; "" for those of all."""
         if model != self.record.model:
             self.record.look_at(model)
-            self._start()
+            self._start_run()
 
     def set_best_k(self, k: int | None) -> None:
         """Show only the best k trials in all plots; None for all of them."""
@@ -140,21 +142,21 @@ class Board(QScrollArea):
             self.record.selected = number
             self._all_dirty()
 
-    def show_example(self, at: int) -> None:
+    def show_example(self, index: int) -> None:
         """Show this sequence or molecule in every view that shows one."""
-        self.record.example = at
+        self.record.example = index
         self._all_dirty()
 
-    def take_evaluation(self, reply: dict[str, Any]) -> None:
+    def take_evaluation(self, reply: EvaluationReply) -> None:
         """Hand the answer to a request to evaluate to the view that asked."""
-        view = self.views.get(reply.get("view", ""))
+        view = self.views.get(reply.view)
         if view is not None:
             view.take_evaluation(reply)
             self._unsettled = True
 
     def redraw_now(self) -> None:
         """Draw everything that is dirty, seen or not (for pictures and tests)."""
-        self._settle()
+        self._update_layout()
         for view in self.views.values():
             if view.dirty:
                 view.redraw()
@@ -166,29 +168,29 @@ class Board(QScrollArea):
 
     # -- drawing -------------------------------------------------------------------------------
 
-    def _tick(self) -> None:
-        begun = time.perf_counter()
-        self._settle()
-        if begun < self._rests_until and not self._wanted_now:
+    def _on_tick(self) -> None:
+        start_time = time.perf_counter()
+        self._update_layout()
+        if start_time < self._rests_until and not self._wanted_now:
             return
         longest_waiting = sorted(self.views.values(), key=lambda view: self._drawn[view.name])
-        behind = [view for view in longest_waiting if view.dirty and view.is_seen]
-        for view in behind:
+        due_views = [view for view in longest_waiting if view.dirty and view.is_seen]
+        for view in due_views:
             now = time.perf_counter()
-            if now - begun > SLICE:
+            if now - start_time > SLICE:
                 break
             if self._wanted_now or now - self._drawn[view.name] >= view.interval:
                 self._drawn[view.name] = now
                 view.redraw()
-                self._redrawn_since = self._redrawn_since or begun
+                self._redrawn_since = self._redrawn_since or start_time
         else:
             self._wanted_now = False
         if self._redrawn_since:
-            QTimer.singleShot(0, self._painted)
+            QTimer.singleShot(0, self._on_painted)
         if self._wanted_now:
             self._soon.start()
 
-    def _painted(self) -> None:
+    def _on_painted(self) -> None:
         """Rest after a costly picture: of a long run one more trial changes little."""
         if self._redrawn_since:
             now = time.perf_counter()
@@ -224,41 +226,43 @@ class Board(QScrollArea):
             self._grid.removeWidget(view)
             if name not in names:  # the others keep the keyboard
                 view.hide()
-        self.views = {name: self._made.get(name) or self._make(name) for name in names}
-        self._settle()
+        self.views = {name: self._cached_views.get(name) or self._make_view(name) for name in names}
+        self._update_layout()
 
-    def shown(self) -> list[View]:
+    def shown_views(self) -> list[View]:
         """The views that have room: what has nothing to show gives its own to the others."""
-        needed = [view for name, view in self.views.items() if name in self._come]
+        needed = [view for name, view in self.views.items() if name in self._needed_names]
         return needed or list(self.views.values())
 
-    def _settle(self) -> None:
+    def _update_layout(self) -> None:
         """Give room to the views that have something to show by now; none goes in a run."""
         if not self._unsettled:
             return
         self._unsettled = False
-        waiting = [view for name, view in self.views.items() if name not in self._come]
-        self._come |= {view.name for view in waiting if view.is_needed()}
-        shown = [view.name for view in self.shown()]
-        if shown != self._placed:
-            self._placed = shown
-            self._place()
+        waiting = [view for name, view in self.views.items() if name not in self._needed_names]
+        self._needed_names |= {view.name for view in waiting if view.is_needed()}
+        shown = [view.name for view in self.shown_views()]
+        if shown != self._shown_names:
+            self._shown_names = shown
+            self._lay_out()
 
-    def _place(self) -> None:
+    def _lay_out(self) -> None:
         self._single = self.viewport().width() < appearance.pixels(NARROW)
-        views = self.shown()
+        views = self.shown_views()
         for view in self.views.values():
             self._grid.removeWidget(view)
             view.setVisible(view in views)
-        for view, (row, column, width) in zip(views, places(views, self._single), strict=True):
+        for view, (row, column, width) in zip(
+            views, grid_positions(views, self._single), strict=True
+        ):
             self._grid.addWidget(view, row, column, 1, width)
         self._fit_rows()
 
-    def _make(self, name: str) -> View:
+    def _make_view(self, name: str) -> View:
         # Made once and kept: another run starts them anew, which is quicker than new ones.
-        view = self._made[name] = VIEWS[name](self.record, self._page)
+        view = self._cached_views[name] = VIEWS[name](self.record, self._page)
         self._drawn[name] = 0.0
-        view.trial_selected.connect(self._selected)
+        view.trial_selected.connect(self._on_trial_selected)
         view.exclude_requested.connect(self.exclude_requested)
         view.pick_requested.connect(self.pick_requested)
         view.best_k_requested.connect(self.set_best_k)
@@ -271,7 +275,7 @@ class Board(QScrollArea):
             view.name_model(title_of(self.record.model))
         return view
 
-    def _selected(self, number: int) -> None:
+    def _on_trial_selected(self, number: int) -> None:
         self.select_trial(number)
         self.trial_selected.emit(number)
 
@@ -279,13 +283,13 @@ class Board(QScrollArea):
         """Two rows fill the height; a third shows its head below them."""
         super().resizeEvent(event)
         if self._single != (self.viewport().width() < appearance.pixels(NARROW)):
-            self._place()
+            self._lay_out()
         else:
             self._fit_rows()
 
     def _fit_rows(self) -> None:
-        found = places(self.shown(), self._single)
-        rows = 1 + max((row for row, _, _ in found), default=0)
+        cells = grid_positions(self.shown_views(), self._single)
+        rows = 1 + max((row for row, _, _ in cells), default=0)
         tall = self.viewport().height()
         seen = min(rows, 2)
         spare = PEEK if rows > 2 else 0
@@ -294,28 +298,28 @@ class Board(QScrollArea):
             (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0),
         )
         for row in range(self._grid.rowCount()):
-            there = row < rows
-            self._grid.setRowMinimumHeight(row, height if there else 0)
-            self._grid.setRowStretch(row, 1 if there else 0)
+            is_used = row < rows
+            self._grid.setRowMinimumHeight(row, height if is_used else 0)
+            self._grid.setRowStretch(row, 1 if is_used else 0)
 
 
-def places(views: Sequence[QWidget], single: bool = False) -> list[tuple[int, int, int]]:
+def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple[int, int, int]]:
     """(row, column, columns taken) of every card in order; single: one below the other."""
     if single:
         return [(row, 0, 2) for row in range(len(views))]
-    found: list[tuple[int, int, int]] = []
+    cells: list[tuple[int, int, int]] = []
     row, column = 0, 0
-    for at, view in enumerate(views):
-        last = at == len(views) - 1 or (column == 0 and is_wide(views[at + 1]))
+    for index, view in enumerate(views):
+        last = index == len(views) - 1 or (column == 0 and is_wide(views[index + 1]))
         if is_wide(view) or (column == 0 and last):
             if column:
                 row, column = row + 1, 0
-            found.append((row, 0, 2))
+            cells.append((row, 0, 2))
             row += 1
         else:
-            found.append((row, column, 1))
+            cells.append((row, column, 1))
             row, column = (row, 1) if column == 0 else (row + 1, 0)
-    return found
+    return cells
 
 
 def is_wide(card: QWidget) -> bool:

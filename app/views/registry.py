@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.views.ensemble.disagreement import Disagreement
-from app.views.ensemble.focus import Focus
-from app.views.ensemble.members import Members
-from app.views.ensemble.progress import AverageAgainstBest
+from app.views.ensemble.average_vs_best import AverageAgainstBest
+from app.views.ensemble.disagreement_view import Disagreement
+from app.views.ensemble.effective_candidates import EffectiveCandidates
+from app.views.ensemble.members_view import MemberWeights
 from app.views.generative.pictures_view import PicturesView
 from app.views.generative.topics_view import TopicsView
 from app.views.penalties.group_penalties import GroupPenalties
+from app.views.penalties.log_penalty_path import LogPenaltyPath
 from app.views.penalties.objective import HoldoutLoss, Objective
-from app.views.penalties.path_of_d import PathOfD
-from app.views.penalties.trajectory import Trajectory
+from app.views.penalties.trajectory import PenaltyTrajectory
 from app.views.plot.view import View
-from app.views.race.course import ModelCourse
-from app.views.race.leaderboard import Leaderboard
+from app.views.race.best_so_far_by_model import BestSoFarByModel
+from app.views.race.leaderboard_view import Leaderboard
 from app.views.structured.arc_view import ArcView
 from app.views.structured.dot_plot import DotPlotView
 from app.views.structured.sequence_view import SequenceView
@@ -25,15 +25,15 @@ from app.views.surrogate.surface_view import Surface
 from app.views.transfer.nearest_datasets import NearestDatasets
 from app.views.transfer.posterior_slice import PosteriorSlice
 from app.views.transfer.posterior_surface import PosteriorSurface
-from app.views.transfer.standardizing import Standardizing
+from app.views.transfer.standardization_view import StandardizationView
 from app.views.trials.best_so_far import BestSoFar
-from app.views.trials.parallel import Parallel
-from app.views.trials.predicted_obtained import PredictedObtained
+from app.views.trials.parallel_coordinates import ParallelCoordinates
+from app.views.trials.predicted_vs_observed import PredictedVsObserved
 from app.views.trials.trials_table import TrialsTable
 from core.extensions import Registry
 
 
-def _check(entry: Any) -> None:
+def _check_view(entry: Any) -> None:
     if not (isinstance(entry, type) and issubclass(entry, View)):
         raise TypeError("it is no View")
 
@@ -42,25 +42,25 @@ VIEWS: Registry[type[View]] = Registry(
     "tunescope.views",
     (
         Leaderboard,
-        ModelCourse,
+        BestSoFarByModel,
         GpSlice,
         PosteriorSlice,
-        Members,
+        MemberWeights,
         AverageAgainstBest,
         BestSoFar,
         NearestDatasets,
-        Standardizing,
+        StandardizationView,
         TopicsView,
         PicturesView,
         Surface,
         PosteriorSurface,
         TrialsTable,
         Disagreement,
-        Focus,
-        Parallel,
-        PredictedObtained,
-        Trajectory,
-        PathOfD,
+        EffectiveCandidates,
+        ParallelCoordinates,
+        PredictedVsObserved,
+        PenaltyTrajectory,
+        LogPenaltyPath,
         SequenceView,
         ArcView,
         DotPlotView,
@@ -68,5 +68,5 @@ VIEWS: Registry[type[View]] = Registry(
         HoldoutLoss,
         Objective,
     ),
-    _check,
+    _check_view,
 )

@@ -9,11 +9,11 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.look import icons
-from app.widgets.labels import tip
+from app.widgets.text_labels import plain_tooltip
 from resources.theme import TARGET
 
 
-def _named(text: str) -> str:
+def _spoken_name(text: str) -> str:
     return text.replace("&", "").rstrip("….")
 
 
@@ -21,7 +21,7 @@ class PlainButton(QPushButton):
     """An ordinary button with words, perhaps with an icon before them."""
 
     token = "ink"  # the colour of its icon
-    part = ""  # its part in the stylesheet
+    style_property = ""  # its part in the stylesheet
     cursor_over = Qt.CursorShape.ArrowCursor
 
     def __init__(
@@ -33,13 +33,13 @@ class PlainButton(QPushButton):
     ) -> None:
         super().__init__(text, parent)
         self.setAutoDefault(False)
-        self.setAccessibleName(_named(text))
+        self.setAccessibleName(_spoken_name(text))
         self.setMinimumHeight(TARGET)
         self.setCursor(self.cursor_over)
-        if self.part:
-            self.setProperty(self.part, True)
+        if self.style_property:
+            self.setProperty(self.style_property, True)
         if icon:
-            self.setIcon(icons.icon(icon, self.token))
+            self.setIcon(icons.tinted_icon(icon, self.token))
             self._size_icon()
         self.clicked.connect(lambda _checked=False: pressed())
 
@@ -60,15 +60,15 @@ class PlainButton(QPushButton):
         else:
             super().keyPressEvent(event)
 
-    def rename(self, text: str) -> None:
+    def set_label(self, text: str) -> None:
         """Other words on the same button."""
         self.setText(text)
-        self.setAccessibleName(_named(text))
+        self.setAccessibleName(_spoken_name(text))
 
-    def allow(self, allowed: bool, why_not: str = "") -> None:
+    def set_allowed(self, allowed: bool, why_not: str = "") -> None:
         """Enable it, or disable it and say why in tooltip and description."""
         self.setEnabled(allowed)
-        self.setToolTip("" if allowed else tip(why_not))
+        self.setToolTip("" if allowed else plain_tooltip(why_not))
         self.setAccessibleDescription("" if allowed else why_not)
 
 
@@ -76,14 +76,14 @@ class PrimaryButton(PlainButton):
     """The one button of a page that leads on."""
 
     token = "accent_text"
-    part = "primary"
+    style_property = "primary"
 
 
 class LinkButton(PlainButton):
     """A button that looks like a link."""
 
     token = "accent"
-    part = "plain"
+    style_property = "plain"
     cursor_over = Qt.CursorShape.PointingHandCursor
 
 
@@ -97,14 +97,14 @@ class ShorteningLink(LinkButton):
 
     def minimumSizeHint(self) -> QSize:
         """A few letters."""
-        least = super().sizeHint()
-        return QSize(min(least.width(), 6 * self.fontMetrics().height()), least.height())
+        min_size = super().sizeHint()
+        return QSize(min(min_size.width(), 6 * self.fontMetrics().height()), min_size.height())
 
     def sizeHint(self) -> QSize:
         """All of its words."""
         beside = super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
-        whole = self.fontMetrics().horizontalAdvance(self._words)
-        return QSize(beside + whole, super().sizeHint().height())
+        text_width = self.fontMetrics().horizontalAdvance(self._words)
+        return QSize(beside + text_width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """As many words as there is room for."""
@@ -114,7 +114,7 @@ class ShorteningLink(LinkButton):
         room += metrics.horizontalAdvance(self._words)
         self.setText(metrics.elidedText(self._words, Qt.TextElideMode.ElideRight, room))
         if self.text() != self._words and not self.toolTip():
-            self.setToolTip(tip(self._words))
+            self.setToolTip(plain_tooltip(self._words))
 
 
 class IconButton(QToolButton):
@@ -128,12 +128,12 @@ class IconButton(QToolButton):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setIcon(icons.icon(icon, "muted"))
+        self.setIcon(icons.tinted_icon(icon, "muted"))
         self.setIconSize(QSize(16, 16))
         self.setMinimumSize(TARGET, TARGET)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
-        self.setToolTip(tip(name))
+        self.setToolTip(plain_tooltip(name))
         if pressed is not None:
             self.clicked.connect(lambda _checked=False: pressed())
 

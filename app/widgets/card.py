@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from app.widgets.labels import label
+from app.widgets.text_labels import wrapping_label
 
 
 class Card(QFrame):
     """A titled box. Content goes into `body`, small controls into `corner` at the top right.
+
+    Both stand, with the heading, in `column`.
 
     Args:
         title: its heading.
@@ -18,11 +20,11 @@ class Card(QFrame):
     def __init__(self, title: str = "", caption: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", True)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(16, 12, 16, 14)
-        whole.setSpacing(8)
-        self._title = label(title, "cardtitle")
-        self._caption = label(caption, "caption")
+        layout = self.column = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 14)
+        layout.setSpacing(8)
+        self._title = wrapping_label(title, "cardtitle")
+        self._caption = wrapping_label(caption, "caption")
         words = QVBoxLayout()
         words.setSpacing(1)
         words.addWidget(self._title)
@@ -32,10 +34,10 @@ class Card(QFrame):
         self.corner = QHBoxLayout()
         self.corner.setSpacing(4)
         head.addLayout(self.corner)
-        whole.addLayout(head)
+        layout.addLayout(head)
         self.body = QVBoxLayout()
         self.body.setSpacing(8)
-        whole.addLayout(self.body, 1)
+        layout.addLayout(self.body, 1)
         self.set_words(title, caption)
 
     def set_words(self, title: str, caption: str = "") -> None:
@@ -49,11 +51,11 @@ class Card(QFrame):
             self.setAccessibleDescription(caption)
 
 
-def clear(layout: QLayout) -> None:
+def clear_layout(layout: QLayout) -> None:
     """Take everything out of a layout; its widgets are deleted."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
+    while (layout_item := layout.takeAt(0)) is not None:
+        if (widget := layout_item.widget()) is not None:
             widget.hide()
             widget.deleteLater()
-        elif (inner := item.layout()) is not None:
-            clear(inner)
+        elif (inner := layout_item.layout()) is not None:
+            clear_layout(inner)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
-from app.widgets.labels import restyle, tip
+from app.widgets.text_labels import apply_style, plain_tooltip
 
 MIME = "application/x-tunescope-column"
 _SEVERAL = "application/x-tunescope-columns"  # JSON, where more than one is dragged
@@ -17,7 +17,7 @@ WIDEST = 320  # pixels of a name before it is shortened
 _SIDES = 26  # pixels beside the name, as in the stylesheet
 
 
-class Chip(QPushButton):
+class ColumnChip(QPushButton):
     """One column.
 
     Attributes:
@@ -39,7 +39,7 @@ class Chip(QPushButton):
         self.column = column
         self.setProperty("chip", True)
         self.setAutoDefault(False)
-        self.setToolTip(tip(column))
+        self.setToolTip(plain_tooltip(column))
         # A button may otherwise not be narrower than its words.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
@@ -47,19 +47,19 @@ class Chip(QPushButton):
         self._pressed_at: QPoint | None = None
         self._keys = Qt.KeyboardModifier.NoModifier  # with which it was clicked
         self.carries: Sequence[str] = (column,)
-        self.pick(False)
-        self.clicked.connect(self._clicked)
+        self.set_picked(False)
+        self.clicked.connect(self._on_clicked)
 
-    def pick(self, picked: bool) -> None:
+    def set_picked(self, picked: bool) -> None:
         """Show whether it is selected."""
-        restyle(self, picked=picked)
+        apply_style(self, picked=picked)
         self.setAccessibleDescription(
             ("Selected. " if picked else "")
             + "Enter moves it. Ctrl with left or right moves it to the next group. Ctrl with space "
             "selects it together with others."
         )
 
-    def _clicked(self) -> None:
+    def _on_clicked(self) -> None:
         keys, self._keys = self._keys, Qt.KeyboardModifier.NoModifier
         shift = bool(keys & Qt.KeyboardModifier.ShiftModifier)
         if shift or keys & Qt.KeyboardModifier.ControlModifier:
@@ -94,13 +94,13 @@ class Chip(QPushButton):
         """Far enough with the button down, it is a drag."""
         if self._pressed_at is None or not event.buttons() & Qt.MouseButton.LeftButton:
             return
-        way = (event.position().toPoint() - self._pressed_at).manhattanLength()
-        if way >= QApplication.startDragDistance():
+        distance = (event.position().toPoint() - self._pressed_at).manhattanLength()
+        if distance >= QApplication.startDragDistance():
             self._pressed_at = None
             self.setDown(False)
-            self.drag()
+            self.start_drag()
 
-    def drag(self) -> None:
+    def start_drag(self) -> None:
         """Carry the column's name to wherever it is dropped."""
         carried = QDrag(self)
         mime = QMimeData()

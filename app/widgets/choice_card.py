@@ -10,13 +10,13 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
 from app.widgets.buttons import LinkButton
-from app.widgets.card import clear
+from app.widgets.card import clear_layout
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, restyle
+from app.widgets.text_labels import apply_style, wrapping_label
 
 
 @dataclass(frozen=True)
-class Choice:
+class CardOption:
     """One card: its key, title, paragraphs, small print, and why it is (not) recommended."""
 
     key: str
@@ -33,7 +33,7 @@ class Choice:
 class ChoiceCard(QFrame):
     """A card with a radio button as its title; a click anywhere chooses it."""
 
-    def __init__(self, choice: Choice, badge: str) -> None:
+    def __init__(self, choice: CardOption, badge: str) -> None:
         super().__init__()
         self.choice = choice
         self.setProperty("choice", True)
@@ -44,40 +44,44 @@ class ChoiceCard(QFrame):
         self.button.setAccessibleName(choice.title)
         self.button.setProperty("bare", True)
         self.button.setMinimumSize(24, 24)
-        self.button.toggled.connect(lambda on: restyle(self, chosen=on))
+        self.button.toggled.connect(lambda on: apply_style(self, chosen=on))
         self.button.installEventFilter(self)
         head = QHBoxLayout()
         head.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
-        title = label(choice.title, "cardtitle")
+        title = wrapping_label(choice.title, "cardtitle")
         title.setEnabled(not choice.needs)
         head.addWidget(title, 1)
         words = [badge] if choice.recommended else []
         if choice.recommended:
-            mark = label(badge, "badge")
+            mark = wrapping_label(badge, "badge")
             mark.setWordWrap(False)
             head.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
         for text in choice.paragraphs:
-            column.addWidget(label(text))
+            column.addWidget(wrapping_label(text))
         if choice.needs:
             column.addLayout(self._make_lack())
         elif choice.reason:
             good = choice.recommended or choice.suits
-            column.addWidget(label(choice.reason, "good" if good else "warning"))
+            column.addWidget(wrapping_label(choice.reason, "good" if good else "warning"))
         for text in choice.captions:
-            column.addWidget(label(text, "caption"))
+            column.addWidget(wrapping_label(text, "caption"))
         column.addStretch(1)
-        parts = (*words, *choice.paragraphs, choice.reason, *choice.captions)
-        self.button.setAccessibleDescription(" ".join(part for part in parts if part))
+        sentences = (*words, *choice.paragraphs, choice.reason, *choice.captions)
+        self.button.setAccessibleDescription(
+            " ".join(sentence for sentence in sentences if sentence)
+        )
 
     def _make_lack(self) -> QHBoxLayout:
         """What it lacks, and the command to copy; until then it cannot be chosen."""
         self.button.setEnabled(False)
         command, words = self.choice.install, "Needs {package}: {command}"
-        told = label(words.format(package=self.choice.needs, command=command), "warning")
-        told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        lack_label = wrapping_label(
+            words.format(package=self.choice.needs, command=command), "warning"
+        )
+        lack_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout()
-        row.addWidget(told, 1)
+        row.addWidget(lack_label, 1)
         self.copy = LinkButton("Copy", lambda: QGuiApplication.clipboard().setText(command))
         self.copy.setAccessibleName(f"Copy the command that installs {self.choice.needs}")
         self.copy.setToolTip(self.copy.accessibleName())
@@ -87,7 +91,7 @@ class ChoiceCard(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The whole card wears the focus ring of its button."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            restyle(self, focused=event.type() == QEvent.Type.FocusIn)
+            apply_style(self, focused=event.type() == QEvent.Type.FocusIn)
         return super().eventFilter(watched, event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -112,41 +116,45 @@ class ChoiceCards(QWidget):
         self.setAccessibleName(name)
         self.cards: dict[str, ChoiceCard] = {}
         self._group = QButtonGroup(self)
-        self._group.buttonClicked.connect(self._clicked)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(12)
+        self._group.buttonClicked.connect(self._on_clicked)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
         self._first = QVBoxLayout()
-        whole.addLayout(self._first)
+        layout.addLayout(self._first)
         self._grid = QWidget()
-        self._others = FlowLayout(self._grid, gap=12, column_width=300)
-        whole.addWidget(self._grid)
+        self._flow = FlowLayout(self._grid, gap=12, column_width=300)
+        layout.addWidget(self._grid)
 
-    def show_choices(self, choices: Sequence[Choice], chosen: str) -> None:
+    def show_choices(self, choices: Sequence[CardOption], chosen: str) -> None:
         """Show these cards, the recommended ones first, and mark the chosen one."""
         ordered = sorted(choices, key=lambda choice: not choice.recommended)
         if [card.choice for card in self.cards.values()] != ordered:
-            self._rebuild(ordered)
+            self._rebuild_cards(ordered)
         for key, card in self.cards.items():
             card.button.setChecked(key == chosen)
 
-    def _rebuild(self, ordered: Sequence[Choice]) -> None:
+    def chosen_card(self) -> ChoiceCard | None:
+        """The card that is chosen; None where none is."""
+        return next((card for card in self.cards.values() if card.button.isChecked()), None)
+
+    def _rebuild_cards(self, ordered: Sequence[CardOption]) -> None:
         at_keyboard = next((k for k, card in self.cards.items() if card.button.hasFocus()), "")
         for button in self._group.buttons():
             self._group.removeButton(button)
-        clear(self._first)
-        clear(self._others)
+        clear_layout(self._first)
+        clear_layout(self._flow)
         self.cards = {}
-        for at, choice in enumerate(ordered):
+        for index, choice in enumerate(ordered):
             card = ChoiceCard(choice, self._badge)
             self.cards[choice.key] = card
             self._group.addButton(card.button)
-            place = self._first if at == 0 and choice.recommended else self._others
-            place.addWidget(card)
+            target_layout = self._first if index == 0 and choice.recommended else self._flow
+            target_layout.addWidget(card)
         if at_keyboard in self.cards:
             self.cards[at_keyboard].button.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _clicked(self) -> None:
+    def _on_clicked(self) -> None:
         for key, card in self.cards.items():
             if card.button.isChecked():
                 self.chosen.emit(key)

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
 from app.preferences import preferences as settings
 from app.widgets.buttons import LinkButton, PrimaryButton
-from app.widgets.labels import label, restyle, tip
-from app.widgets.sign import Sign
+from app.widgets.status_icon import StatusIcon
+from app.widgets.text_labels import apply_style, plain_tooltip, wrapping_label
 
 ENDINGS = (
     *(".csv", ".tsv", ".txt", ".data", ".libsvm", ".svm", ".xlsx", ".xlsm", ".ods"),
@@ -22,7 +22,7 @@ def ask_for_file(parent: QWidget) -> str:
     chosen, _ = QFileDialog.getOpenFileName(
         parent,
         "Open a data file",
-        settings.text("data/folder"),
+        settings.stored_text("data/folder"),
         f"Data ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)",
     )
     if chosen:
@@ -63,7 +63,7 @@ class DropArea(QFrame):
         column.setContentsMargins(24, 26, 24, 26)
         column.setSpacing(10)
         column.addStretch(1)
-        column.addWidget(Sign("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(StatusIcon("open", "accent", 40), 0, Qt.AlignmentFlag.AlignHCenter)
         for text, voice in (
             ("Drop a data file here", "panel"),
             (
@@ -71,17 +71,17 @@ class DropArea(QFrame):
                 "muted",
             ),
         ):
-            line = label(text, voice)
+            line = wrapping_label(text, voice)
             line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             column.addWidget(line)
-        self.button = PrimaryButton("Open a file…", self._ask, "open")
+        self.button = PrimaryButton("Open a file…", self._ask_file, "open")
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         self.paste = LinkButton("Paste a table", self.paste_wanted.emit, "table")
-        self.paste.setToolTip(tip("The cells that you copied in a spreadsheet (Ctrl+V)"))
+        self.paste.setToolTip(plain_tooltip("The cells that you copied in a spreadsheet (Ctrl+V)"))
         column.addWidget(self.paste, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
-    def _ask(self) -> None:
+    def _ask_file(self) -> None:
         if file := ask_for_file(self):
             self.file_chosen.emit(file)
 
@@ -89,14 +89,14 @@ class DropArea(QFrame):
         """A file may be dropped."""
         if dropped_file(event):
             event.acceptProposedAction()
-            restyle(self, over=True)
+            apply_style(self, over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """The file is gone again."""
-        restyle(self, over=False)
+        apply_style(self, over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file."""
-        restyle(self, over=False)
+        apply_style(self, over=False)
         event.acceptProposedAction()
         self.file_chosen.emit(dropped_file(event))

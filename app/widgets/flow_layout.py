@@ -30,9 +30,9 @@ class FlowLayout(QLayout):
             self._column_width = width
             self.invalidate()
 
-    def addItem(self, item: QLayoutItem) -> None:
+    def addItem(self, layout_item: QLayoutItem) -> None:
         """Put an item at the end."""
-        self._items.append(item)
+        self._items.append(layout_item)
         self.invalidate()
 
     def count(self) -> int:
@@ -57,12 +57,12 @@ class FlowLayout(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """The height that all lines need at a width."""
-        return self._arrange(QRect(0, 0, width, 0), place=False)
+        return self._arrange_lines(QRect(0, 0, width, 0), moves_items=False)
 
     def setGeometry(self, rect: QRect) -> None:
         """Put every item into its place."""
         super().setGeometry(rect)
-        self._arrange(rect, place=True)
+        self._arrange_lines(rect, moves_items=True)
 
     def sizeHint(self) -> QSize:
         """As small as it may be."""
@@ -71,46 +71,48 @@ class FlowLayout(QLayout):
     def minimumSize(self) -> QSize:
         """The largest of the items."""
         size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
+        for layout_item in self._items:
+            size = size.expandedTo(layout_item.minimumSize())
         return size
 
-    def _arrange(self, rect: QRect, place: bool) -> int:
-        shown = [item for item in self._items if not item.isEmpty()]
+    def _arrange_lines(self, rect: QRect, moves_items: bool) -> int:
+        shown = [layout_item for layout_item in self._items if not layout_item.isEmpty()]
         bottom = rect.y()
-        for line in self._lines(shown, rect.width()):
-            height = max(self._height(item, width) for item, width in line)
+        for line in self._item_lines(shown, rect.width()):
+            height = max(self._item_height(layout_item, width) for layout_item, width in line)
             x = rect.x()
-            for item, width in line:
-                if place:
-                    item.setGeometry(QRect(QPoint(x, bottom), QSize(width, height)))
+            for layout_item, width in line:
+                if moves_items:
+                    layout_item.setGeometry(QRect(QPoint(x, bottom), QSize(width, height)))
                 x += width + self._gap
             bottom += height + self._gap
         return max(0, bottom - rect.y() - self._gap)
 
-    def _lines(self, items: list[QLayoutItem], room: int) -> list[list[tuple[QLayoutItem, int]]]:
+    def _item_lines(
+        self, items: list[QLayoutItem], room: int
+    ) -> list[list[tuple[QLayoutItem, int]]]:
         if self._column_width:
-            least = appearance.pixels(self._column_width)
-            fits = max(1, (room + self._gap) // (least + self._gap))
+            min_width = appearance.pixels(self._column_width)
+            fits = max(1, (room + self._gap) // (min_width + self._gap))
             columns = min(fits, max(1, len(items)))
             width = (room - self._gap * (columns - 1)) // columns
             return [
-                [(item, width) for item in items[start : start + columns]]
+                [(layout_item, width) for layout_item in items[start : start + columns]]
                 for start in range(0, len(items), columns)
             ]
         lines: list[list[tuple[QLayoutItem, int]]] = []
-        left = -1
-        for item in items:
-            width = min(item.sizeHint().width(), room)
-            if width > left:
+        room_left = -1
+        for layout_item in items:
+            width = min(layout_item.sizeHint().width(), room)
+            if width > room_left:
                 lines.append([])
-                left = room
-            lines[-1].append((item, width))
-            left -= width + self._gap
+                room_left = room
+            lines[-1].append((layout_item, width))
+            room_left -= width + self._gap
         return lines
 
     @staticmethod
-    def _height(item: QLayoutItem, width: int) -> int:
-        if item.hasHeightForWidth():
-            return item.heightForWidth(width)
-        return item.sizeHint().height()
+    def _item_height(layout_item: QLayoutItem, width: int) -> int:
+        if layout_item.hasHeightForWidth():
+            return layout_item.heightForWidth(width)
+        return layout_item.sizeHint().height()

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
-from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox, QuietDoubleSpinBox, QuietSpinBox
+from app.widgets.text_labels import wrapping_label
 from core.options import Option
 
 _LARGEST_INT = 2**31 - 1
@@ -36,54 +36,54 @@ class OptionForm(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
 
-    def show_options(self, options: Sequence[Option], given: Mapping[str, Any]) -> None:
+    def show_options(self, options: Sequence[Option], values: Mapping[str, Any]) -> None:
         """Show these options with the given values, the others at their defaults."""
         if tuple(options) != self._options:
             self._options = tuple(options)
-            self._rebuild()
+            self._rebuild_rows()
         for option in self._options:
             control = self.controls[option.name]
             with QSignalBlocker(control):
-                _put(control, given.get(option.name, option.default))
+                _set_control_value(control, values.get(option.name, option.default))
 
-    def _rebuild(self) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
+    def _rebuild_rows(self) -> None:
+        while (layout_item := self._grid.takeAt(0)) is not None:
+            if (widget := layout_item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
         self.controls = {}
-        for at, option in enumerate(self._options):
-            control = self._control(option)
+        for row, option in enumerate(self._options):
+            control = self._make_control(option)
             control.setAccessibleName(option.label)
             control.setAccessibleDescription(option.help)
-            name = label(option.label)
+            name = wrapping_label(option.label)
             name.setBuddy(control)
-            self._grid.addWidget(name, 2 * at, 0)
-            self._grid.addWidget(control, 2 * at, 1)
-            help_line = label(option.help, "caption")
+            self._grid.addWidget(name, 2 * row, 0)
+            self._grid.addWidget(control, 2 * row, 1)
+            help_line = wrapping_label(option.help, "caption")
             help_line.setContentsMargins(0, 0, 0, 8)
-            self._grid.addWidget(help_line, 2 * at + 1, 0, 1, 2)
+            self._grid.addWidget(help_line, 2 * row + 1, 0, 1, 2)
             self.controls[option.name] = control
 
-    def _control(self, option: Option) -> QWidget:
-        def tell(value: object) -> None:
+    def _make_control(self, option: Option) -> QWidget:
+        def emit_change(value: object) -> None:
             self.changed.emit(option.name, value)
 
         if option.kind == "bool":
             box = QCheckBox("yes")
-            box.toggled.connect(tell)
+            box.toggled.connect(emit_change)
             return box
         if option.kind == "choice":
             combo = QuietComboBox()
             words = option.choice_labels or option.choices
-            for choice, said in zip(option.choices, words, strict=True):
-                combo.addItem(said, choice)
-            combo.currentIndexChanged.connect(lambda: tell(combo.currentData()))
+            for choice, choice_label in zip(option.choices, words, strict=True):
+                combo.addItem(choice_label, choice)
+            combo.currentIndexChanged.connect(lambda: emit_change(combo.currentData()))
             return combo
         spin = _int_box(option) if option.kind == "int" else _float_box(option)
         spin.setSpecialValueText(option.lowest_label)  # "" for none
         spin.setKeyboardTracking(False)
-        spin.valueChanged.connect(tell)
+        spin.valueChanged.connect(emit_change)
         return spin
 
 
@@ -105,7 +105,7 @@ def _float_box(option: Option) -> QuietDoubleSpinBox:
     return spin
 
 
-def _put(control: QWidget, value: Any) -> None:
+def _set_control_value(control: QWidget, value: Any) -> None:
     match control:
         case QCheckBox():
             control.setChecked(bool(value))

@@ -19,7 +19,7 @@ class PlainTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.verticalHeader().hide()
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """What the cell at a place of the viewport tells the pointer; "" beside all cells."""
-        index = self.indexAt(place.toPoint())
+        index = self.indexAt(position.toPoint())
         return str(index.data(Qt.ItemDataRole.ToolTipRole) or "") if index.isValid() else ""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.shortening import shortened
+from app.widgets.shortened_text import shorten_text
 
 _INSET = 6  # pixels between the frame and the number
 
@@ -67,8 +67,8 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
         inside = fine and self.minimum() <= number <= self.maximum()
         state = QValidator.State
         allowed = set(bare.lower()) <= set("0123456789.,+-e ' \u00a0\u202f")
-        found = state.Acceptable if inside else state.Intermediate if allowed else state.Invalid
-        return found, text, position
+        verdict = state.Acceptable if inside else state.Intermediate if allowed else state.Invalid
+        return verdict, text, position
 
     def stepBy(self, steps: int) -> None:
         """Small numbers step by a tenth of their size, others by their single step."""
@@ -98,7 +98,7 @@ class QuietComboBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        option.currentText = shortened(self.currentText(), self.fontMetrics(), field.width())
+        option.currentText = shorten_text(self.currentText(), self.fontMetrics(), field.width())
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 

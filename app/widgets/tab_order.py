@@ -18,34 +18,36 @@ from PySide6.QtWidgets import (
 
 def order_tabs(root: QWidget) -> None:
     """Set the order of Tab to that of the layouts: line by line, from the start to the end."""
-    for before, after in pairwise(_stops(root)):
+    for before, after in pairwise(_tab_stops(root)):
         QWidget.setTabOrder(before, after)
 
 
-def _stops(widget: QWidget) -> Iterator[QWidget]:
+def _tab_stops(widget: QWidget | None) -> Iterator[QWidget]:
+    if widget is None:
+        return
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     match widget:
         case QComboBox() | QAbstractSpinBox():
             return  # what is inside is Qt's own
         case QScrollArea():
-            if widget.widget() is not None:
-                yield from _stops(widget.widget())
+            yield from _tab_stops(widget.widget())
         case QStackedWidget():
-            if widget.currentWidget() is not None:
-                yield from _stops(widget.currentWidget())
-        case _ if widget.layout() is not None:
-            yield from _laid_out(widget.layout())
+            yield from _tab_stops(widget.currentWidget())
+        case _ if (layout := widget.layout()) is not None:
+            yield from _layout_stops(layout)
         case _:
             for child in widget.children():
                 if isinstance(child, QWidget) and not child.isWindow():
-                    yield from _stops(child)
+                    yield from _tab_stops(child)
 
 
-def _laid_out(layout: QLayout) -> Iterator[QWidget]:
-    for at in range(layout.count()):
-        item = layout.itemAt(at)
-        if item.widget() is not None:
-            yield from _stops(item.widget())
-        elif item.layout() is not None:
-            yield from _laid_out(item.layout())
+def _layout_stops(layout: QLayout) -> Iterator[QWidget]:
+    for index in range(layout.count()):
+        layout_item = layout.itemAt(index)
+        if layout_item is None:
+            continue
+        if (inner_layout := layout_item.layout()) is not None:
+            yield from _layout_stops(inner_layout)
+        else:
+            yield from _tab_stops(layout_item.widget())

@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.widgets.labels import label
+from app.widgets.text_labels import wrapping_label
 
 
-class Tile(QPushButton):
+class ActionTile(QPushButton):
     """A large button that says what it does; as high as its words need."""
 
     def __init__(
@@ -29,11 +29,11 @@ class Tile(QPushButton):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 9, 12, 9)
         column.setSpacing(2)
         for text, voice in ((title, "tiletitle"), (sentence, "caption")):
-            line = label(text, voice)
+            line = wrapping_label(text, voice)
             line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(line)
         column.addStretch(1)
@@ -45,15 +45,15 @@ class Tile(QPushButton):
 
     def heightForWidth(self, width: int) -> int:
         """The height of its words."""
-        return self.layout().totalHeightForWidth(width)
+        return self._column.totalHeightForWidth(width)
 
     def sizeHint(self) -> QSize:
         """Its words' own."""
-        return self.layout().totalSizeHint()
+        return self._column.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
         """Its words' own."""
-        return self.layout().totalMinimumSize()
+        return self._column.totalMinimumSize()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The words use the room."""

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from app.look import icons
 from app.preferences import preferences as settings
 from app.preferences.preferences import TELLS_ENDS
-from app.session.run import GOING_ON
+from app.session.shown_run import GOING_ON
 
 if TYPE_CHECKING:
     from app.session.session import Session
 
-SHOWN = 10_000  # milliseconds
+MESSAGE_MILLISECONDS = 10_000  # milliseconds
 OVER = ("finished", "interrupted")
 
 
@@ -34,39 +34,42 @@ class EndNotice(QObject):
         self._window, self._session = window, session
         self._state = session.state
         self._tray: QSystemTrayIcon | None = None
-        session.run_changed.connect(self._look)
+        session.run_changed.connect(self._on_run_changed)
 
-    def _look(self) -> None:
+    def _on_run_changed(self) -> None:
         before, self._state = self._state, self._session.state
         if before in GOING_ON and self._state in OVER:
-            self.tell()
+            self.ask_for_attention()
 
-    def tell(self) -> None:
+    def ask_for_attention(self) -> None:
         """Ask for attention, unless the window is in front or the person does not want it."""
-        if self._window.isActiveWindow() or not settings.flag(TELLS_ENDS, True):
+        if self._window.isActiveWindow() or not settings.stored_flag(TELLS_ENDS, True):
             return
         QApplication.alert(self._window)
         if not (QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages()):
             return
         if self._tray is None:
-            self._tray = QSystemTrayIcon(icons.icon("tunescope"), self)
+            self._tray = QSystemTrayIcon(icons.tinted_icon("tunescope"), self)
             self._tray.messageClicked.connect(self._come_to_front)
         self._tray.show()
-        self._tray.showMessage("Tunescope", self.words(), icons.icon("tunescope"), SHOWN)
-        QTimer.singleShot(SHOWN, self._tray, self._tray.hide)
+        self._tray.showMessage(
+            "Tunescope", self.message_text(), icons.tinted_icon("tunescope"), MESSAGE_MILLISECONDS
+        )
+        QTimer.singleShot(MESSAGE_MILLISECONDS, self._tray, self._tray.hide)
 
-    def words(self) -> str:
+    def message_text(self) -> str:
         """What ended, and with which score."""
-        from app.text.numbers import plain
-        from app.text.scores import metric_in_short
+        from app.text.number_format import format_number
+        from app.text.score_text import metric_in_short
 
         run = self._session.shown.state
-        name = str(run.started.dataset.get("name", "")).removesuffix(".csv") or "The run"
-        ended = "finished" if self._session.state == "finished" else "stopped before its end"
-        best = run.best
+        name = run.started.dataset.name.removesuffix(".csv") or "The run"
+        outcome = "finished" if self._session.state == "finished" else "stopped before its end"
+        best = run.best_trial
         if best is None or run.learns_penalties:
-            return f"{name}: {ended}."
-        return f"{name}: {ended}. Best {metric_in_short(run.started.metric)} {plain(best.score)}."
+            return f"{name}: {outcome}."
+        metric, score = metric_in_short(run.started.metric), format_number(best.score)
+        return f"{name}: {outcome}. Best {metric} {score}."
 
     def _come_to_front(self) -> None:
         self._window.show()

@@ -9,8 +9,8 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.labels import label
-from app.widgets.sign import Sign
+from app.widgets.status_icon import StatusIcon
+from app.widgets.text_labels import wrapping_label
 
 LONG = 600  # milliseconds of a wait before it is shown
 
@@ -24,8 +24,8 @@ class Notice(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)
         row.setSpacing(10)
-        row.addWidget(Sign("error", "bad", 20))
-        self._sentence = label()
+        row.addWidget(StatusIcon("error", "bad", 20))
+        self._sentence = wrapping_label()
         row.addWidget(self._sentence, 1)
         self._action: Callable[[], object] = self.dismiss
         self._button = PlainButton("", lambda: self._action())
@@ -39,7 +39,7 @@ class Notice(QFrame):
         """What it says."""
         return self._sentence.text()
 
-    def say(
+    def show_message(
         self, sentence: str, button: str = "", action: Callable[[], object] | None = None
     ) -> None:
         """Show the sentence, perhaps with a button, and announce it to screen readers."""
@@ -47,7 +47,7 @@ class Notice(QFrame):
         self.setAccessibleName(sentence)
         self._button.setVisible(bool(button))
         if button and action is not None:
-            self._button.rename(button)
+            self._button.set_label(button)
             self._action = action
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
@@ -57,7 +57,7 @@ class Notice(QFrame):
         self.hide()
 
 
-class Waiting(QFrame):
+class BusyNotice(QFrame):
     """What takes long, with a moving bar; a short wait is no news.
 
     Signals:
@@ -72,12 +72,12 @@ class Waiting(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(6)
-        self._what = label()
+        self._label = wrapping_label()
         self._bar = QProgressBar()
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
         row = QHBoxLayout()
-        row.addWidget(self._what, 1)
+        row.addWidget(self._label, 1)
         self.stop_button = PlainButton("Stop", self.stop_pressed.emit)
         row.addWidget(self.stop_button)
         column.addLayout(row)
@@ -86,12 +86,12 @@ class Waiting(QFrame):
         self._timer.timeout.connect(self.show)
         self.hide()
 
-    def say(self, what: str, can_stop: bool = False) -> None:
+    def show_message(self, activity: str, can_stop: bool = False) -> None:
         """Show what is going on once it takes long, perhaps with a stop; "" hides it at once."""
         self.stop_button.setVisible(can_stop)
-        self._what.setText(what)
-        self._bar.setAccessibleName(what)
-        if what:
+        self._label.setText(activity)
+        self._bar.setAccessibleName(activity)
+        if activity:
             self._timer.start()
         else:
             self._timer.stop()

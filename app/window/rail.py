@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -19,10 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import appearance, icons
-from app.text.past.past_runs import SHOWN_RUNS, left_out_in_words, run_in_lines, run_in_words
+from app.text.past.past_run_text import SHOWN_RUNS, left_out_text, run_lines, run_text
 from app.widgets.buttons import LinkButton, PlainButton
-from app.widgets.card import clear
-from app.widgets.labels import OneLine, label, restyle, tip
+from app.widgets.card import clear_layout
+from app.widgets.text_labels import ElidedLabel, apply_style, plain_tooltip, wrapping_label
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
 
 STEPS = ("data", "model", "strategy", "tune", "results", "export")
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -62,7 +66,7 @@ class _Step(QFrame):
         title = QLabel(name)
         title.setProperty("stepname", True)
         self._title = title
-        self._chosen = label("", "caption")
+        self._chosen = wrapping_label("", "caption")
         words.addWidget(title)
         words.addWidget(self._chosen)
         row.addLayout(words, 1)
@@ -77,13 +81,13 @@ class _Step(QFrame):
         ticked = state.done and not here
         if ticked:
             size = appearance.pixels(16)
-            self._mark.setPixmap(icons.icon("check", "good").pixmap(QSize(size, size)))
+            self._mark.setPixmap(icons.tinted_icon("check", "good").pixmap(QSize(size, size)))
         else:
             self._mark.setText(str(self._number))
-        restyle(self, here=here)
-        restyle(self._mark, here=here)
-        restyle(self._title, locked=bool(state.locked))
-        self.setToolTip(tip(state.locked or f"{self._name} (Ctrl+{self._number})"))
+        apply_style(self, here=here)
+        apply_style(self._mark, here=here)
+        apply_style(self._title, locked=bool(state.locked))
+        self.setToolTip(plain_tooltip(state.locked or f"{self._name} (Ctrl+{self._number})"))
         self.setAccessibleName(f"Step {self._number}: {self._name}")
         here_word = "You are here." if here else ""
         done_word = "Done." if ticked else ""
@@ -128,12 +132,12 @@ class Rail(QFrame):
         self.setAccessibleName("Steps")
         self._here = ""
         self._listed: object = None
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(14, 14, 6, 10)
-        whole.setSpacing(2)
-        brand = OneLine("Tunescope", "brand")
-        whole.addWidget(brand)
-        whole.addSpacing(8)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 14, 6, 10)
+        layout.setSpacing(2)
+        brand = ElidedLabel("Tunescope", "brand")
+        layout.addWidget(brand)
+        layout.addSpacing(8)
         inner = QWidget()
         inner.setObjectName("scrolled")
         self._column = QVBoxLayout(inner)
@@ -143,10 +147,10 @@ class Rail(QFrame):
         self._why = self._make_reason()
         self._make_runs()
         self._column.addStretch(1)
-        whole.addWidget(_scrolling(inner), 1)
+        layout.addWidget(_scrolling(inner), 1)
         self.history_button = LinkButton("History", self.history_pressed.emit, "history")
-        whole.addWidget(self.history_button, 0, Qt.AlignmentFlag.AlignLeft)
-        whole.addLayout(self._make_foot())
+        layout.addWidget(self.history_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addLayout(self._make_foot())
 
     def _make_steps(self) -> dict[str, _Step]:
         names = (
@@ -157,16 +161,16 @@ class Rail(QFrame):
             "Results",
             "Export",
         )
-        made = {}
+        steps = {}
         for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
             step = _Step(number, name)
             step.pressed.connect(self._pressed(key))
             self._column.addWidget(step)
-            made[key] = step
-        return made
+            steps[key] = step
+        return steps
 
     def _make_reason(self) -> QLabel:
-        why = label("", "warning")
+        why = wrapping_label("", "warning")
         why.setContentsMargins(8, 4, 4, 4)
         why.hide()
         self._column.addWidget(why)
@@ -174,7 +178,7 @@ class Rail(QFrame):
 
     def _make_runs(self) -> None:
         self._column.addSpacing(14)
-        self._runs_title = label("PAST RUNS", "section")
+        self._runs_title = wrapping_label("PAST RUNS", "section")
         self._runs_title.hide()
         self._column.addWidget(self._runs_title)
         self._runs = QVBoxLayout()
@@ -196,13 +200,13 @@ class Rail(QFrame):
         return foot
 
     def _pressed(self, key: str) -> Callable[[], None]:
-        def press() -> None:
+        def press_step() -> None:
             locked = self.steps[key].state.locked
             self.explain(locked)
             if not locked:
                 self.step_pressed.emit(key)
 
-        return press
+        return press_step
 
     def explain(self, why: str) -> None:
         """Say why a step is locked, as a visible sentence under the steps; "" takes it away."""
@@ -217,45 +221,45 @@ class Rail(QFrame):
         for key, step in self.steps.items():
             step.show_state(states[key], here=key == here)
         for key, button in (("history", self.history_button), ("runs", self.runs_button)):
-            there = "You are here." if here == key else ""
-            button.setAccessibleDescription(there)
-            restyle(button, here=bool(there))
+            description = "You are here." if here == key else ""
+            button.setAccessibleDescription(description)
+            apply_style(button, here=bool(description))
 
     def show_runs(
-        self, runs: list[Any], left_out: Iterable[str] = (), deleted: Iterable[Any] = ()
+        self, runs: list[RunSummary], left_out: Iterable[str] = (), deleted: Iterable[object] = ()
     ) -> bool:
         """List the newest past runs with their best score and gain, then what is left out.
 
         Returns:
             Whether anything is other than before.
         """
-        shown = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
-        if shown == self._listed:
+        content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
+        if content == self._listed:
             return False
-        self._listed = shown
-        clear(self._runs)
-        self._runs_title.setVisible(shown[2])
-        self.runs_button.setVisible(shown[2])
-        for run in shown[0]:
+        self._listed = content
+        clear_layout(self._runs)
+        self._runs_title.setVisible(content[2])
+        self.runs_button.setVisible(content[2])
+        for run in content[0]:
             self._runs.addWidget(self._run_button(run))
         if left_out:
-            self._runs.addWidget(OneLine(left_out_in_words(left_out), "caption"))
+            self._runs.addWidget(ElidedLabel(left_out_text(left_out), "caption"))
         return True
 
-    def _run_button(self, run: Any) -> PlainButton:
-        button = PlainButton("", lambda folder=run.path: self.run_pressed.emit(folder))
-        name = run_in_words(run)
+    def _run_button(self, run: RunSummary) -> PlainButton:
+        button = PlainButton("", partial(self.run_pressed.emit, run.path))
+        name = run_text(run)
         button.setProperty("run", True)
         inner = QVBoxLayout(button)
         inner.setContentsMargins(4, 3, 2, 3)
         inner.setSpacing(0)
         # The stylesheet has a height for buttons of one line.
         inner.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-        for line, voice in zip(run_in_lines(run), ("small", "caption", "caption"), strict=True):
-            words = OneLine(line, voice)
+        for line, voice in zip(run_lines(run), ("small", "caption", "caption"), strict=True):
+            words = ElidedLabel(line, voice)
             words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             inner.addWidget(words)
-        button.setToolTip(tip(name))
+        button.setToolTip(plain_tooltip(name))
         button.setAccessibleName(f"Past run: {name}")
         return button
 

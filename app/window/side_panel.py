@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.widgets.buttons import LinkButton
-from app.widgets.labels import label
+from app.widgets.text_labels import wrapping_label
 
 LONG = 24  # letters of a word that a line of the panel may not hold
 PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # behind which a long word may be broken
@@ -27,19 +27,19 @@ class SidePanel(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(10, 14, 4, 10)
-        whole.setSpacing(6)
-        self._title = label("", "panel")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 14, 4, 10)
+        layout.setSpacing(6)
+        self._title = wrapping_label("", "panel")
         self._title.setContentsMargins(6, 0, 0, 0)
-        whole.addWidget(self._title)
+        layout.addWidget(self._title)
         inner = QWidget()
         inner.setObjectName("scrolled")
         self._column = QVBoxLayout(inner)
         self._column.setContentsMargins(6, 0, 12, 0)
         self._column.setSpacing(8)
         self._column.addStretch(1)
-        self._lines: list[QWidget] = []
+        self._lines: list[QLabel] = []
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -48,21 +48,21 @@ class SidePanel(QFrame):
         area.viewport().setAutoFillBackground(False)
         area.setWidget(inner)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        whole.addWidget(area, 1)
+        layout.addWidget(area, 1)
         self.more = LinkButton("Read more", self.more_pressed.emit)
-        whole.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_words(self, title: str, sentences: Sequence[str]) -> None:
         """Show a heading and one paragraph a sentence."""
         self._title.setText(title)
         self._title.setVisible(bool(title))
-        for at, sentence in enumerate(sentences):
-            if at == len(self._lines):
-                self._lines.append(label())
-                self._column.insertWidget(at, self._lines[at])
-            if self._lines[at].text() != (said := _breakable(sentence)):
-                self._lines[at].setText(said)
-            self._lines[at].show()
+        for index, sentence in enumerate(sentences):
+            if index == len(self._lines):
+                self._lines.append(wrapping_label())
+                self._column.insertWidget(index, self._lines[index])
+            if self._lines[index].text() != (line_text := _breakable(sentence)):
+                self._lines[index].setText(line_text)
+            self._lines[index].show()
         for line in self._lines[len(sentences) :]:
             line.hide()
         self.setAccessibleName(title)

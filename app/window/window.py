@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -25,17 +26,18 @@ from PySide6.QtWidgets import (
 
 from app.look import appearance
 from app.pages.page import Page
-from app.pages.start.start_page import TOURED
+from app.pages.start.start_page import TOURED, StartPage
 from app.preferences import preferences as settings
 from app.widgets import drop_area
 from app.widgets.tab_order import order_tabs
-from app.widgets.terms import TermHelp
+from app.widgets.term_help import TermHelp
 from app.window.end_notice import EndNotice
-from app.window.keys import Keys, press_focused
-from app.window.notices import Notice, Waiting
+from app.window.keyboard_shortcuts import KeyboardShortcuts, press_focused
+from app.window.notices import BusyNotice, Notice
 from app.window.rail import Rail
 from app.window.side_panel import SidePanel
-from app.window.steps import step_states
+from app.window.step_states import step_states
+from core.datasets.finding import SuggestedChange
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -66,21 +68,22 @@ class Window(QMainWindow):
         self.here = "start"
         self.tour: Tour | None = None
         self._tabs = QTimer(self, interval=0, singleShot=True)
-        self._tabs.timeout.connect(self._settle)
+        self._tabs.timeout.connect(self._set_tab_order)
         self.setAcceptDrops(True)
         self.setWindowTitle("Tunescope")
         self.setMinimumSize(*SMALLEST)
-        self._build()
+        self._build_layout()
         self._connect()
-        self._remember_place()
-        self.go("start")
-        self.pages["start"].drop.button.setFocus()
+        self._restore_geometry()
+        self.show_page("start")
+        if isinstance(self.current_page, StartPage):
+            self.current_page.drop.button.setFocus()
 
-    def _build(self) -> None:
+    def _build_layout(self) -> None:
         self.rail = Rail()
         self.panel = SidePanel()
         self.notice = Notice()
-        self.waiting = Waiting()
+        self.waiting = BusyNotice()
         self.stack = QStackedWidget()
         middle = QVBoxLayout()
         middle.setSpacing(0)
@@ -91,7 +94,7 @@ class Window(QMainWindow):
         above.addWidget(self.waiting)
         middle.addLayout(above)
         middle.addWidget(self.stack, 1)
-        inside = QWidget()
+        inside = self._inside = QWidget()
         row = QHBoxLayout(inside)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -104,13 +107,13 @@ class Window(QMainWindow):
 
     def _connect(self) -> None:
         session = self.session
-        self.rail.step_pressed.connect(self.go)
+        self.rail.step_pressed.connect(self.show_page)
         self.rail.run_pressed.connect(self.open_run)
-        self.rail.runs_pressed.connect(lambda: self.go("runs"))
-        self.rail.history_pressed.connect(lambda: self.go("history"))
+        self.rail.runs_pressed.connect(lambda: self.show_page("runs"))
+        self.rail.history_pressed.connect(lambda: self.show_page("history"))
         self.rail.help_pressed.connect(lambda: self.show_help("start"))
         self.rail.settings_pressed.connect(self.show_settings)
-        self.panel.more_pressed.connect(lambda: self.show_help(self.pages[self.here].topic))
+        self.panel.more_pressed.connect(lambda: self.show_help(self.current_page.topic))
         session.data_changed.connect(self._data_changed)
         session.file_opened.connect(self._show_data)
         session.plan_changed.connect(self._show_steps)
@@ -123,21 +126,21 @@ class Window(QMainWindow):
         session.runs.changed.connect(self._list_runs)
         session.busy_changed.connect(self._busy_changed)
         session.model_given.connect(self.use_model)
-        session.predicted.connect(self._predicted)
+        session.predictions_saved.connect(self._predicted)
         self.terms.entry_wanted.connect(self.show_help)
         self.waiting.stop_pressed.connect(session.stop_reading)
-        appearance.notifier.themed.connect(self._themed)
-        self.keys = Keys(self)
+        appearance.notifier.themed.connect(self._on_theme_changed)
+        self.keys = KeyboardShortcuts(self)
 
     # Pages ----------------------------------------------------------------------------------
 
-    def go(self, key: str) -> None:
+    def show_page(self, key: str) -> None:
         """Bring a step's page to the front."""
         key = "start" if key == "data" and not self.session.summary else key
-        page = self._page(key)
+        page = self._open_page(key)
         self.here = key
         if page is not self.stack.currentWidget():
-            page.scroll.verticalScrollBar().setValue(0)
+            page.scroll_area.verticalScrollBar().setValue(0)
         self.panel.setVisible(not page.wide)
         self.stack.setCurrentWidget(page)
         page.visited()
@@ -146,15 +149,20 @@ class Window(QMainWindow):
         self._show_title()
         self._tabs.start()
 
-    def _page(self, key: str) -> Page:
+    @property
+    def current_page(self) -> Page:
+        """The page that is in front."""
+        return self.pages[self.here]
+
+    def _open_page(self, key: str) -> Page:
         if key not in self.pages:
             module, name = PAGES[key]
-            page = getattr(importlib.import_module(module), name)(self.session)
+            page: Page = getattr(importlib.import_module(module), name)(self.session)
             page.step_wanted.connect(self.rail_press)
             page.run_wanted.connect(self.open_run)
             page.tour_wanted.connect(self.take_tour)
             page.comparison_wanted.connect(self.compare_runs)
-            page.told.connect(self._show_words)
+            page.panel_changed.connect(self._show_words)
             page.head_changed.connect(self._show_title)
             self.pages[key] = page
             self.stack.addWidget(page)
@@ -165,17 +173,17 @@ class Window(QMainWindow):
         if key in self.rail.steps:
             self.rail.steps[key].pressed.emit()
         else:
-            self.go(key)
+            self.show_page(key)
 
     def _show_words(self) -> None:
-        self.panel.show_words(*self.pages[self.here].words)
+        self.panel.show_words(*self.current_page.words)
 
     def _show_steps(self) -> None:
         here = "data" if self.here == "start" else self.here
         self.rail.show_steps(step_states(self.session), here)
 
     def _show_title(self) -> None:
-        title = self.pages[self.here].title
+        title = self.current_page.title
         if self.session.is_going_on and self.session.events:
             from app.text.tuning.head import window_title
 
@@ -190,14 +198,14 @@ class Window(QMainWindow):
         if self.session.data is not None and not self.session.data.file.startswith("sample:"):
             settings.remember_file(self.session.data.file)
         if self.here == "start":
-            self.go("data")
+            self.show_page("data")
         else:
             self._show_steps()
 
     def _show_data(self) -> None:
         """A new file is looked at first, from its top, whatever page it was given on."""
-        self.go("data")
-        self.pages["data"].scroll.verticalScrollBar().setValue(0)
+        self.show_page("data")
+        self.pages["data"].scroll_area.verticalScrollBar().setValue(0)
 
     def _run_changed(self) -> None:
         if self.session.state == "running":
@@ -215,60 +223,63 @@ class Window(QMainWindow):
             self.session.other_targets = self.session.texts = ()
         elif (offer := self.session.offer) is not None:
             self.session.offer = None
-            self.notice.say(sentence, offer["words"], lambda: self._take_offer(offer["fields"]))
+            self.notice.show_message(sentence, offer.words, lambda: self._take_offer(offer))
         else:
-            self.notice.say(sentence)
+            self.notice.show_message(sentence)
 
-    def _take_offer(self, fields: dict[str, object]) -> None:
+    def _take_offer(self, offer: SuggestedChange) -> None:
         self.notice.dismiss()
-        self.session.open_otherwise(fields)
+        self.session.open_otherwise(offer)
 
     def offer_details(self, sentence: str, details: str) -> None:
         """Say the sentence, and give the details to who asks for them."""
         copy = QGuiApplication.clipboard().setText
-        self.notice.say(sentence, "Copy details", lambda: copy(details))
+        self.notice.show_message(sentence, "Copy details", lambda: copy(details))
 
     def _offer_targets(
         self, sentence: str, columns: tuple[str, ...], texts: tuple[str, ...]
     ) -> None:
-        def choose() -> None:
-            from app.dialogs.target import TargetDialog
+        def choose_target() -> None:
+            from app.dialogs.target_dialog import TargetDialog
 
             dialog = TargetDialog(columns, self, texts)
             if name := dialog.ask():
                 self.notice.dismiss()
                 self.session.open_with_target(name, dialog.task)
 
-        predict, other = "Choose the column to predict…", "Choose what to do…"
-        self.notice.say(sentence, other if texts else predict, choose)
+        predict, action_label = "Choose the column to predict…", "Choose what to do…"
+        self.notice.show_message(sentence, action_label if texts else predict, choose_target)
 
     def show_runs(self) -> None:
         """Read the past runs; the rail lists the newest of them."""
-        self.session.runs.look()
+        self.session.runs.reload()
 
     def _list_runs(self) -> None:
-        found = self.session.runs.found
-        if self.rail.show_runs(found.runs, found.left_out, found.deleted):
+        run_list = self.session.runs.run_list
+        if self.rail.show_runs(run_list.runs, run_list.left_out, run_list.deleted):
             self._tabs.start()
 
     def compare_runs(self, folders: list[str]) -> None:
         """Show past runs side by side."""
-        self.go("runs")
-        self.pages["runs"].show_and_compare(folders)
+        from app.pages.runs.runs_page import RunsPage
 
-    def open_run(self, folder: object) -> None:
+        self.show_page("runs")
+        if isinstance(self.current_page, RunsPage):
+            self.current_page.show_and_compare(folders)
+
+    def open_run(self, folder: str | Path) -> None:
         """Show a past run where it stands: its results, or its views if it has none."""
         if self.session.is_going_on:
-            self.rail.explain("A run is going on. Stop it first, then open another.")
+            self.rail.explain("A run is in progress. Stop it first, then open another.")
             return
         self.session.open_run(folder)
 
     def _run_opened(self) -> None:
-        self.go("results" if self.session.results else "tune")
-        self.pages[self.here].scroll.verticalScrollBar().setValue(0)
+        self.show_page("results" if self.session.results else "tune")
+        self.current_page.scroll_area.verticalScrollBar().setValue(0)
 
-    def _busy_changed(self, what: str) -> None:
-        self.waiting.say(what, can_stop=self.session.reading.goes_on)
+    def _busy_changed(self, activity: str) -> None:
+        self.waiting.show_message(activity, can_stop=self.session.run_loader.goes_on)
 
     # What a person asks for -----------------------------------------------------------------
 
@@ -279,9 +290,12 @@ class Window(QMainWindow):
 
     def use_model(self, model: str) -> None:
         """Show the page that uses a model file."""
+        from app.pages.use.use_page import UsePage
+
         self.notice.dismiss()
-        self.go("use")
-        self.pages["use"].open_model(model)
+        self.show_page("use")
+        if isinstance(self.current_page, UsePage):
+            self.current_page.open_model(model)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """A file may be dropped anywhere."""
@@ -298,38 +312,38 @@ class Window(QMainWindow):
         if not press_focused(event):
             super().keyPressEvent(event)
 
-    def _settle(self) -> None:
+    def _set_tab_order(self) -> None:
         """Tab goes as the eye does; fields of text leave files that are dropped to the window."""
-        order_tabs(self.centralWidget())
-        for field in self.centralWidget().findChildren(QLineEdit):
+        order_tabs(self._inside)
+        for field in self._inside.findChildren(QLineEdit):
             field.setAcceptDrops(False)
 
     def _predicted(self, path: str, count: int) -> None:
-        from app.dialogs.predicting import tell
+        from app.dialogs.model_file_dialogs import show_saved_notice
 
-        tell(path, count, self)
+        show_saved_notice(path, count, self)
 
-    def show_help(self, place: str) -> None:
+    def show_help(self, anchor: str) -> None:
         """Open the help at a page or at an entry of the glossary."""
-        from app.dialogs.help import HelpDialog
+        from app.dialogs.help_dialog import HelpDialog
 
-        dialog = HelpDialog(place, self)
+        dialog = HelpDialog(anchor, self)
         dialog.tour_wanted.connect(self.take_tour, Qt.ConnectionType.QueuedConnection)
         dialog.exec()
 
     def take_tour(self) -> None:
         """Show a person around, on a sample."""
         if self.session.is_going_on:
-            self.notice.say("A run is going on. Stop it first, then take the tour.")
+            self.notice.show_message("A run is in progress. Stop it first, then take the tour.")
             return
         from app.window.tour.tour import Tour
 
         settings.remember(TOURED, True)
         self.pages["start"].visited()
         if self.tour is not None:
-            self.tour.leave()
+            self.tour.end_tour()
         self.tour = Tour(self)
-        self.tour.left.connect(self._tour_left)
+        self.tour.tour_ended.connect(self._tour_left)
         self.tour.start()
 
     def _tour_left(self) -> None:
@@ -340,25 +354,25 @@ class Window(QMainWindow):
     def explain(self) -> None:
         """What the words at the keyboard mean; the page's help where there are none."""
         if not self.terms.explain_focus():
-            self.show_help(self.pages[self.here].topic)
+            self.show_help(self.current_page.topic)
 
     def show_settings(self) -> None:
         """Open the settings."""
-        from app.dialogs.settings import SettingsDialog
+        from app.dialogs.settings_dialog import SettingsDialog
 
         dialog = SettingsDialog(self)
-        dialog.where.attempt_wanted.connect(self.session.try_cluster)
-        self.session.cluster_tried.connect(dialog.where.show_answer)
+        dialog.where.attempt_wanted.connect(self.session.check_cluster)
+        self.session.cluster_checked.connect(dialog.where.show_answer)
         dialog.exec()
 
     # Place, size, end -----------------------------------------------------------------------
 
-    def _remember_place(self) -> None:
-        kept = settings.geometry()
-        if kept is None or not self.restoreGeometry(kept):
+    def _restore_geometry(self) -> None:
+        geometry = settings.geometry()
+        if geometry is None or not self.restoreGeometry(geometry):
             self.resize(1280, 800)
 
-    def _themed(self) -> None:
+    def _on_theme_changed(self) -> None:
         self._fit_sides()
         self._show_steps()
 
@@ -373,11 +387,11 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask while a run is going on; a run that is interrupted can go on at the next start."""
-        from app.window.closing import may_close
+        from app.window.close_confirmation import may_close
 
         if not may_close(self):
             event.ignore()
             return
         settings.remember_geometry(self.saveGeometry())
-        self.session.leave()  # `run` waits for its end, when nothing is shown any more
+        self.session.begin_shutdown()  # `run` waits for its end, when nothing is shown any more
         event.accept()

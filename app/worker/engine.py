@@ -6,36 +6,36 @@ The rows stay in here; the window only ever gets a summary.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 from app.worker import messages as m
-from app.worker.cluster import connected, tried
-from app.worker.using import Using
+from app.worker.cluster_access import check_cluster, trial_executor
+from app.worker.prediction_service import PredictionService
 from core.datasets.dataset import Dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.export.choices import TUNED
-from core.export.chosen import chosen_run
+from core.export.exportable_models import TUNED
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import predict_into
-from core.tuning.events import Event, SettingWanted, TrialExcluded
+from core.export.selected_run import with_selected_model
+from core.tuning.events import Event, SettingRequested, TrialExcluded
+from core.tuning.fixed_row_count import with_row_count
 from core.tuning.guidance.advice import advise, estimate
-from core.tuning.history.run_history import facts_of
-from core.tuning.history.store import History, statistics_of
+from core.tuning.history.run_history import metadata_of
+from core.tuning.history.store import History, ImportCounts, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.results.conclude import conclude, fit_best_again, pick
-from core.tuning.rows_read import settled
+from core.tuning.results.conclude import conclude, fit_best_again, select_model
+from core.tuning.run_results import Results
 from core.tuning.runs.best import may_open_best
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import Past, tune
+from core.tuning.tune import RecordedRun, tune
+from core.tuning.why.answer_types import Answer
 from core.tuning.why.answers import (
     DEPENDENCE,
     SETTINGS,
@@ -44,9 +44,8 @@ from core.tuning.why.answers import (
     keep_answer,
     kept_answer,
     key_of,
-    plain_answer,
 )
-from core.tuning.why.judged import Judged, judged_model
+from core.tuning.why.tested_model import TestedModel, fit_tested_model
 
 
 class Engine:
@@ -55,92 +54,82 @@ class Engine:
     def __init__(self) -> None:
         self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
         self._dataset: Dataset | None = None
-        self._judged: tuple[tuple[str, str], Judged] | None = None
-        self.using = Using(self._dataset_of)
+        self._tested_model: tuple[tuple[str, str], TestedModel] | None = None
+        self.using = PredictionService(self._dataset_of)
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
-    def warm(self) -> list[dict[str, Any]]:
+    def warm(self) -> list[m.ExportFormat]:
         """Import the extensions, as all else is imported by now; tell what can be exported."""
         len(MODELS), len(STRATEGIES)
         return [
-            {
-                **{"name": one.name, "ending": one.ending, "warning": one.warning},
-                **{"title": held.title, "sentence": held.sentence},
-                **{"form": form, "of_run": one.of_run, "joins": one.joins},
-                "endings": dict(one.endings),
-            }
-            for one in EXPORTERS.values()
-            for form, held in one.forms.items()
+            m.ExportFormat(
+                exporter.name,
+                variant.title,
+                variant.sentence,
+                exporter.ending,
+                form,
+                exporter.warning,
+                exporter.of_run,
+                exporter.joins,
+                dict(exporter.endings),
+            )
+            for exporter in EXPORTERS.values()
+            for form, variant in exporter.forms.items()
         ]
 
-    def answer(
-        self,
-        asked: m.Open
-        | m.Estimate
-        | m.SummarizeHistory
-        | m.ImportHistory
-        | m.Export
-        | m.Predict
-        | m.SaveUsed
-        | m.DescribeModel
-        | m.TryRow
-        | m.FindRow
-        | m.TryCluster,
-    ) -> m.Answer:
+    def answer(self, request: m.ShortWork) -> m.Answer:
         """What a request that one answer ends wants to know."""
-        match asked:
-            case m.Open(data=data):
-                return self._open(data)
+        match request:
+            case m.OpenData(data=data):
+                return self._open_data(data)
             case m.Estimate(plan=plan):
                 return m.Estimated(estimate(plan, self._dataset_of(plan)))
             case m.SummarizeHistory(plan=plan):
-                return m.HistorySummary(self._summary_of_history(plan))
-            case m.TryCluster(cluster=cluster):
-                return tried(cluster)
+                return self._summary_of_history(plan)
+            case m.CheckCluster(cluster=cluster):
+                return check_cluster(cluster)
             case m.ImportHistory():
-                return m.HistoryImported(self._take_in(asked))
+                return m.HistoryImported(self._import_history(request))
             case m.Export():
-                return self._export(asked)
-            case m.SaveUsed(path=path):
-                return self.using.save(path)
+                return self._export_model(request)
+            case m.SavePredictions(path=path):
+                return self.using.save_predictions(path)
             case m.DescribeModel():
-                return self.using.describe(asked)
-            case m.TryRow():
-                return self.using.try_row(asked)
-            case m.FindRow():
-                return self.using.find_row(asked)
+                return self.using.describe(request)
+            case m.PredictRow():
+                return self.using.try_row(request)
+            case m.FindTestRow():
+                return self.using.find_row(request)
             case m.Predict(model=model, file=file, out=out, trust=trust):
-                return m.Predicted(out, predict_into(model, file, out, trust=trust))
+                return m.PredictionsSaved(out, predict_into(model, file, out, trust=trust))
 
-    def _open(self, data: DataPlan) -> m.Opened:
+    def _open_data(self, data: DataPlan) -> m.Opened:
         """What the data are; on an unusable file those read before stay."""
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
-        self._data, self._dataset = (data, settled(data, dataset)), dataset
+        self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 
-    def _summary_of_history(self, plan: Plan) -> dict[str, Any]:
+    def _summary_of_history(self, plan: Plan) -> m.HistorySummary:
         """How many earlier datasets can help a plan's model, and how many of them are alike."""
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
-            return {}
-        asked = plan.changed(strategy=learning, options={})
-        facts = facts_of(build_problem(asked, self._dataset_of(plan)))
+            return m.HistorySummary()
+        history_plan = plan.changed(strategy=learning, options={})
+        facts = metadata_of(build_problem(history_plan, self._dataset_of(plan)))
         try:
             with History() as history:
-                return {"enabled": history.enabled, **asdict(history.known(facts))}
+                return m.HistorySummary(history.matching_counts(facts))
         except UnusableError as error:
-            return {"problem": error.sentence}
+            return m.HistorySummary(problem=error.sentence)
 
-    def _take_in(self, request: m.ImportHistory) -> dict[str, Any]:
+    def _import_history(self, request: m.ImportHistory) -> ImportCounts:
         """Take Optuna studies into the history; what came of it."""
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:
-            return asdict(
-                history.import_optuna(
-                    request.storage, request.model, statistics, request.study or None
-                )
+            return history.import_optuna(
+                request.storage, request.model, statistics, request.study or None
             )
 
     def folder(self, request: m.Tune) -> str:
@@ -149,18 +138,18 @@ class Engine:
             return str(RunFolder.open(request.folder).path)
         return str(RunFolder.create(request.plan, root=Path(request.root)).path)
 
-    def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Iterator[Event]:
+    def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Generator[Event]:
         """The events of a run; what happened in its folder before counts."""
         run = RunFolder.open(folder)
         strategy = STRATEGIES.get(request.plan.strategy)
-        requests.extend(SettingWanted(setting=setting) for setting in request.settings)
+        requests.extend(SettingRequested(setting=setting) for setting in request.settings)
         of_trials = strategy is not None and strategy.kind == "trials"
-        with connected(request, run if not request.folder else None, of_trials) as executor:
+        with trial_executor(request, run if not request.folder else None, of_trials) as executor:
             yield from tune(
                 request.plan,
                 self._dataset_of(request.plan),
                 folder=run,
-                past=Past(run.events(), request.more_trials),
+                past=RecordedRun(run.all_events(), request.more_trials),
                 requests=requests,
                 history=History,
                 executor=executor,
@@ -171,7 +160,7 @@ class Engine:
         run = RunFolder.open(request.folder)
         plan = run.plan
         if request.pick is not None:
-            last = pick(run, request.pick, self._dataset_of(plan))
+            last = select_model(run, request.pick, self._dataset_of(plan))
             yield request.pick
             yield last
             return
@@ -179,57 +168,57 @@ class Engine:
             changed = TrialExcluded(
                 number=request.exclude.number, excluded=request.exclude.excluded
             )
-            with run.owned():
+            with run.hold_lock():
                 run.append(changed)
             yield changed
-        yield conclude(plan, self._dataset_of(plan), run.events(), folder=run)
+        yield conclude(plan, self._dataset_of(plan), run.all_events(), folder=run)
 
-    def _export(self, request: m.Export) -> m.Exported:
+    def _export_model(self, request: m.Export) -> m.Exported:
         """Write one file."""
         folder = RunFolder.open(request.folder)
         run = finished_run(folder, request.examples)
         task, model = run.takeaway.task, run.plan.model
         check_export(request.path, task, model, request.which, request.format)
-        said = ""
+        remark = ""
         if request.which != TUNED:
             run = self._chosen_run(run, request.which)
         elif not may_open_best(folder):
-            said = fit_best_again(folder, self._dataset_of(folder.plan))
-        return m.Exported(str(export_run(run, request.path, request.format)), said)
+            remark = fit_best_again(folder, self._dataset_of(folder.plan))
+        return m.Exported(str(export_run(run, request.path, request.format)), remark)
 
-    def explain(self, asked: m.Explain) -> Iterator[m.Explained]:
+    def explain(self, request: m.Explain) -> Generator[m.Explained]:
         """The answer to a question about a run: the kept one, or what is worked out now."""
-        folder = RunFolder.open(asked.folder)
-        state = folded(folder.events())
-        results = state.results or {}
-        kept = kept_answer(folder, results, asked.question)
-        if kept is not None and asked.question != DEPENDENCE:
-            yield m.Explained(asked, kept)
+        folder = RunFolder.open(request.folder)
+        state = state_from_events(folder.all_events())
+        results = state.results or Results()
+        stored_answer = kept_answer(folder, results, request.question)
+        if stored_answer is not None and request.question != DEPENDENCE:
+            yield m.Explained(request, stored_answer)
             return
-        if asked.question == SETTINGS:
-            found = answers_of_trials(state)
+        answer_stream: Iterator[Answer]
+        if request.question == SETTINGS:
+            answer_stream = answers_of_trials(state)
         else:
-            found = answers(self._judged_model(folder, results), asked.question, asked.options)
-        for answer in found:
-            if not answer.get("done", True):
-                yield m.Explained(asked, answer, done=False)
-            elif asked.question == DEPENDENCE:
-                yield m.Explained(asked, plain_answer(answer))
-            else:
-                yield m.Explained(asked, keep_answer(folder, results, asked.question, answer))
+            answer_stream = answers(
+                self._fit_tested_model(folder, results), request.question, request.column
+            )
+        for answer in answer_stream:
+            if answer.is_final and request.question != DEPENDENCE:
+                answer = keep_answer(folder, results, request.question, answer)
+            yield m.Explained(request, answer)
 
-    def _judged_model(self, folder: RunFolder, results: dict[str, Any]) -> Judged:
+    def _fit_tested_model(self, folder: RunFolder, results: Results) -> TestedModel:
         """The tested model of a run, which is fitted once for all its questions."""
         key = (str(folder.path), key_of(results))
-        if self._judged is None or self._judged[0] != key:
-            self._judged = key, judged_model(folder, self._dataset_of(folder.plan))
-        return self._judged[1]
+        if self._tested_model is None or self._tested_model[0] != key:
+            self._tested_model = key, fit_tested_model(folder, self._dataset_of(folder.plan))
+        return self._tested_model[1]
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
         """The run with another of its models, which is fitted once for several files."""
-        key = (str(run.folder.path), len(run.events), which, run.examples)
+        key = (str(run.folder.path), len(run.events), which, run.allows_examples)
         if self._chosen is None or self._chosen[0] != key:
-            self._chosen = key, chosen_run(run, which, self._dataset_of(run.plan))
+            self._chosen = key, with_selected_model(run, which, self._dataset_of(run.plan))
         return self._chosen[1]
 
     def _dataset_of(self, plan: Plan) -> Dataset:

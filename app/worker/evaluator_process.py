@@ -1,6 +1,7 @@
 """The evaluator's process: it evaluates surrogates for plots, and leaves when the window is gone.
 
-It imports numpy, scipy, contourpy and core.gp only, so that it is ready in a moment. No Qt in here.
+It imports numpy, scipy, contourpy, core.gp and the events only, so that it is ready in a moment. No
+Qt in here.
 """
 
 from __future__ import annotations
@@ -8,13 +9,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import fields
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.worker.process import NICENESS, THREAD_LIMITS
+from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
+from app.worker.worker_process import NICENESS, THREAD_LIMITS
+from core.tuning.events import Event, HistoryRead, JointSurfaceFitted, SurrogateFitted
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from core.gp.evaluations import Evaluation
+    from core.gp.surrogate import Surrogate
+    from core.gp.transfer.joint_surface import JointHistory, JointSurface
 
 
-def serve(pipe: Connection) -> None:
+def serve_requests(pipe: Connection) -> None:
     """Answer one request after the other until the other end closes."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))  # before numpy comes
     if sys.platform != "win32":
@@ -24,47 +35,84 @@ def serve(pipe: Connection) -> None:
     while True:
         try:
             request = pipe.recv()
-            pipe.send(answer(request))
+            pipe.send(evaluate_request(request))
         except (EOFError, OSError):
             return
 
 
 def _import_all() -> None:
     """Evaluate a surrogate of two points, which brings everything that later requests need."""
-    axes = [
-        {"name": name, "label": name, "kind": "float", "low": 0.0, "high": 1.0, "log": False,
-         "choices": [], "default": 0.5}
-        for name in "xy"
-    ]  # fmt: skip
-    two = {"points": [[0.2, 0.3], [0.7, 0.9]], "responses": [0.0, 1.0], "numbers": [0, 1],
-           "lengths": [0.5, 0.5], "noise": 0.1, "trials": 2, "incumbent": [0.7, 0.9],
-           "next": [0.5, 0.5]}  # fmt: skip
-    about = {"surrogate": two, "space": axes}
-    answer({"what": "slice", **about, "axis": "x"})
-    answer({"what": "surface", **about, "first": "x", "second": "y"})
+    from core.space import Axis
+
+    space = (Axis("x", "x", "float"), Axis("y", "y", "float"))
+    fitted = SurrogateFitted(
+        trials=2,
+        points=[[0.2, 0.3], [0.7, 0.9]],
+        responses=[0.0, 1.0],
+        numbers=[0, 1],
+        lengths=[0.5, 0.5],
+        noise=0.1,
+        incumbent=[0.7, 0.9],
+        next=[0.5, 0.5],
+    )
+    evaluate_request(EvaluationRequest("", "", space, fitted, ("x",)))
+    evaluate_request(EvaluationRequest("", "", space, fitted, ("x", "y")))
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What the request asked, under "answer", or why there is none, under "problem".
-
-    Args:
-        request: {"what": "slice", "surrogate", "space", "axis", "at"} or {"what": "surface",
-            "surrogate", "space", "first", "second", "at"}; "common slice" and "common surface"
-            likewise, with the fields of HistoryRead under "history".
-    """
-    from core.gp import evaluator
-    from core.gp.transfer import evaluator as transfer_evaluator
-
-    common = "history" in request
-    history = (request["history"],) if common else ()
-    about = (request["surrogate"], *history, request["space"])
-    along = transfer_evaluator.common_slice if common else evaluator.slice_through
-    over = transfer_evaluator.common_image if common else evaluator.surface
+def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
+    """The slice or the image that the request asks for, or why there is none."""
     try:
-        if "axis" in request:
-            found = along(*about, request["axis"], at=request.get("at"))
-        else:
-            found = over(*about, request["first"], request["second"], at=request.get("at"))
+        return EvaluationReply(request.view, request.run, _evaluate(request))
     except (ArithmeticError, LookupError, ValueError) as error:
-        return {"problem": type(error).__name__}
-    return {"answer": found}
+        return EvaluationReply(request.view, request.run, problem=type(error).__name__)
+
+
+def _evaluate(request: EvaluationRequest) -> Evaluation:
+    from core.gp.evaluator import slice_through, surface
+    from core.gp.transfer.joint_evaluator import joint_image, joint_slice
+
+    fitted, space, axes = request.fitted, request.space, request.axes
+    if isinstance(fitted, SurrogateFitted):
+        surrogate = surrogate_of(fitted)
+        if len(axes) == 1:
+            return slice_through(surrogate, space, *axes)
+        return surface(surrogate, space, *axes)
+    assert request.history is not None
+    joint, history = joint_surface_of(fitted), joint_history_of(request.history)
+    if len(axes) == 1:
+        return joint_slice(joint, history, space, *axes)
+    return joint_image(joint, history, space, *axes)
+
+
+def surrogate_of(fitted: SurrogateFitted) -> Surrogate:
+    """The surrogate that the event carries."""
+    from core.gp.surrogate import Surrogate
+
+    return Surrogate(**_fields_of(Surrogate, fitted))
+
+
+def joint_surface_of(fitted: JointSurfaceFitted) -> JointSurface:
+    """The joint surface that the event carries."""
+    from core.gp.transfer.joint_surface import JointSurface
+
+    return JointSurface(**_fields_of(JointSurface, fitted))
+
+
+def _fields_of(kind: type[DataclassInstance], event: Event) -> dict[str, Any]:
+    return {field.name: getattr(event, field.name) for field in fields(kind)}
+
+
+def joint_history_of(history: HistoryRead) -> JointHistory:
+    """The history that the event carries."""
+    from core.gp.transfer.earlier_trials import DatasetTrials
+    from core.gp.transfer.joint_surface import JointHistory
+
+    datasets = [
+        DatasetTrials(
+            dataset.statistics,
+            [dict(zip(history.axes, values, strict=True)) for values in dataset.values],
+            dataset.scores,
+        )
+        for dataset in history.datasets
+    ]
+    return JointHistory(datasets, history.statistics, history.simplex)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-_CELLS, _FEWEST = 2_000_000, 16
+_BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16
 
 
 def number_names(table: pd.DataFrame) -> list[str]:
@@ -22,7 +22,7 @@ def text_names(table: pd.DataFrame) -> list[str]:
     return [str(name) for name, dtype in kinds if dtype.kind not in "biufc"]
 
 
-def in_blocks(
+def column_blocks(
     table: pd.DataFrame, names: Sequence[str], rows: np.ndarray | None = None
 ) -> Iterator[tuple[list[str], np.ndarray]]:
     """Some columns after others, each a row of a matrix of floats, with their names.
@@ -33,13 +33,13 @@ def in_blocks(
         rows: the places of the rows that are wanted; None for all.
     """
     count = len(table) if rows is None else len(rows)
-    size = _CELLS // max(1, count)
-    if size < _FEWEST and rows is None:  # long columns are not copied
+    size = _BLOCK_CELLS // max(1, count)
+    if size < _MIN_BLOCK_COLUMNS and rows is None:  # long columns are not copied
         for name in names:
             yield [name], table[name].to_numpy(dtype=float)[None]
         return
     size = max(1, size)
     for first in range(0, len(names), size):
-        some = list(names[first : first + size])
-        part = table[some] if rows is None else table[some].iloc[rows]
-        yield some, np.ascontiguousarray(part.to_numpy(dtype=float).T)
+        block_names = list(names[first : first + size])
+        block_table = table[block_names] if rows is None else table[block_names].iloc[rows]
+        yield block_names, np.ascontiguousarray(block_table.to_numpy(dtype=float).T)

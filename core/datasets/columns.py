@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import in_blocks, number_names, text_names
+from core.datasets.blocks import column_blocks, number_names, text_names
 from core.datasets.dataset import Column, Kind, Role
 from core.datasets.dates import date_format
 from core.datasets.texts.words import UNDIVIDED
@@ -23,34 +23,34 @@ _ID_NAME = re.compile(
 )
 _WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
-_FEW_ROWS = 10  # with fewer rows, that all values differ means nothing
-_COUNT_ALL, _LOOK_AT, _MANY_VALUES = 50_000, 10_000, 1000
+_MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
+_MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
 _COUNT_AT_ONCE = 5000  # rows of a table whose columns are counted many at a time
 _LARGEST_WHOLE = 2.0**53  # beyond, different whole numbers may be one float
-_LONG_TEXT, _MANY_WORDS = 40, 5
+_MAX_CATEGORY_LETTERS, _MAX_CATEGORY_WORDS = 40, 5
 _FIRST = 200
 
 
-def check_names(given: Mapping[str, str], names: list[str], what: str, allowed: tuple) -> None:
-    """See that every column of ``given`` exists and every value is allowed.
+def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed: tuple) -> None:
+    """See that every column of ``choices`` exists and every value is allowed.
 
     Raises:
         UnusableError: with the nearest name.
     """
-    for name, value in given.items():
+    for name, value in choices.items():
         if name not in names:
-            raise unknown_column(name, names, what)
+            raise unknown_column(name, names, noun)
         if value not in allowed:
             raise UnusableError(
-                f"“{value}” is no {what}", where=f"column {name}", cure=f"use {', '.join(allowed)}"
+                f"“{value}” is no {noun}", where=f"column {name}", cure=f"use {', '.join(allowed)}"
             )
 
 
 def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
     """The error for a column that is not there, with the nearest name or all of a few."""
     near = difflib.get_close_matches(name, names, n=1)
-    some = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-    cure = f"did you mean “{near[0]}”" if near else f"the columns are {some}"
+    name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    cure = f"did you mean “{near[0]}”" if near else f"the columns are {name_list}"
     return UnusableError(f"there is no column “{name}”", where=where, cure=cure)
 
 
@@ -65,23 +65,23 @@ def describe_columns(
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
-    counts = _counted(table)
-    found = [
+    counts = _missing_and_distinct(table)
+    columns = [
         _with_choices(
             describe_column(
-                table[name], first=i == 0, kind=kinds.get(name, ""), counted=counts.get(name)
+                table[name], first=i == 0, kind=kinds.get(name, ""), counts=counts.get(name)
             ),
             "target" if name == target else roles.get(name, ""),
         )
         for i, name in enumerate(names)
     ]
-    if not any(column.role == "feature" for column in found):
+    if not any(column.role == "feature" for column in columns):
         # Numbers that merely count are better than nothing to learn from.
-        found = [
+        columns = [
             _use_anyway(column) if _could_serve(column, table, roles) else column
-            for column in found
+            for column in columns
         ]
-    return tuple(found)
+    return tuple(columns)
 
 
 def _could_serve(column: Column, table: pd.DataFrame, roles: Mapping[str, str]) -> bool:
@@ -115,23 +115,23 @@ def _with_choices(column: Column, role: str) -> Column:
     )
 
 
-def _counted(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
+def _missing_and_distinct(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """{column of numbers: missing and different values} of a wide table; nothing of others."""
     if len(table) > _COUNT_AT_ONCE:
         return {}
     counts = {}
-    for some, matrix in in_blocks(table, number_names(table)):
+    for block_names, matrix in column_blocks(table, number_names(table)):
         missing = np.isnan(matrix).sum(axis=1)
         exact = ~(np.abs(matrix) >= _LARGEST_WHOLE).any(axis=1)
         matrix = np.sort(matrix, axis=1)  # what is missing comes last, each unequal to the next
         distinct = (matrix[:, 1:] != matrix[:, :-1]).sum(axis=1) + 1 - missing
-        for at in np.flatnonzero(exact):
-            counts[some[at]] = int(missing[at]), int(distinct[at])
+        for index in np.flatnonzero(exact):
+            counts[block_names[index]] = int(missing[index]), int(distinct[index])
     return counts
 
 
 def describe_column(
-    values: pd.Series, *, first: bool, kind: str = "", counted: tuple[int, int] | None = None
+    values: pd.Series, *, first: bool, kind: str = "", counts: tuple[int, int] | None = None
 ) -> Column:
     """One column's description.
 
@@ -139,9 +139,9 @@ def describe_column(
         values: the column.
         first: whether it is the leftmost, where row numbers stand.
         kind: what a person decided.
-        counted: its missing and its different values, where they were counted before.
+        counts: its missing and its different values, where they were counted before.
     """
-    missing, distinct = counted or (int(values.isna().sum()), count_distinct(values))
+    missing, distinct = counts or (int(values.isna().sum()), count_distinct(values))
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     form = ""
     if distinct <= 1:
@@ -186,11 +186,11 @@ def text_length(values: pd.Series) -> float:
     """The mean length of the first texts of a column; 0 of numbers, and where there is none."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return 0.0
-    some = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
-    if len(some) < _FIRST:
-        some = values.dropna().head(_FIRST)
-    some = some.astype(str)
-    return float(some.str.len().mean()) if len(some) else 0.0
+    sample = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
+    if len(sample) < _FIRST:
+        sample = values.dropna().head(_FIRST)
+    sample = sample.astype(str)
+    return float(sample.str.len().mean()) if len(sample) else 0.0
 
 
 def count_distinct(values: pd.Series) -> int:
@@ -199,13 +199,13 @@ def count_distinct(values: pd.Series) -> int:
     In more than 50,000 rows, 10,000 rows spread evenly decide whether counting all is worth it:
     a column with over 1,000 values there is only said to have as many as those rows show.
     """
-    if len(values) <= _COUNT_ALL:
+    if len(values) <= _MAX_COUNTED_ROWS:
         return int(values.nunique())
-    seen = int(_spread(values, _LOOK_AT).nunique())
-    return seen if seen > _MANY_VALUES else int(values.nunique())
+    sample_distinct = int(_evenly_spaced(values, _SAMPLE_ROWS).nunique())
+    return sample_distinct if sample_distinct > _MAX_SAMPLE_DISTINCT else int(values.nunique())
 
 
-def _spread(values: pd.Series, count: int) -> pd.Series:
+def _evenly_spaced(values: pd.Series, count: int) -> pd.Series:
     """About ``count`` of the values, evenly spread."""
     return values.iloc[:: max(1, len(values) // count)]
 
@@ -217,7 +217,9 @@ def _nothing_to_learn(distinct: int, missing: int) -> str:
 
 
 def _most_frequent(values: pd.Series) -> tuple[str, ...]:
-    return tuple(str(value) for value in _spread(values, _LOOK_AT).value_counts().index[:20])
+    return tuple(
+        str(value) for value in _evenly_spaced(values, _SAMPLE_ROWS).value_counts().index[:20]
+    )
 
 
 def _kind_of_numbers(
@@ -228,14 +230,14 @@ def _kind_of_numbers(
     count = len(values) - missing
     name = str(values.name).strip()
     named = _ID_NAME.search(name) or _ID_NAME.search(name.lower())
-    if count < _FEW_ROWS or not (named or first) or not _all_differ(values, distinct, count):
+    if count < _MIN_ROWS or not (named or first) or not _all_differ(values, distinct, count):
         return "number", ""
-    given = values.dropna().to_numpy(dtype=float)
-    if not np.array_equal(given, np.floor(given)):
+    present_values = values.dropna().to_numpy(dtype=float)
+    if not np.array_equal(present_values, np.floor(present_values)):
         return "number", ""
     if named:
         return "identifier", "a different number in every row, by its name an identifier"
-    if np.all(np.diff(given) == 1):
+    if np.all(np.diff(present_values) == 1):
         return "identifier", "only counts the rows"
     return "number", ""
 
@@ -245,19 +247,22 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
 
     A column whose sample repeats itself needs no second look.
     """
-    if distinct == count or len(values) <= _COUNT_ALL:
+    if distinct == count or len(values) <= _MAX_COUNTED_ROWS:
         return distinct == count
-    return distinct >= _spread(values, _LOOK_AT).notna().sum() and int(values.nunique()) == count
+    return (
+        distinct >= _evenly_spaced(values, _SAMPLE_ROWS).notna().sum()
+        and int(values.nunique()) == count
+    )
 
 
 def _some_texts(values: pd.Series) -> pd.Series:
-    return _spread(values, 1000).dropna().astype(str)
+    return _evenly_spaced(values, 1000).dropna().astype(str)
 
 
 def _are_long(sample: pd.Series) -> bool:
     """Whether texts are running text by their length or their words."""
     words = (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
-    return bool(sample.str.len().mean() > _LONG_TEXT or words > _MANY_WORDS)
+    return bool(sample.str.len().mean() > _MAX_CATEGORY_LETTERS or words > _MAX_CATEGORY_WORDS)
 
 
 def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str, str, str]:
@@ -273,10 +278,14 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
         return "text", "numbers with signs such as % or $; take the signs away to use it", ""
     long = _are_long(sample)
-    looked_at = min(count, len(_spread(values, _LOOK_AT))) if len(values) > _COUNT_ALL else count
+    looked_at = (
+        min(count, len(_evenly_spaced(values, _SAMPLE_ROWS)))
+        if len(values) > _MAX_COUNTED_ROWS
+        else count
+    )
     if long and distinct > max(20, 0.3 * looked_at):
         return "text", "", ""
-    if count >= _FEW_ROWS and _all_differ(values, distinct, count):
+    if count >= _MIN_ROWS and _all_differ(values, distinct, count):
         return "identifier", ALL_DIFFER, ""
     if distinct > 100 and distinct > 0.5 * looked_at:
         return "text", HARDLY_TWICE, ""

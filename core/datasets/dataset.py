@@ -11,21 +11,23 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.datasets.finding import Finding
+from core.datasets.task import Task
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
+from core.records import Record, optional
 
 if TYPE_CHECKING:
-    from core.datasets.distributions import Distribution
+    from core.datasets.dataset_summary import Distribution
     from core.datasets.texts.documents import Documents
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
 Format = Literal["csv", "libsvm", "sample", "xlsx", "ods", "parquet", "feather", "arff"]
 Fill = tuple[str, int, int]  # of merged cells: the column, the first and the last row, from 0
-Task = Literal["regression", "binary", "multiclass", "sequence", "structure", "topics"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Record):
     """One column of the file.
 
     Attributes:
@@ -51,36 +53,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """A change of the data plan that a finding offers.
-
-    Attributes:
-        words: on its button.
-        option: what asks for it on the command line.
-        roles: {column: role} that it sets.
-        fields: {field of the data plan: value} that it sets.
-        kinds: {column: kind} that it sets.
-    """
-
-    words: str
-    option: str
-    roles: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something a person should know about the data, in one plain sentence."""
-
-    sentence: str
-    column: str = ""
-    serious: bool = False
-    proposal: Proposal | None = None
-
-
-@dataclass(frozen=True)
-class Source:
+class DataSource(Record):
     """Where the rows came from and how the file was read, enough to read it again.
 
     Attributes:
@@ -98,6 +71,8 @@ class Source:
             file itself (``read_excel``, ``read_parquet``, ``read_feather``; ``read_csv`` of arff).
         merged: merged cells of a sheet, whose value counts in every row that they reach over.
         sheets: the sheets of a workbook that hold data.
+        sampled: which rows a finished run has of it; None for all.
+        strays: columns of numbers with words that count as missing, where the words are redacted.
     """
 
     path: str
@@ -110,10 +85,24 @@ class Source:
     reading: Mapping[str, Any] = field(default_factory=dict)
     merged: tuple[Fill, ...] = ()
     sheets: tuple[str, ...] = ()
+    sampled: SampleFacts | None = optional()
+    strays: list[str] | None = optional()
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampleFacts(Record):
+    """A `RowSample` without the rows' numbers."""
+
+    rows: int
+    of: int
+    seed: int
+    stratified: bool
+    asked: bool
+    form: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RowSample:
     """Which rows of a file were drawn at random, to stand for all of them.
 
     Attributes:
@@ -123,7 +112,8 @@ class Sampled:
         stratified: whether every class has its share among them.
         asked: whether a person asked for so many; otherwise more do not fit into memory.
         chosen: their numbers in the file, from 0, sorted.
-        form: how rows stand in a text (core.datasets.sampling.drawing.Form), plain values.
+        form: how rows stand in a text (core.datasets.sampling.row_sampling.RowFormat), plain
+            values.
     """
 
     rows: int
@@ -138,17 +128,22 @@ class Sampled:
         """What a person must know of it."""
         shares = ", every class in its share and rare ones with 20 rows" if self.stratified else ""
         why = "" if self.asked else f"{name} does not fit into the memory of this computer: "
-        every = f"the {self.of:,} rows of {name}" if self.asked else f"its {self.of:,} rows"
+        whole_file_text = (
+            f"the {self.of:,} rows of {name}" if self.asked else f"its {self.of:,} rows"
+        )
         return (
-            f"{why}{self.rows:,} of {every} were drawn at random (seed {self.seed}{shares}). "
+            f"{why}{self.rows:,} of {whole_file_text} were drawn at random (seed "
+            f"{self.seed}{shares}). "
             "Tuning, the test, scaling, gaps and categories go by these; a category that only "
             "other rows have counts as unknown."
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, without the rows' numbers."""
-        names = ("rows", "of", "seed", "stratified", "asked")
-        return {**{name: getattr(self, name) for name in names}, "form": dict(self.form)}
+    @property
+    def facts(self) -> SampleFacts:
+        """The same without the rows' numbers."""
+        return SampleFacts(
+            self.rows, self.of, self.seed, self.stratified, self.asked, dict(self.form)
+        )
 
 
 @dataclass(frozen=True)
@@ -165,11 +160,7 @@ class Dataset:
         matrix: the features as CSR, n × p (libsvm); None for a table.
         target: n values: floats for regression, zeros for topics, otherwise class labels as in the
             file.
-        task: what is predicted: a number, a class, the label of every token of a sequence (a row is
-            a token, in order), or the structure of a molecule (a row is a molecule, the target its
-            pairs in dot-bracket notation). Topics predict nothing: a row is a document, its
-            feature one column of texts or (sparse) the count of every word.
-        classes: the sorted class labels; empty for regression.
+        classes: the sorted class labels; empty where there are none.
         row_groups: n values of the column with role group (or LIBSVM's qid), or None; the sequence
             of every token.
         units: n codes of what stays on one side of every split, where that is more than
@@ -189,7 +180,7 @@ class Dataset:
     """
 
     name: str
-    source: Source
+    source: DataSource
     columns: Sequence[Column]
     table: pd.DataFrame | None
     matrix: sparse.csr_matrix | None
@@ -205,9 +196,12 @@ class Dataset:
     test: Dataset | None = None
     left_out: pd.DataFrame | None = None
     words: WordRules = PAPER_RULES
-    sampled: Sampled | None = None
+    sampled: RowSample | None = None
     other_letters: bool = False
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task", Task(self.task))  # extensions may give its name
 
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:
@@ -230,7 +224,7 @@ class Dataset:
     @property
     def target_name(self) -> str:
         """The target column's name; "" where nothing is predicted."""
-        if self.task == "topics":
+        if not self.task.has_target:
             return ""
         # From the end: it is the last one of a sparse file, whose others need not be described.
         named = (column.name for column in reversed(self.columns) if column.role == "target")
@@ -239,8 +233,8 @@ class Dataset:
     @property
     def feature_names(self) -> list[str]:
         """The names of the columns of `features`, in their order."""
-        taken = ("feature", "sequence")
-        return [column.name for column in self.columns if column.role in taken]
+        feature_roles = ("feature", "sequence")
+        return [column.name for column in self.columns if column.role in feature_roles]
 
     @property
     def sequence_name(self) -> str:
@@ -251,8 +245,8 @@ class Dataset:
     @property
     def has_texts(self) -> bool:
         """Whether a feature of a table is texts, whose words become sparse columns."""
-        rows = self.task in ("regression", "binary", "multiclass")
-        return rows and any((c.role, c.kind) == ("feature", "text") for c in self.columns)
+        has_text = any((c.role, c.kind) == ("feature", "text") for c in self.columns)
+        return self.task.is_table and has_text
 
     @property
     def is_sparse(self) -> bool:

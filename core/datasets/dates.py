@@ -43,12 +43,12 @@ def date_format(values: pd.Series) -> str:
     if not all(_SHAPE.fullmatch(text) for text in first):
         return ""
     for form in _FORMATS:
-        if _fits(first, form) and _fits(texts, form):
+        if _format_fits(first, form) and _format_fits(texts, form):
             return form
     return ""
 
 
-def _fits(texts: pd.Series, form: str) -> bool:
+def _format_fits(texts: pd.Series, form: str) -> bool:
     with warnings.catch_warnings():
         # From Python 3.13 on: a day without a year, as of syslog, is one of 1900, never a leap day.
         warnings.filterwarnings("ignore", "Parsing dates involving a day", DeprecationWarning)

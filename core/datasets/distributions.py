@@ -7,48 +7,20 @@ columns, rows spread evenly over the file stand for all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Column
+from core.datasets.dataset_summary import Distribution, DistributionKind
 
-MOST_COLUMNS = 300  # that are described; more than anyone looks through
-MOST_ROWS = 100_000  # that are looked at of one column
-FEWEST_ROWS = 5000  # also of the widest table
-MOST_CELLS = 6_000_000  # that are looked at of all columns together
+MAX_COLUMNS = 300  # that are described; more than anyone looks through
+MAX_ROWS = 100_000  # that are looked at of one column
+MIN_ROWS = 5000  # also of the widest table
+MAX_CELLS = 6_000_000  # that are looked at of all columns together
 BINS, BARS = 20, 8
 LONGEST = 40  # letters of a value's name
-Kind = Literal["numbers", "dates", "values"]
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """How the known values of one column are spread.
-
-    Attributes:
-        kind: whether `counts` are of bins of numbers, of bins of dates, or of single values.
-        counts: rows in each bin, in order; or rows with each of `labels`, the most frequent first.
-        low, high: the ends of the bins: the least and the largest value; seconds since 1970 where
-            they are dates.
-        labels: the values; empty for bins.
-        other: rows with other values than `labels`.
-        different: how many other values there are.
-        rows: how many rows were looked at, missing ones included.
-        of: how many there are.
-    """
-
-    kind: Kind
-    counts: tuple[int, ...]
-    low: float = 0.0
-    high: float = 0.0
-    labels: tuple[str, ...] = ()
-    other: int = 0
-    different: int = 0
-    rows: int = 0
-    of: int = 0
 
 
 def distributions(table: pd.DataFrame, columns: Sequence[Column]) -> dict[str, Distribution]:
@@ -61,22 +33,22 @@ def distributions(table: pd.DataFrame, columns: Sequence[Column]) -> dict[str, D
         columns: what they are.
     """
     shown = shown_columns(columns)
-    places = spread_rows(len(table), len(shown))
-    found = {}
+    row_indices = spread_rows(len(table), len(shown))
+    by_column = {}
     for column in shown:
         if column.kind in ("text", "identifier") or column.name not in table:
             continue
         values = table[column.name]
-        some = values if places is None else values.iloc[places]
-        spread = distribution(some, column, len(values))
+        sample = values if row_indices is None else values.iloc[row_indices]
+        spread = distribution(sample, column, len(values))
         if spread is not None:
-            found[column.name] = spread
-    return found
+            by_column[column.name] = spread
+    return by_column
 
 
 def shown_columns(columns: Sequence[Column]) -> list[Column]:
     """The columns that a summary tells of: the first ones, and the target in any case."""
-    shown = list(columns[:MOST_COLUMNS])
+    shown = list(columns[:MAX_COLUMNS])
     target = next((column for column in reversed(columns) if column.role == "target"), None)
     if target is not None and all(column.role != "target" for column in shown):
         shown[-1] = target
@@ -85,31 +57,33 @@ def shown_columns(columns: Sequence[Column]) -> list[Column]:
 
 def spread_rows(rows: int, columns: int) -> np.ndarray | None:
     """The places of rows spread evenly, so many as there is time for; None for all."""
-    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(columns, 1)))
-    return None if rows <= most else np.linspace(0, rows - 1, most).astype(np.int64)
+    max_rows = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(columns, 1)))
+    return None if rows <= max_rows else np.linspace(0, rows - 1, max_rows).astype(np.int64)
 
 
-def distribution(values: pd.Series, column: Column, of: int) -> Distribution | None:
+def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribution | None:
     """How some values of a column are spread; None where none is known.
 
     Args:
         values: of the rows that are looked at.
         column: what it is.
-        of: how many rows there are.
+        total_rows: how many rows there are.
     """
-    rows: dict[str, Any] = {"rows": len(values), "of": of}
-    known = values.dropna()
+    rows: dict[str, Any] = {"rows": len(values), "of": total_rows}
+    present_values = values.dropna()
     if column.kind == "date" and column.date_format:
-        times = pd.to_datetime(known, format=column.date_format, errors="coerce", utc=True)
+        times = pd.to_datetime(present_values, format=column.date_format, errors="coerce", utc=True)
         seconds = (times.dropna() - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-        return in_bins(seconds.to_numpy(dtype=float), "dates", **rows)
-    numeric = pd.api.types.is_numeric_dtype(known.dtype)
+        return binned_distribution(seconds.to_numpy(dtype=float), "dates", **rows)
+    numeric = pd.api.types.is_numeric_dtype(present_values.dtype)
     if numeric and column.kind not in ("category", "yes/no"):
-        return in_bins(known.to_numpy(dtype=float), "numbers", **rows)
-    return _of_values(known, **rows)
+        return binned_distribution(present_values.to_numpy(dtype=float), "numbers", **rows)
+    return _value_distribution(present_values, **rows)
 
 
-def in_bins(values: np.ndarray, kind: Kind, *, rows: int, of: int) -> Distribution | None:
+def binned_distribution(
+    values: np.ndarray, kind: DistributionKind, *, rows: int, of: int
+) -> Distribution | None:
     """Numbers in bins of equal width; a bin for each of a few whole numbers."""
     values = values[np.isfinite(values)]
     if not len(values):
@@ -118,27 +92,27 @@ def in_bins(values: np.ndarray, kind: Kind, *, rows: int, of: int) -> Distributi
     if low == high:
         return Distribution(kind, (len(values),), low, high, rows=rows, of=of)
     # Halved, so that no span is beyond what a float holds.
-    places = (values / 2 - low / 2) / (high / 2 - low / 2)
+    fractions = (values / 2 - low / 2) / (high / 2 - low / 2)
     span = high - low
     if span < BINS and np.array_equal(values, np.floor(values)):
         bins = round(span) + 1
-        codes = np.rint(places * span).astype(np.int64)
+        codes = np.rint(fractions * span).astype(np.int64)
     else:
         bins = BINS
-        codes = np.minimum((places * bins).astype(np.int64), bins - 1)
+        codes = np.minimum((fractions * bins).astype(np.int64), bins - 1)
     counts = tuple(np.bincount(codes, minlength=bins).tolist())
     return Distribution(kind, counts, low, high, rows=rows, of=of)
 
 
-def _of_values(known: pd.Series, *, rows: int, of: int) -> Distribution | None:
-    counts = known.value_counts()
+def _value_distribution(present_values: pd.Series, *, rows: int, of: int) -> Distribution | None:
+    counts = present_values.value_counts()
     if counts.empty:
         return None
     first = counts.iloc[:BARS]
     return Distribution(
         "values",
         tuple(int(count) for count in first),
-        labels=tuple(_name(value) for value in first.index),
+        labels=tuple(_value_label(value) for value in first.index),
         other=int(counts.iloc[BARS:].sum()),
         different=max(0, len(counts) - BARS),
         rows=rows,
@@ -146,7 +120,7 @@ def _of_values(known: pd.Series, *, rows: int, of: int) -> Distribution | None:
     )
 
 
-def _name(value: Any) -> str:
+def _value_label(value: Any) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
 
@@ -157,19 +131,21 @@ def sparse_distributions(
     """The same of the columns of a CSR matrix and of its target."""
     shown = shown_columns(columns)
     total = matrix.shape[0]
-    places = spread_rows(total, len(shown))
+    row_indices = spread_rows(total, len(shown))
     features = [column for column in shown if column.role == "feature"]
-    part = (matrix if places is None else matrix[places])[:, : len(features)].tocsc()
-    found = {}
-    for at, column in enumerate(features):
-        values = part[:, [at]].toarray().ravel().astype(float)
-        spread = in_bins(values, "numbers", rows=len(values), of=total)
+    sample = (matrix if row_indices is None else matrix[row_indices])[:, : len(features)].tocsc()
+    by_column = {}
+    for index, column in enumerate(features):
+        values = sample[:, [index]].toarray().ravel().astype(float)
+        spread = binned_distribution(values, "numbers", rows=len(values), of=total)
         if spread is not None:
-            found[column.name] = spread
+            by_column[column.name] = spread
     for column in shown:
-        if column.role == "target" and column.name not in found:
-            values = pd.Series(target if places is None else target[places], name=column.name)
+        if column.role == "target" and column.name not in by_column:
+            values = pd.Series(
+                target if row_indices is None else target[row_indices], name=column.name
+            )
             spread = distribution(values, column, total)
             if spread is not None:
-                found[column.name] = spread
-    return found
+                by_column[column.name] = spread
+    return by_column

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.files.opening import check_path, file_faults
+from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
 
 SPECS = ("single", "each", "column", "prefix")
@@ -67,10 +67,12 @@ def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
     for name in unique:
         members.setdefault(_SEPARATOR.split(name, maxsplit=1)[0].strip(), []).append(name)
     group_of: dict[str, str] = {}
-    for prefix, own in members.items():
+    for prefix, prefix_columns in members.items():
         nameless = prefix in ("feature", "column", "Unnamed")
-        for name in own:
-            group_of[name] = prefix if len(own) > 1 and prefix and not nameless else OTHER
+        for name in prefix_columns:
+            group_of[name] = (
+                prefix if len(prefix_columns) > 1 and prefix and not nameless else OTHER
+            )
     groups: dict[str, list[str]] = {}
     for name in unique:
         groups.setdefault(group_of[name], []).append(name)
@@ -80,12 +82,12 @@ def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
 def _of_mapping(
     spec: Mapping[str, Sequence[str]], names: Sequence[str], sources: Sequence[str]
 ) -> list[str]:
-    known = {*names, *sources}
+    known_names = {*names, *sources}
     group_of: dict[str, str] = {}
     for group, columns in spec.items():
         for column in columns:
-            if column not in known:
-                raise _unknown(column, group, known)
+            if column not in known_names:
+                raise _unknown_feature_error(column, group, known_names)
             if group_of.setdefault(column, group) != group:
                 raise UnusableError(
                     f"the column “{column}” is in two groups, “{group_of[column]}” and “{group}”",
@@ -99,8 +101,8 @@ def _of_mapping(
     ]
 
 
-def _unknown(column: str, group: str, known: set[str]) -> UnusableError:
-    near = difflib.get_close_matches(column, sorted(known), n=1)
+def _unknown_feature_error(column: str, group: str, known_names: set[str]) -> UnusableError:
+    near = difflib.get_close_matches(column, sorted(known_names), n=1)
     cure = f"did you mean “{near[0]}”" if near else "name only columns that are features"
     return UnusableError(
         f"there is no feature “{column}”", where=f"groups, group “{group}”", cure=cure
@@ -129,7 +131,7 @@ def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
         UnusableError: it is no such JSON, with line and column.
     """
     try:
-        read = json.loads(text, object_pairs_hook=_pairs)
+        groups = json.loads(text, object_pairs_hook=_unique_groups)
     except json.JSONDecodeError as error:
         raise UnusableError(
             f"this is no JSON ({error.msg.lower()})",
@@ -142,16 +144,16 @@ def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
         raise UnusableError(
             f"the group “{error}” is there twice", where=source, cure="put it together"
         ) from None
-    if not isinstance(read, dict) or not read:
+    if not isinstance(groups, dict) or not groups:
         raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE)
-    for group, columns in read.items():
+    for group, columns in groups.items():
         if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
             raise UnusableError(
                 "the group is no list of column names",
                 where=f"{source}, group “{group}”",
                 cure=_EXAMPLE,
             )
-    return read
+    return groups
 
 
 _EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
@@ -161,10 +163,10 @@ class _SameGroupError(Exception):
     """A JSON object names a group twice, of which json would keep only the last."""
 
 
-def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    seen: dict[str, object] = {}
+def _unique_groups(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    groups: dict[str, object] = {}
     for key, value in pairs:
-        if key in seen:
+        if key in groups:
             raise _SameGroupError(key)
-        seen[key] = value
-    return seen
+        groups[key] = value
+    return groups

@@ -30,7 +30,7 @@ _PAIRING = frozenset(("AU", "UA", "CG", "GC", "GU", "UG"))
 
 
 @dataclass(frozen=True)
-class Understood:
+class ParsedMolecule:
     """A molecule as the grammar can make it.
 
     Args:
@@ -54,9 +54,9 @@ def plain_letters(letters: str, where: str = "") -> str:
         raise UnusableError("the sequence is empty", where=where, cure="give it letters")
     plain = letters.translate(_PLAIN)
     if plain.strip("ACGUN"):
-        place = next(k for k, letter in enumerate(plain) if letter not in "ACGUN")
+        position = next(k for k, letter in enumerate(plain) if letter not in "ACGUN")
         raise UnusableError(
-            f"letter {place + 1} of the sequence is “{letters[place]}”",
+            f"letter {position + 1} of the sequence is “{letters[position]}”",
             where=where,
             cure="use A, C, G, U (or T), and N for a base that is not known",
         )
@@ -68,9 +68,9 @@ def ambiguous_letters(letters: str) -> int:
     return sum(map(letters.upper().count, AMBIGUOUS))
 
 
-def understood(
+def parse_molecule(
     letters: str, structure: str, shortest_hairpin: int = SHORTEST, where: str = ""
-) -> Understood:
+) -> ParsedMolecule:
     """A molecule with the pairs that the grammar can make.
 
     Args:
@@ -94,15 +94,17 @@ def understood(
     pairs = bracket_pairs(structure, where)
     dropped = dict.fromkeys(KINDS, 0)
 
-    def keep(kind: str, kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        dropped[kind] = len(pairs) - len(kept)
-        return kept
+    def count_dropped(kind: str, remaining_pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        dropped[kind] = len(pairs) - len(remaining_pairs)
+        return remaining_pairs
 
-    pairs = keep(NOT_CANONICAL, [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING])
-    pairs = keep(SHORT_HAIRPIN, [(i, j) for i, j in pairs if j - i > shortest_hairpin])
-    pairs = keep(CROSSING, nested(pairs))
-    pairs = keep(LONG_LOOP, without_long_loops(pairs))
-    return Understood(plain, dot_bracket(pairs, len(plain)), dropped)
+    pairs = count_dropped(
+        NOT_CANONICAL, [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING]
+    )
+    pairs = count_dropped(SHORT_HAIRPIN, [(i, j) for i, j in pairs if j - i > shortest_hairpin])
+    pairs = count_dropped(CROSSING, largest_nesting(pairs))
+    pairs = count_dropped(LONG_LOOP, without_long_loops(pairs))
+    return ParsedMolecule(plain, dot_bracket(pairs, len(plain)), dropped)
 
 
 def bracket_pairs(structure: str, where: str = "") -> list[tuple[int, int]]:
@@ -111,30 +113,32 @@ def bracket_pairs(structure: str, where: str = "") -> list[tuple[int, int]]:
     Raises:
         UnusableError: a character is not understood or a bracket has no partner.
     """
-    opened: dict[str, list[int]] = {}
+    open_positions: dict[str, list[int]] = {}
     pairs: list[tuple[int, int]] = []
-    for place, sign in enumerate(structure):
+    for position, sign in enumerate(structure):
         if sign in DOTS:
             continue
         if sign in _OPENING or (sign.isascii() and sign.isupper()):
-            opened.setdefault(_OPENING.get(sign, sign.lower()), []).append(place)
-        elif opened.get(sign):
-            pairs.append((opened[sign].pop(), place))
+            open_positions.setdefault(_OPENING.get(sign, sign.lower()), []).append(position)
+        elif open_positions.get(sign):
+            pairs.append((open_positions[sign].pop(), position))
         elif sign in _OPENING.values() or (sign.isascii() and sign.islower()):
-            _lonely(structure, place, "closes what was not opened", where)
+            _refuse_unpaired(structure, position, "closes what was not opened", where)
         else:
             cure = "use brackets for pairs and dots for unpaired bases"
-            what = f"character {place + 1} of the structure is “{sign}”"
-            raise UnusableError(what, where=where, cure=cure)
-    left = [place for places in opened.values() for place in places]
-    if left:
-        _lonely(structure, min(left), "is never closed", where)
+            fault = f"character {position + 1} of the structure is “{sign}”"
+            raise UnusableError(fault, where=where, cure=cure)
+    unclosed_positions = [
+        position for positions in open_positions.values() for position in positions
+    ]
+    if unclosed_positions:
+        _refuse_unpaired(structure, min(unclosed_positions), "is never closed", where)
     return sorted(pairs)
 
 
-def _lonely(structure: str, place: int, fault: str, where: str) -> None:
+def _refuse_unpaired(structure: str, position: int, fault: str, where: str) -> None:
     raise UnusableError(
-        f"character {place + 1} of the structure, “{structure[place]}”, {fault}",
+        f"character {position + 1} of the structure, “{structure[position]}”, {fault}",
         where=where,
         cure="give every opening bracket one that closes it",
     )
@@ -148,7 +152,7 @@ def dot_bracket(pairs: list[tuple[int, int]], length: int) -> str:
     return "".join(signs)
 
 
-def normalized(structure: str, where: str = "") -> str:
+def normalize_structure(structure: str, where: str = "") -> str:
     """The same pairs in one notation: dots, round brackets, and other kinds for what crosses them.
 
     The largest set of pairs that nests gets round brackets, the largest of the rest square ones,
@@ -157,48 +161,48 @@ def normalized(structure: str, where: str = "") -> str:
     Raises:
         UnusableError: a character is not understood or a bracket has no partner.
     """
-    rest = bracket_pairs(structure, where)
+    remaining_pairs = bracket_pairs(structure, where)
     signs = ["."] * len(structure)
     for opening, closing in _LAYERS:
-        if not rest:
+        if not remaining_pairs:
             break
-        layer = nested(rest)
+        layer = largest_nesting(remaining_pairs)
         for i, j in layer:
             signs[i], signs[j] = opening, closing
-        rest = [pair for pair in rest if pair not in set(layer)]
+        remaining_pairs = [pair for pair in remaining_pairs if pair not in set(layer)]
     return "".join(signs)
 
 
-def nested(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def largest_nesting(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The largest set of pairs that do not cross; where sizes tie, later pairs are kept."""
-    if not _cross(pairs):
+    if not _has_crossing(pairs):
         return pairs
-    ends = sorted(place for pair in pairs for place in pair)
-    rank = {place: number for number, place in enumerate(ends)}
+    ends = sorted(end for pair in pairs for end in pair)
+    rank = {end: number for number, end in enumerate(ends)}
     partner = {rank[j]: rank[i] for i, j in pairs}
     size = len(ends)
-    most = [[0] * (size + 1) for _ in range(size + 1)]  # of the ends i … j − 1
+    max_pairs = [[0] * (size + 1) for _ in range(size + 1)]  # of the ends i … j − 1
     for i in range(size - 1, -1, -1):
         for j in range(i + 1, size + 1):
-            best, k = most[i][j - 1], partner.get(j - 1, -1)
+            best, k = max_pairs[i][j - 1], partner.get(j - 1, -1)
             if k >= i:
-                best = max(best, most[i][k] + 1 + most[k + 1][j - 1])
-            most[i][j] = best
-    kept, spans = [], [(0, size)]
+                best = max(best, max_pairs[i][k] + 1 + max_pairs[k + 1][j - 1])
+            max_pairs[i][j] = best
+    nested_pairs, spans = [], [(0, size)]
     while spans:
         i, j = spans.pop()
         if j <= i:
             continue
         k = partner.get(j - 1, -1)
-        if k >= i and most[i][k] + 1 + most[k + 1][j - 1] == most[i][j]:
-            kept.append((ends[k], ends[j - 1]))
+        if k >= i and max_pairs[i][k] + 1 + max_pairs[k + 1][j - 1] == max_pairs[i][j]:
+            nested_pairs.append((ends[k], ends[j - 1]))
             spans += [(i, k), (k + 1, j - 1)]
         else:
             spans.append((i, j - 1))
-    return sorted(kept)
+    return sorted(nested_pairs)
 
 
-def _cross(pairs: list[tuple[int, int]]) -> bool:
+def _has_crossing(pairs: list[tuple[int, int]]) -> bool:
     open_ends: list[int] = []
     for i, j in sorted(pairs):
         while open_ends and open_ends[-1] < i:
@@ -216,10 +220,10 @@ def without_long_loops(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     follow each other inwards from it, up to the next hairpin or branching, or with those outwards;
     the fewer are dropped, the inner ones where they are as many.
     """
-    kept = sorted(pairs)
+    remaining_pairs = sorted(pairs)
     while True:
-        inside, outside = _neighbours(kept)
-        for pair in kept:
+        inside, outside = _neighbours(remaining_pairs)
+        for pair in remaining_pairs:
             inner = inside[pair]
             if len(inner) != 1 or _bases_between(pair, inner[0]) <= LONGEST_LOOP:
                 continue
@@ -228,11 +232,13 @@ def without_long_loops(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
                 inwards.append(inside[inwards[-1]][0])
             while (around := outside[outwards[-1]]) is not None and len(inside[around]) == 1:
                 outwards.append(around)
-            gone = set(inwards if len(inwards) <= len(outwards) else outwards)
-            kept = [one for one in kept if one not in gone]
+            dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
+            remaining_pairs = [
+                nested_pair for nested_pair in remaining_pairs if nested_pair not in dropped
+            ]
             break
         else:
-            return kept
+            return remaining_pairs
 
 
 Pair = tuple[int, int]

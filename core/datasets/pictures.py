@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-MOST_OBLONG = 3.0  # times longer than wide: what lies beyond is no picture but a series
-_LEAST_SIDE = 4  # of rows and columns that are named; a square of mere numbers has 8
-_LEAST_SQUARE = 8
+MAX_ASPECT_RATIO = 3.0  # times longer than wide: what lies beyond is no picture but a series
+_MIN_SIDE = 4  # of rows and columns that are named; a square of mere numbers has 8
+_MIN_SQUARE_SIDE = 8
 _HANDWRITING = 28  # MNIST and its kin, whose files end at the last pixel that is not always 0
 _CELL = re.compile(r"(.*?)(\d+)[ _x,.:\-](\d+)\D?")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
@@ -39,11 +39,11 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
         rows: some rows of them, shape (n, D), which settle the size of an oblong picture: a pixel
             resembles the one below it.
     """
-    cells = _cells(names)
+    cells = _pixel_cells(names)
     if cells is not None:
         height, width = (cells.max(axis=0) + 1).tolist()
-        return (height, width) if _plausible(height, width, len(names)) else None
-    word, numbers = _numbers(names)
+        return (height, width) if _is_plausible(height, width, len(names)) else None
+    word, numbers = _pixel_numbers(names)
     if numbers is None:
         return None
     count = int(numbers.max()) + 1
@@ -51,9 +51,9 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
     side = math.isqrt(count - 1) + 1
     pixels = word in _PIXEL_WORDS
     cut = (pixels and gaps) or (side == _HANDWRITING and not gaps)
-    least = _LEAST_SIDE if pixels else _LEAST_SQUARE
-    if side >= least and (side * side == count or (cut and count > side * (side - 1))):
-        fits = (pixels or not gaps) and _plausible(side, side, len(names))
+    min_side = _MIN_SIDE if pixels else _MIN_SQUARE_SIDE
+    if side >= min_side and (side * side == count or (cut and count > side * (side - 1))):
+        fits = (pixels or not gaps) and _is_plausible(side, side, len(names))
         return (side, side) if fits else None
     shapes = _oblongs(count, len(names)) if pixels else []
     if len(shapes) > 1 and rows is not None:
@@ -71,39 +71,39 @@ def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
         names: of the columns, of which `picture_shape` has found the shape.
         shape: h and w.
     """
-    cells = _cells(names)
+    cells = _pixel_cells(names)
     if cells is None:
-        numbers = _numbers(names)[1]
+        numbers = _pixel_numbers(names)[1]
         assert numbers is not None
         cells = np.stack(np.divmod(numbers, shape[1]), axis=1)
     sources = np.full(shape, -1)
     sources[tuple(cells.T)] = np.arange(len(names))
     for row, column in zip(*np.nonzero(sources < 0), strict=True):
-        far = ((cells - (row, column)) ** 2).sum(axis=1)
-        sources[row, column] = int(far.argmin())
+        distances = ((cells - (row, column)) ** 2).sum(axis=1)
+        sources[row, column] = int(distances.argmin())
     return sources.ravel()
 
 
-def _cells(names: Sequence[str]) -> np.ndarray | None:
+def _pixel_cells(names: Sequence[str]) -> np.ndarray | None:
     """Row and column of every name, from 0, shape (D, 2); None where names do not say them."""
-    found = [_CELL.fullmatch(name) for name in names]
-    if not found or None in found or len({match[1] for match in found if match}) > 1:
+    matches = [_CELL.fullmatch(name) for name in names]
+    if not matches or None in matches or len({match[1] for match in matches if match}) > 1:
         return None
-    cells = np.array([(int(match[2]), int(match[3])) for match in found if match])
+    cells = np.array([(int(match[2]), int(match[3])) for match in matches if match])
     if len(np.unique(cells, axis=0)) < len(cells):
         return None
     return cells - (0 if (cells == 0).any() else 1)
 
 
-def _numbers(names: Sequence[str]) -> tuple[str, np.ndarray | None]:
+def _pixel_numbers(names: Sequence[str]) -> tuple[str, np.ndarray | None]:
     """The word before the numbers, and every name's number, from 0; None where there are none."""
-    found = [_NUMBERED.fullmatch(name) for name in names]
-    if not found or None in found or len({match[1] for match in found if match}) > 1:
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    if not matches or None in matches or len({match[1] for match in matches if match}) > 1:
         return "", None
-    numbers = np.array([int(match[2]) for match in found if match])
+    numbers = np.array([int(match[2]) for match in matches if match])
     if len(np.unique(numbers)) < len(numbers):
         return "", None
-    match = found[0]
+    match = matches[0]
     assert match is not None
     word = match[1].strip(" _.-:").lower()
     first = numbers.min() if word not in _PIXEL_WORDS else min(1, int(numbers.min()))
@@ -114,18 +114,22 @@ def _oblongs(pixels: int, count: int) -> list[tuple[int, int]]:
     """The sizes of so many pixels, the most nearly square first, upright before lying."""
     widths = [w for w in range(math.isqrt(pixels), 0, -1) if pixels % w == 0]
     sizes = [size for w in widths for size in ((pixels // w, w), (w, pixels // w))]
-    return [size for size in sizes if _plausible(*size, count)]
+    return [size for size in sizes if _is_plausible(*size, count)]
 
 
-def _plausible(height: int, width: int, count: int) -> bool:
+def _is_plausible(height: int, width: int, count: int) -> bool:
     """Whether a picture may have this size, of which so many columns are there: half at least."""
     short, long = sorted((height, width))
-    return short >= _LEAST_SIDE and long <= MOST_OBLONG * short and 2 * count >= height * width
+    return short >= _MIN_SIDE and long <= MAX_ASPECT_RATIO * short and 2 * count >= height * width
 
 
 def _roughness(rows: np.ndarray, numbers: np.ndarray, width: int) -> float:
     """The mean squared difference between a pixel and the one below it."""
-    place = {int(number): at for at, number in enumerate(numbers)}
-    pairs = [(at, place[n + width]) for n, at in place.items() if n + width in place]
+    column_of_pixel = {int(number): column for column, number in enumerate(numbers)}
+    pairs = [
+        (column, column_of_pixel[n + width])
+        for n, column in column_of_pixel.items()
+        if n + width in column_of_pixel
+    ]
     above, below = np.array(pairs).T
     return float(((rows[:, above] - rows[:, below]) ** 2).mean())

@@ -30,7 +30,7 @@ from core.datasets.texts.tfidf import TextTfidf
 from core.datasets.texts.word_counts import CommonCounts, TextCounts
 from core.errors import UnusableError
 
-MOST_CATEGORIES = 50  # of one column; the others share one output
+MAX_CATEGORIES = 50  # of one column; the others share one output
 LARGEST_DENSE = 2 * 10**9  # bytes
 SPARSE_FROM = 2 * 10**8  # bytes of the dense matrix from which one-hot columns stay sparse
 _NO_TIME = float(np.iinfo(np.int64).min)  # what a missing date becomes as a number
@@ -55,11 +55,11 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     Raises:
         UnusableError: the output must be dense and would be larger than two gigabytes.
     """
-    if dataset.task == "topics":
+    if not dataset.task.has_target:
         return Pipeline([("columns", _word_counts(dataset))])
     if dataset.matrix is not None:
         return _of_matrix(dataset, scale=scale, sparse_ok=sparse_ok)
-    if dataset.task in ("sequence", "structure"):
+    if dataset.task.is_structured:
         return Pipeline([("columns", FunctionTransformer())])
     table = dataset.table
     assert table is not None
@@ -67,12 +67,12 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     described = [columns[str(name)] for name in table.columns]
     if sparse_ok and any(column.kind == "text" for column in described):
         return _beside_texts(table, described, scale=scale)
-    width = sum(_outputs(table[column.name], column) for column in described)
+    width = sum(_max_outputs(table[column.name], column) for column in described)
     stay_sparse = sparse_ok and len(table) * width * 8 > SPARSE_FROM and width > 3 * len(described)
     if not stay_sparse:
         _refuse_too_large(len(table), width)
     encode = ColumnTransformer(
-        _steps(table, described),
+        _column_transformers(table, described),
         remainder="drop",
         sparse_threshold=0.3 if stay_sparse else 0.0,
         verbose_feature_names_out=False,
@@ -91,20 +91,22 @@ def _beside_texts(table: pd.DataFrame, columns: list[Column], *, scale: bool) ->
     one standardized number weighs; divided by their deviations, the rarest words would outweigh all
     else.
     """
-    steps = _steps(table, columns, sparse=True)
+    steps = _column_transformers(table, columns, sparse=True)
     if scale:
-        steps = [(way, _standardized(way, step), names) for way, step, names in steps]
+        steps = [
+            (step_name, _standardized(step_name, step), names) for step_name, step, names in steps
+        ]
     encode = ColumnTransformer(
         steps, remainder="drop", sparse_threshold=1.0, verbose_feature_names_out=False
     )
     return Pipeline([("columns", encode)])
 
 
-def _standardized(way: str, step: Any) -> Any:
+def _standardized(step_name: str, step: Any) -> Any:
     """A transformer with the standardization of its outputs behind it."""
-    if way.startswith(("text ", "date ")):  # dates are standardized already
+    if step_name.startswith(("text ", "date ")):  # dates are standardized already
         return step
-    name = "one-hot" if way.startswith("category") else "fill"
+    name = "one-hot" if step_name.startswith("category") else "fill"
     inner = step.steps if isinstance(step, Pipeline) else [(name, step)]
     # One-hot columns keep their zeros.
     return Pipeline([*inner, ("scale", StandardScaler(with_mean=name != "one-hot"))])
@@ -143,13 +145,13 @@ def _refuse_too_large(rows: int, width: int) -> None:
         )
 
 
-def _outputs(values: pd.Series, column: Column) -> int:
+def _max_outputs(values: pd.Series, column: Column) -> int:
     """An upper bound of how many dense outputs a column has."""
-    most = {"category": min(column.distinct, MOST_CATEGORIES), "text": DIRECTIONS}
-    return most.get(_way(values, column), 1)
+    max_outputs = {"category": min(column.distinct, MAX_CATEGORIES), "text": DIRECTIONS}
+    return max_outputs.get(_encoding_of(values, column), 1)
 
 
-def _way(values: pd.Series, column: Column) -> str:
+def _encoding_of(values: pd.Series, column: Column) -> str:
     """How a column is encoded: by what pandas read, and by its kind where that is text."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return "number"
@@ -158,41 +160,45 @@ def _way(values: pd.Series, column: Column) -> str:
     return "yes/no" if column.kind == "yes/no" else "category"
 
 
-def _steps(
+def _column_transformers(
     table: pd.DataFrame, columns: list[Column], *, sparse: bool = False
 ) -> list[tuple[str, Any, Any]]:
     """The transformers, each with its columns, those of one kind together; `sparse`: of texts."""
-    by_way: dict[str, list[Column]] = {}
+    by_encoding: dict[str, list[Column]] = {}
     for column in columns:
-        way = _way(table[column.name], column)
-        if way == "number":
+        encoding = _encoding_of(table[column.name], column)
+        if encoding == "number":
             missing = "with holes" if table[column.name].isna().any() else "complete"
-            way = f"{way} {'yes/no' if column.kind == 'yes/no' and missing[0] == 'w' else missing}"
-        elif way == "category" and column.missing:
-            way = "category with holes"
-        by_way.setdefault(way, []).append(column)
+            is_yes_no = column.kind == "yes/no" and missing == "with holes"
+            encoding = f"{encoding} {'yes/no' if is_yes_no else missing}"
+        elif encoding == "category" and column.missing:
+            encoding = "category with holes"
+        by_encoding.setdefault(encoding, []).append(column)
     steps: list[tuple[str, Any, Any]] = []
-    for way, members in by_way.items():
+    for encoding, members in by_encoding.items():
         names = [column.name for column in members]
-        if way == "date":
-            steps += [(f"date {c.name}", _date(c.date_format), c.name) for c in members]
-        elif way == "text":
+        if encoding == "date":
+            steps += [(f"date {c.name}", _date_pipeline(c.date_format), c.name) for c in members]
+        elif encoding == "text":
             directions = 0 if sparse else DIRECTIONS
             steps += [
-                (f"text {c.name}", _texts(table[c.name], directions), [c.name]) for c in members
+                (f"text {c.name}", _text_tfidf(table[c.name], directions), [c.name])
+                for c in members
             ]
-        elif way == "yes/no":
+        elif encoding == "yes/no":
             steps.append(("yes/no", _yes_no(table, members), names))
-        elif way.startswith("category"):
-            steps.append((way, _categories(len(table), "holes" in way), names))
+        elif encoding.startswith("category"):
+            steps.append((encoding, _categories(len(table), "holes" in encoding), names))
         else:
             strategy = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
-            how = strategy[way.removeprefix("number ")]
-            steps.append((way, SimpleImputer(strategy=how, keep_empty_features=True), names))
+            fill_strategy = strategy[encoding.removeprefix("number ")]
+            steps.append(
+                (encoding, SimpleImputer(strategy=fill_strategy, keep_empty_features=True), names)
+            )
     return steps
 
 
-def _texts(values: pd.Series, directions: int) -> TextTfidf:
+def _text_tfidf(values: pd.Series, directions: int) -> TextTfidf:
     return TextTfidf(parts=counts_parts(values), directions=directions)
 
 
@@ -202,7 +208,7 @@ def _categories(rows: int, holes: bool) -> Any:
     one_hot = OneHotEncoder(
         handle_unknown="infrequent_if_exist",
         min_frequency=rare,
-        max_categories=MOST_CATEGORIES,
+        max_categories=MAX_CATEGORIES,
     )
     if not holes:
         return one_hot
@@ -231,7 +237,7 @@ def _no_first(text: str) -> tuple[int, str]:
     return next((pair.index(word) for pair in YES_NO if word in pair), 2), text
 
 
-def _date(form: str) -> Pipeline:
+def _date_pipeline(form: str) -> Pipeline:
     """Text to seconds since 1970, standardized; what is no date becomes the median one."""
     reading = {"errors": "coerce", "format": form, "utc": True}
     return Pipeline(
@@ -261,23 +267,33 @@ def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
     encode = prepare.named_steps["columns"] if isinstance(prepare, Pipeline) else None
     if not isinstance(encode, ColumnTransformer):
         return prepare
-    learned = {way: step for way, step, _ in encode.transformers_ if isinstance(step, TextTfidf)}
-    if not learned:
+    fitted_texts = {
+        step_name: step
+        for step_name, step, _ in encode.transformers_
+        if isinstance(step, TextTfidf)
+    }
+    if not fitted_texts:
         return prepare
     plain = copy.copy(encode)
     for name in ("transformers", "transformers_"):
-        turned = [
-            (way, _plain_texts(learned[way], fitted) if way in learned else step, columns)
-            for way, step, columns in getattr(encode, name)
+        transformers = [
+            (
+                step_name,
+                _plain_texts(fitted_texts[step_name], fitted)
+                if step_name in fitted_texts
+                else step,
+                columns,
+            )
+            for step_name, step, columns in getattr(encode, name)
         ]
-        setattr(plain, name, turned)
-    made = copy.copy(prepare)
-    made.steps = [("columns", plain), *prepare.steps[1:]]
-    return made
+        setattr(plain, name, transformers)
+    plain_pipeline = copy.copy(prepare)
+    plain_pipeline.steps = [("columns", plain), *prepare.steps[1:]]
+    return plain_pipeline
 
 
 def _plain_texts(texts: TextTfidf, fitted: bool) -> Pipeline:
-    return texts.as_plain() if fitted else texts.anew()
+    return texts.as_plain() if fitted else texts.unfitted_pipeline()
 
 
 def output_sources(fitted: Pipeline) -> list[str]:
@@ -300,26 +316,26 @@ def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
         return [(f"feature {i + 1}", f"feature {i + 1}") for i in range(count)]
     if isinstance(encode, FunctionTransformer):
         return [(str(name), str(name)) for name in names]
-    found: list[tuple[str, str]] = []
-    for way, step, chosen in encode.transformers_:
-        if way == "remainder":
+    outputs: list[tuple[str, str]] = []
+    for step_name, step, columns in encode.transformers_:
+        if step_name == "remainder":
             continue
-        sources = [chosen] if isinstance(chosen, str) else list(chosen)
+        sources = [columns] if isinstance(columns, str) else list(columns)
         if isinstance(step, TextTfidf):
-            found += [(sources[0], f"{sources[0]}: {name}") for name in step.names()]
+            outputs += [(sources[0], f"{sources[0]}: {name}") for name in step.output_names()]
             continue
-        if not way.startswith("category"):
-            found += [(source, source) for source in sources]
+        if not step_name.startswith("category"):
+            outputs += [(source, source) for source in sources]
             continue
         one_hot = step.named_steps["one-hot"] if isinstance(step, Pipeline) else step
         for i, source in enumerate(sources):
-            found += [(source, f"{source}={word}") for word in _output_words(one_hot, i)]
-    return found
+            outputs += [(source, f"{source}={word}") for word in _output_words(one_hot, i)]
+    return outputs
 
 
-def _output_words(one_hot: OneHotEncoder, place: int) -> list[str]:
+def _output_words(one_hot: OneHotEncoder, index: int) -> list[str]:
     """The categories of one column that have an output of their own, and "rare" for the rest."""
-    rare = one_hot.infrequent_categories_[place]
-    few = set() if rare is None else set(rare)
-    words = [str(word) for word in one_hot.categories_[place] if word not in few]
-    return [*words, "rare"] if few else words
+    rare = one_hot.infrequent_categories_[index]
+    rare_categories = set() if rare is None else set(rare)
+    words = [str(word) for word in one_hot.categories_[index] if word not in rare_categories]
+    return [*words, "rare"] if rare_categories else words

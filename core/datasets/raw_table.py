@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from core.datasets.dataset import Finding, Source
+from core.datasets.dataset import DataSource
+from core.datasets.finding import Finding
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,13 @@ class RawTable:
 
     name: str
     table: pd.DataFrame
-    source: Source
+    source: DataSource
     line_of: Callable[[int], int]
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
-class Choices:
+class DataOptions:
     """What a person decided about the data; everything else is told from the table.
 
     Attributes:
@@ -39,7 +40,7 @@ class Choices:
         kinds: {column: number, category, yes/no, date, …}.
         together: whether equal items, and molecules of one family, stay on one side of a split.
         latest: the column by which the latest rows test; "" to test on rows drawn at random.
-        leaks: whether columns that give the target away are used, but for its mere renamings.
+        leaks: whether columns that leak the target are used, but for its mere renamings.
         other_letters: whether letters of molecules that are no bases are read as N.
     """
 
@@ -53,4 +54,4 @@ class Choices:
     other_letters: bool = False
 
 
-NO_CHOICES = Choices()
+NO_CHOICES = DataOptions()

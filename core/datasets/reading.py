@@ -9,15 +9,20 @@ from pathlib import Path
 
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.sniffing import MISSING, forget
+from core.datasets.files.sniffing import MISSING, clear_sniff_cache
 from core.datasets.files.table_file import TableFile, TextFile, open_table
-from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
+from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
 from core.datasets.samples.registry import SAMPLES
-from core.datasets.sampling.taking import AS_FIT, Part, Wanted, taken
+from core.datasets.sampling.file_parts import AS_FIT, FilePart, RowLimit, open_file_part
 from core.datasets.splits.units import shared_finding, with_units
+from core.datasets.task import Task
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
-from core.datasets.understanding.assembling import assemble, assemble_test, roles_of_rows
-from core.datasets.understanding.recognition import STRUCTURED, Shape, confirmed, recognize
+from core.datasets.understanding.dataset_from_table import assemble, assemble_test, roles_of_rows
+from core.datasets.understanding.recognition import (
+    StructuredLayout,
+    detect_layout,
+    matches_layout,
+)
 from core.datasets.understanding.target import check_task
 from core.datasets.understanding.text_table import with_words
 from core.errors import UnusableError
@@ -25,12 +30,12 @@ from core.errors import UnusableError
 
 def read_dataset(
     file: str,
-    choices: Choices = NO_CHOICES,
+    choices: DataOptions = NO_CHOICES,
     *,
     test_file: str = "",
     words: WordRules = USUAL_RULES,
-    wanted: Wanted = AS_FIT,
-    wanted_test: Wanted = AS_FIT,
+    row_limit: RowLimit = AS_FIT,
+    test_row_limit: RowLimit = AS_FIT,
 ) -> Dataset:
     """Read a dataset.
 
@@ -39,7 +44,7 @@ def read_dataset(
         choices: what a person decided.
         test_file: a second file to test on; of LIBSVM lines where the first one is.
         words: which words of texts count.
-        wanted, wanted_test: how many rows of the file, and of the second one.
+        row_limit, test_row_limit: how many rows of the file, and of the second one.
 
     Raises:
         UnusableError: whatever makes the file unusable, in one sentence with place and cure.
@@ -56,34 +61,36 @@ def read_dataset(
             raise UnusableError(
                 "a sample has no second file", where=test_file, cure="leave the test file out"
             )
-        return with_words(_sample(file.removeprefix("sample:"), choices), words)
-    opened = open_table(file)
-    if isinstance(opened, TextFile) and opened.is_libsvm:
-        with taken(opened, choices, wanted) as part:
-            dataset = part.told(_from_libsvm(part, choices, words))
+        return with_words(_read_sample(file.removeprefix("sample:"), choices), words)
+    table_file = open_table(file)
+    if isinstance(table_file, TextFile) and table_file.is_libsvm:
+        with open_file_part(table_file, choices, row_limit) as file_part:
+            dataset = file_part.with_sample_note(_from_libsvm(file_part, choices, words))
         if test_file:
-            dataset = _tested(_with_libsvm_test(dataset, test_file, wanted_test))
+            dataset = _with_test_findings(_with_libsvm_test(dataset, test_file, test_row_limit))
         return dataset
     try:
-        dataset = with_words(_drawn_table(opened, choices, wanted), words)
+        dataset = with_words(_drawn_table(table_file, choices, row_limit), words)
         if not test_file:
             return dataset
-        return _tested(replace(dataset, test=_table_test(dataset, test_file, wanted_test)))
+        return _with_test_findings(
+            replace(dataset, test=_table_test(dataset, test_file, test_row_limit))
+        )
     finally:
-        forget()
+        clear_sniff_cache()
 
 
-def _drawn_table(file: TableFile, choices: Choices, wanted: Wanted) -> Dataset:
+def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> Dataset:
     """The dataset of a table, or of rows drawn from it; sequences are never taken apart.
 
     Raises:
         UnusableError: as `read_dataset`; or rows of sequences are to be drawn.
     """
-    with taken(file, _trimmed(choices), wanted) as part:
-        dataset = part.told(_from_table(part.file, choices))
-    if dataset.sampled is None or dataset.task != "sequence":
+    with open_file_part(file, _trimmed(choices), row_limit) as file_part:
+        dataset = file_part.with_sample_note(_from_table(file_part.file, choices))
+    if dataset.sampled is None or not dataset.task.has_sequences:
         return dataset
-    if wanted.rows is None:
+    if row_limit.rows is None:
         return _from_table(file, choices)
     raise UnusableError(
         "the rows of a sequence belong together and cannot be drawn one by one",
@@ -92,40 +99,40 @@ def _drawn_table(file: TableFile, choices: Choices, wanted: Wanted) -> Dataset:
     )
 
 
-def read_part(train: Dataset, part: Part) -> Dataset:
+def read_part(train: Dataset, file_part: FilePart) -> Dataset:
     """Rows of the same file, or of another one, understood as a dataset's rows were.
 
     Raises:
         UnusableError: they are of another kind.
     """
-    with part.lines.named():
-        return _read_part(train, part)
+    with file_part.lines.translate_line_numbers():
+        return _read_part(train, file_part)
 
 
-def _read_part(train: Dataset, part: Part) -> Dataset:
+def _read_part(train: Dataset, file_part: FilePart) -> Dataset:
     if train.matrix is None:
-        return _assembled_test(train, part.file)
-    assert isinstance(part.file, TextFile)
+        return _assembled_test(train, file_part.file)
+    assert isinstance(file_part.file, TextFile)
     width = train.matrix.shape[1]
-    path, compression = part.file.path, part.file.compression
-    rows = libsvm.read_rows(path, compression, part.file.head, part.zero_based)
+    path, compression = file_part.file.path, file_part.file.compression
+    rows = libsvm.read_rows(path, compression, file_part.file.head, file_part.zero_based)
     test = libsvm.with_test(train, rows, path, compression).test
     assert test is not None
     assert test.matrix is not None
     return replace(test, matrix=test.matrix[:, :width])
 
 
-def _from_libsvm(part: Part, choices: Choices, words: WordRules) -> Dataset:
-    file = part.file
+def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) -> Dataset:
+    file = file_part.file
     assert isinstance(file, TextFile)
     path = file.path
-    if choices.task in STRUCTURED:
+    if Task(choices.task).is_structured:
         raise UnusableError(
             "a LIBSVM file holds neither sequences nor molecules",
             where=path.name,
             cure="give a CSV file, or another task",
         )
-    rows = libsvm.read_rows(path, file.compression, file.head, part.zero_based)
+    rows = libsvm.read_rows(path, file.compression, file.head, file_part.zero_based)
     dataset = libsvm.from_rows(rows, path, file.compression, choices)
     if choices.latest:
         raise UnusableError(
@@ -134,30 +141,30 @@ def _from_libsvm(part: Part, choices: Choices, words: WordRules) -> Dataset:
     return with_units(with_words(dataset, words), choices.together)
 
 
-def _tested(dataset: Dataset) -> Dataset:
+def _with_test_findings(dataset: Dataset) -> Dataset:
     """The dataset with a second file: which rows are in both, and no proposal to test on others."""
     test = dataset.test
     assert test is not None
-    kept = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
-    return replace(dataset, findings=(*kept, *shared_finding(dataset, test)))
+    findings = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
+    return replace(dataset, findings=(*findings, *shared_finding(dataset, test)))
 
 
-def _from_table(file: TableFile, choices: Choices) -> Dataset:
+def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
     """The dataset of a table; its first rows say how the others are to be read."""
     choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
-    shape = recognize(cells, target, choices.task, choices.roles)
-    read = _read_table(file, kinds, shape, target)
-    if shape is not None and not confirmed(shape, read.table):
+    shape = detect_layout(cells, target, choices.task, choices.roles)
+    raw_table = _read_table(file, kinds, shape, target)
+    if shape is not None and not matches_layout(shape, raw_table.table):
         shape = None
-        read = _read_table(file, kinds, None, target)
+        raw_table = _read_table(file, kinds, None, target)
     if shape is None:
         choices = roles_of_rows(cells, choices)
-    return assemble(read, shape, choices)
+    return assemble(raw_table, shape, choices)
 
 
-def _trimmed(choices: Choices) -> Choices:
+def _trimmed(choices: DataOptions) -> DataOptions:
     """The choices for names without blanks at both ends, as the table has them."""
     return replace(
         choices,
@@ -168,7 +175,7 @@ def _trimmed(choices: Choices) -> Choices:
     )
 
 
-def _sample(name: str, choices: Choices) -> Dataset:
+def _read_sample(name: str, choices: DataOptions) -> Dataset:
     if name not in SAMPLES:
         near = difflib.get_close_matches(name, SAMPLES, n=1)
         cure = f"did you mean sample:{near[0]}" if near else f"choose one of {', '.join(SAMPLES)}"
@@ -177,40 +184,42 @@ def _sample(name: str, choices: Choices) -> Dataset:
 
 
 def _read_table(
-    file: TableFile, kinds: Mapping[str, str], shape: Shape | None, wanted: str
+    file: TableFile, kinds: Mapping[str, str], shape: StructuredLayout | None, required_column: str
 ) -> RawTable:
     missing: tuple[str, ...] = MISSING
     if shape is not None:
         # Names and labels are text, and a full stop is a word: only empty cells are missing.
         kinds = {**kinds, shape.sequence: "category", shape.target: "category"}
         missing = ("",)
-    return file.read(kinds, missing, wanted)
+    return file.read(kinds, missing, required_column)
 
 
-def _with_libsvm_test(train: Dataset, file: str, wanted: Wanted) -> Dataset:
-    opened = open_table(file)
-    if not (isinstance(opened, TextFile) and opened.is_libsvm):
-        raise _other_format(opened.path, "LIBSVM")
-    with taken(opened, NO_CHOICES, wanted) as part:
-        drawn = part.file
-        assert isinstance(drawn, TextFile)
-        rows = libsvm.read_rows(drawn.path, drawn.compression, drawn.head, part.zero_based)
-        both = libsvm.with_test(train, rows, drawn.path, drawn.compression)
-        assert both.test is not None
-        return replace(both, test=part.told(both.test))
+def _with_libsvm_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
+    table_file = open_table(file)
+    if not (isinstance(table_file, TextFile) and table_file.is_libsvm):
+        raise _other_format(table_file.path, "LIBSVM")
+    with open_file_part(table_file, NO_CHOICES, row_limit) as file_part:
+        text_file = file_part.file
+        assert isinstance(text_file, TextFile)
+        rows = libsvm.read_rows(
+            text_file.path, text_file.compression, text_file.head, file_part.zero_based
+        )
+        combined = libsvm.with_test(train, rows, text_file.path, text_file.compression)
+        assert combined.test is not None
+        return replace(combined, test=file_part.with_sample_note(combined.test))
 
 
-def _table_test(train: Dataset, file: str, wanted: Wanted) -> Dataset:
-    opened = open_table(file)
-    if isinstance(opened, TextFile) and opened.is_libsvm:
-        raise _other_format(opened.path, "a table with columns")
-    if train.task == "sequence":
-        return _assembled_test(train, opened)
-    with taken(opened, Choices(target=train.target_name), wanted) as part:
-        return part.told(_assembled_test(train, part.file))
+def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
+    table_file = open_table(file)
+    if isinstance(table_file, TextFile) and table_file.is_libsvm:
+        raise _other_format(table_file.path, "a table with columns")
+    if train.task.has_sequences:
+        return _assembled_test(train, table_file)
+    with open_file_part(table_file, DataOptions(target=train.target_name), row_limit) as file_part:
+        return file_part.with_sample_note(_assembled_test(train, file_part.file))
 
 
-def _assembled_test(train: Dataset, opened: TableFile) -> Dataset:
+def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
     # Text stays text and numbers stay numbers, whatever this file's values look like.
     kinds = {
         column.name: "category" if column.kind not in ("number", "date") else column.kind
@@ -218,19 +227,21 @@ def _assembled_test(train: Dataset, opened: TableFile) -> Dataset:
         if column.name in train.source.read_csv.get("dtype", {})
     }
     shape = None
-    if train.task == "sequence" or train.task == "structure":
-        shape = Shape(train.task, train.sequence_name, train.target_name, given=True)
-    wanted = train.target_name or train.feature_names[0]
-    read = _read_table(opened, kinds, shape, wanted)
-    test = assemble_test(train, read)
+    if train.task.is_structured:
+        shape = StructuredLayout(train.task, train.sequence_name, train.target_name, is_chosen=True)
+    required_column = train.target_name or train.feature_names[0]
+    raw_table = _read_table(table_file, kinds, shape, required_column)
+    test = assemble_test(train, raw_table)
     # Which sheet was read, and what of the file was left out.
-    own = (replace(f, sentence=f"In the test file: {f.sentence}") for f in read.findings)
-    return replace(test, findings=(*test.findings, *(f for f in own if not f.column)))
+    file_findings = (
+        replace(f, sentence=f"In the test file: {f.sentence}") for f in raw_table.findings
+    )
+    return replace(test, findings=(*test.findings, *(f for f in file_findings if not f.column)))
 
 
-def _other_format(path: Path, wanted: str) -> UnusableError:
+def _other_format(path: Path, expected_format: str) -> UnusableError:
     return UnusableError(
-        f"the first file is {wanted}, this one is not",
+        f"the first file is {expected_format}, this one is not",
         where=path.name,
         cure="choose two files of the same format",
     )

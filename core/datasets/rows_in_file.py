@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
-from core.datasets.files.opening import open_bytes
+from core.datasets.files.file_bytes import open_bytes
 from core.datasets.files.sniffing import MISSING
 from core.datasets.files.table_file import TextFile, open_table
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 LARGEST = 50_000_000  # bytes of a file that is read again for some rows
 
 
 @dataclass(frozen=True)
-class Quoted:
+class FileRows:
     """Some rows of a file.
 
     Attributes:
@@ -40,7 +40,7 @@ class Quoted:
     left_out: int
 
 
-def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> Quoted:
+def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows:
     """The rows as the file has them, also with columns that no model saw.
 
     Where the file is gone, has changed or is very large, the rows are shown as they were read, with
@@ -50,27 +50,32 @@ def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> Quoted:
         dataset: where they belong.
         rows: their places in it.
     """
-    read = _read_again(dataset) if dataset.table is not None else None
+    raw_table = _read_again(dataset) if dataset.table is not None else None
     sampled = dataset.sampled
-    if read is not None:
-        whole = sampled is None or len(read.table) == sampled.of
-        known = _known(dataset, read.table) if sampled is None else sampled.chosen
-        if len(known) == dataset.rows and whole:
-            places = known[np.asarray(rows, dtype=int)]
-            quoted = _quoted(read.table, places)
-            lines = [read.line_of(int(place)) for place in places]
-            return Quoted(*quoted[:2], lines, "line", quoted[2])
-    places = np.asarray(rows, dtype=int)
-    drawn = sampled is not None and len(sampled.chosen) == dataset.rows
-    numbers = [int(at) + 1 for at in (sampled.chosen[places] if drawn and sampled else places)]
+    if raw_table is not None:
+        has_all_rows = sampled is None or len(raw_table.table) == sampled.of
+        labelled_rows = (
+            _labelled_rows(dataset, raw_table.table) if sampled is None else sampled.chosen
+        )
+        if len(labelled_rows) == dataset.rows and has_all_rows:
+            row_indices = labelled_rows[np.asarray(rows, dtype=int)]
+            quoted = _table_cells(raw_table.table, row_indices)
+            lines = [raw_table.line_of(int(row)) for row in row_indices]
+            return FileRows(*quoted[:2], lines, "line", quoted[2])
+    row_indices = np.asarray(rows, dtype=int)
+    is_sample = sampled is not None and len(sampled.chosen) == dataset.rows
+    numbers = [
+        int(row) + 1
+        for row in (sampled.chosen[row_indices] if is_sample and sampled else row_indices)
+    ]
     if (lines_of := _libsvm_lines(dataset)) is not None:
-        headers, cells, left_out = _of_matrix(dataset, places)
-        return Quoted(headers, cells, [lines_of[place] for place in places], "line", left_out)
+        headers, cells, left_out = _matrix_cells(dataset, row_indices)
+        return FileRows(headers, cells, [lines_of[row] for row in row_indices], "line", left_out)
     if dataset.table is not None:
-        headers, cells, left_out = _quoted(dataset.table, places)
+        headers, cells, left_out = _table_cells(dataset.table, row_indices)
     else:
-        headers, cells, left_out = _of_matrix(dataset, places)
-    return Quoted(headers, cells, numbers, "row", left_out)
+        headers, cells, left_out = _matrix_cells(dataset, row_indices)
+    return FileRows(headers, cells, numbers, "row", left_out)
 
 
 def _read_again(dataset: Dataset) -> RawTable | None:
@@ -80,10 +85,10 @@ def _read_again(dataset: Dataset) -> RawTable | None:
     try:
         if Path(source.path.partition("#")[0]).stat().st_size > LARGEST:
             return None
-        opened = open_table(source.path)
-        if isinstance(opened, TextFile) and opened.is_libsvm:
+        table_file = open_table(source.path)
+        if isinstance(table_file, TextFile) and table_file.is_libsvm:
             return None
-        return opened.read({}, MISSING, dataset.target_name)
+        return table_file.read({}, MISSING, dataset.target_name)
     except (OSError, UnusableError):
         return None
 
@@ -98,38 +103,41 @@ def _libsvm_lines(dataset: Dataset) -> list[int] | None:
             return None
         with open_bytes(Path(source.path), source.compression) as file:
             filled = (bool(line.partition(b"#")[0].strip()) for line in file)
-            found = [number for number, there in enumerate(filled, 1) if there]
+            line_numbers = [number for number, is_filled in enumerate(filled, 1) if is_filled]
     except (OSError, UnusableError):
         return None
-    return found if len(found) == dataset.rows else None
+    return line_numbers if len(line_numbers) == dataset.rows else None
 
 
-def _known(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:
+def _labelled_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:
     """The places of the rows with a target."""
     if dataset.target_name not in table.columns:
         return np.arange(len(table))
     return np.flatnonzero(table[dataset.target_name].notna().to_numpy())
 
 
-def _quoted(table: pd.DataFrame, places: np.ndarray) -> tuple[list[str], list[list[Any]], int]:
-    shown = table.iloc[places, :MOST_COLUMNS]
-    cells = [[_plain(value) for value in row] for row in shown.itertuples(index=False, name=None)]
-    left_out = max(0, table.shape[1] - MOST_COLUMNS)
+def _table_cells(
+    table: pd.DataFrame, row_indices: np.ndarray
+) -> tuple[list[str], list[list[Any]], int]:
+    shown = table.iloc[row_indices, :MAX_COLUMNS]
+    cells = [[_to_json(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+    left_out = max(0, table.shape[1] - MAX_COLUMNS)
     return [str(name) for name in shown.columns], cells, left_out
 
 
-def _of_matrix(dataset: Dataset, places: np.ndarray) -> tuple[list[str], list[list[Any]], int]:
-    """The columns that are filled in any of the rows."""
+def _matrix_cells(
+    dataset: Dataset, row_indices: np.ndarray
+) -> tuple[list[str], list[list[Any]], int]:
     assert dataset.matrix is not None
-    some = dataset.matrix[places].tocsc()
-    filled = np.flatnonzero(np.diff(some.indptr))
-    shown = filled[:MOST_COLUMNS]
+    submatrix = dataset.matrix[row_indices].tocsc()
+    filled = np.flatnonzero(np.diff(submatrix.indptr))
+    shown = filled[:MAX_COLUMNS]
     names = dataset.feature_names
-    cells = some[:, shown].toarray().tolist()
-    return [str(names[at]) for at in shown], cells, len(filled) - len(shown)
+    cells = submatrix[:, shown].toarray().tolist()
+    return [str(names[column]) for column in shown], cells, len(filled) - len(shown)
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if value is None or value is pd.NaT or (isinstance(value, float) and value != value):
         return None
     if isinstance(value, np.generic):

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
+from core.datasets.dataset_summary import StructuredSummary, UnitKind
 from core.datasets.understanding.molecule_table import dropped_pairs
 
 
-def describe(dataset: Dataset) -> dict[str, Any]:
-    """What the rows make up, in JSON types.
-
-    Returns:
-        kind (sequence or molecule), count, rows, items ("1,204 sequences of 3 to 40 tokens"),
-        shortest, longest, mean (tokens or bases), test_count (of the second file);
-        for molecules also pairs and dropped (pairs that the grammar cannot make, by kind).
-    """
-    if dataset.task == "sequence":
-        lengths = _sequence_lengths(dataset)
-        words = ("sequence", "token")
-    else:
-        lengths = _molecule_lengths(dataset)
-        words = ("molecule", "base")
-    test = 0
-    if dataset.test is not None:
-        of_test = _sequence_lengths if dataset.task == "sequence" else _molecule_lengths
-        test = len(of_test(dataset.test))
-    found = {
-        "kind": words[0],
-        "count": len(lengths),
-        "rows": dataset.rows,
-        "items": _in_words(lengths, *words),
-        "shortest": int(lengths.min()),
-        "longest": int(lengths.max()),
-        "mean": round(float(lengths.mean()), 1),
-        "test_count": test,
-    }
-    if dataset.task == "structure":
+def describe_structures(dataset: Dataset) -> StructuredSummary:
+    """What the rows of a dataset of sequences or molecules make up."""
+    is_molecules = dataset.task.has_pairs
+    lengths_of = _molecule_lengths if is_molecules else _sequence_lengths
+    nouns: tuple[UnitKind, str] = ("molecule", "base") if is_molecules else ("sequence", "token")
+    lengths, pairs, dropped = lengths_of(dataset), None, None
+    if is_molecules:
         assert dataset.table is not None
-        pairs, dropped = dropped_pairs(dataset.table.iloc[:, 0].tolist(), dataset.target.tolist())
-        found |= {"pairs": pairs, "dropped": {kind: n for kind, n in dropped.items() if n}}
-    return found
+        sequences, structures = dataset.table.iloc[:, 0].tolist(), dataset.target.tolist()
+        pairs, dropped = dropped_pairs(sequences, structures)
+    return StructuredSummary(
+        kind=nouns[0],
+        count=len(lengths),
+        rows=dataset.rows,
+        items=_size_text(lengths, *nouns),
+        shortest=int(lengths.min()),
+        longest=int(lengths.max()),
+        mean=round(float(lengths.mean()), 1),
+        test_count=0 if dataset.test is None else len(lengths_of(dataset.test)),
+        pairs=pairs,
+        dropped=dropped and {kind: count for kind, count in dropped.items() if count},
+    )
 
 
 def _sequence_lengths(dataset: Dataset) -> np.ndarray:
@@ -55,8 +43,8 @@ def _molecule_lengths(dataset: Dataset) -> np.ndarray:
     return np.array([len(structure) for structure in dataset.target])
 
 
-def _in_words(lengths: np.ndarray, one: str, part: str) -> str:
+def _size_text(lengths: np.ndarray, unit_noun: str, element_noun: str) -> str:
     count, low, high = len(lengths), int(lengths.min()), int(lengths.max())
-    what = f"1 {one}" if count == 1 else f"{count:,} {one}s"
+    count_text = f"1 {unit_noun}" if count == 1 else f"{count:,} {unit_noun}s"
     size = f"{low:,} to {high:,}" if low < high else f"{low:,}"
-    return f"{what} of {size} {part if high == 1 else part + 's'}"
+    return f"{count_text} of {size} {element_noun if high == 1 else element_noun + 's'}"

@@ -23,29 +23,18 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
 from core.datasets.molecules import bracket_pairs
-
-WORDS = {
-    "regression": "the mean",
-    "sequence": "the most frequent label of each value",
-    "structure": "no base pairs",
-    "topics": "how often each word occurs",
-}
-
-
-def baseline_in_words(task: str) -> str:
-    """What the baseline of a task says, as a noun."""
-    return WORDS.get(task, "the most frequent class")
+from core.datasets.task import Task
 
 
 def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
     """The unfitted baseline of a task, behind the preparation that the other models have."""
     estimators = {
-        "regression": DummyRegressor(),
-        "sequence": MostFrequentLabel(),
-        "structure": NoPairs(),
-        "topics": WordShares(),
+        Task.REGRESSION: DummyRegressor(),
+        Task.SEQUENCE: MostFrequentLabel(),
+        Task.STRUCTURE: NoPairs(),
+        Task.TOPICS: WordShares(),
     }
-    model = estimators.get(task, DummyClassifier(strategy="prior"))
+    model = estimators.get(Task(task), DummyClassifier(strategy="prior"))
     return Pipeline([("prepare", preparation), ("model", model)])
 
 
@@ -75,19 +64,23 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
         overall = np.bincount(codes)
         self.prior_ = overall / overall.sum()
         columns = range(1, X.shape[1]) or range(1)
-        found = [_counted(X.iloc[:, at], codes, len(overall)) for at in columns]
-        told = [_told(counts, codes, places) for _, counts, places in found]
-        self.column_ = columns[int(np.argmax(told))]
-        self.values_, counts, _ = found[int(np.argmax(told))]
+        counted_columns = [
+            _label_counts(X.iloc[:, column], codes, len(overall)) for column in columns
+        ]
+        correct_counts = [
+            _correct_count(counts, codes, value_codes) for _, counts, value_codes in counted_columns
+        ]
+        self.column_ = columns[int(np.argmax(correct_counts))]
+        self.values_, counts, _ = counted_columns[int(np.argmax(correct_counts))]
         self.shares_ = (counts + self.prior_) / (counts.sum(axis=1, keepdims=True) + 1.0)
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """The share of every label, shape (tokens, K)."""
-        asked = X.iloc[:, self.column_].astype(str).to_numpy(dtype=str)
-        place = np.minimum(np.searchsorted(self.values_, asked), len(self.values_) - 1)
-        known = self.values_[place] == asked
-        return np.where(known[:, None], self.shares_[place], self.prior_)
+        values = X.iloc[:, self.column_].astype(str).to_numpy(dtype=str)
+        index = np.minimum(np.searchsorted(self.values_, values), len(self.values_) - 1)
+        is_known = self.values_[index] == values
+        return np.where(is_known[:, None], self.shares_[index], self.prior_)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """A label for every token."""
@@ -95,31 +88,33 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(label) of every token, in nats; an unknown label counts as one in 1e15."""
-        place = {label: at for at, label in enumerate(self.classes_.tolist())}
-        codes = np.array([place.get(label, -1) for label in np.asarray(y).tolist()])
-        own = np.take_along_axis(self.predict_proba(X), np.maximum(codes, 0)[:, None], axis=1)[:, 0]
-        return -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
+        code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
+        codes = np.array([code_of.get(label, -1) for label in np.asarray(y).tolist()])
+        probability = np.take_along_axis(
+            self.predict_proba(X), np.maximum(codes, 0)[:, None], axis=1
+        )[:, 0]
+        return -np.log(np.maximum(np.where(codes < 0, 0.0, probability), 1e-15))
 
 
-def _counted(
+def _label_counts(
     column: pd.Series, codes: np.ndarray, K: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values of a column, how often each has every label, and the value of every token."""
-    values, places = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
-    flat = np.bincount(places * K + codes, minlength=len(values) * K)
-    return values, flat.reshape(len(values), K), places
+    values, value_codes = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
+    flat = np.bincount(value_codes * K + codes, minlength=len(values) * K)
+    return values, flat.reshape(len(values), K), value_codes
 
 
-def _told(counts: np.ndarray, codes: np.ndarray, places: np.ndarray) -> int:
+def _correct_count(counts: np.ndarray, codes: np.ndarray, value_codes: np.ndarray) -> int:
     """Tokens whose label is the most frequent of the other tokens with their value."""
-    own = counts[places, codes]
-    others = counts.copy()
+    label_counts = counts[value_codes, codes]
+    other_counts = counts.copy()
     best = np.argmax(counts, axis=1)
     first = counts.max(axis=1)
-    others[np.arange(len(counts)), best] = 0
-    second = others.max(axis=1)
-    rival = np.where(best[places] == codes, second[places], first[places])
-    return int(((own - 1) > rival).sum())
+    other_counts[np.arange(len(counts)), best] = 0
+    second = other_counts.max(axis=1)
+    rival = np.where(best[value_codes] == codes, second[value_codes], first[value_codes])
+    return int(((label_counts - 1) > rival).sum())
 
 
 CommonestLabel = MostFrequentLabel  # in the models of earlier versions
@@ -150,8 +145,8 @@ class NoPairs(BaseEstimator):
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log p(structure) of every molecule in nats, shape (molecules,)."""
         from core.estimators.structured.rna_folder import letters_of
-        from core.losses.rna.loss import build_rna
         from core.losses.rna.parameters import NAMES
+        from core.losses.rna.rna_loss import build_rna
 
         return build_rna(letters_of(X), list(y)).log_losses(np.zeros(len(NAMES)))
 
@@ -171,7 +166,7 @@ class WordShares(BaseEstimator):
 
     def completion(self, X: Any) -> np.ndarray:
         """Log p(second half) of documents, and its words, (n, 2); halved as for every model."""
-        from core.estimators.lda.likelihood import HALVES, halves
+        from core.estimators.lda.lda_likelihood import HALVING_SEED, split_halves
 
-        _, held = halves(X, HALVES)
+        _, held = split_halves(X, HALVING_SEED)
         return np.stack([held @ self.log_shares_, np.asarray(held.sum(axis=1)).ravel()], axis=1)

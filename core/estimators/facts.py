@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.datasets.task import Task
+
 ENOUGH_ROWS = 1000  # for flexible models to beat a linear one
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
-class Facts:
+class ModelingFacts:
     """What the advice rests on (symbols above), from the summary of a dataset.
 
     Attributes:
@@ -29,7 +31,7 @@ class Facts:
         texts: whether a column is texts, whose words become columns.
     """
 
-    task: str
+    task: Task
     rows: int
     columns: int
     inputs: int
@@ -43,10 +45,13 @@ class Facts:
     rare: bool = False
     texts: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task", Task(self.task))  # extensions may give its name
+
     @property
     def structured(self) -> bool:
         """Whether the data are sequences or molecules."""
-        return self.task in ("sequence", "structure")
+        return self.task.is_structured
 
     @property
     def weights(self) -> int:
@@ -63,9 +68,11 @@ class Facts:
         """The data in a few words: "270 rows, 13 columns, two classes"."""
         if self.items:
             return self.items
-        what = f"{in_words(self.classes)} classes" if self.classes else "a number to predict"
+        target_text = (
+            f"{count_word(self.classes)} classes" if self.classes else "a number to predict"
+        )
         columns = "1 column" if self.columns == 1 else f"{self.columns:,} columns"
-        return f"{self.rows:,} rows, {columns}, {what}"
+        return f"{self.rows:,} rows, {columns}, {target_text}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Suggestion:
     reason: str
 
 
-def in_words(count: int) -> str:
+def count_word(count: int) -> str:
     """A small number as a word, a larger one in digits."""
     return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
 
@@ -90,3 +97,6 @@ def uncapitalized(title: str) -> str:
     """A title inside a sentence: "random forest"; names such as LightGBM stay as they are."""
     first = title.partition(" ")[0]
     return title if first[1:] != first[1:].lower() else title[:1].lower() + title[1:]
+
+
+Facts = ModelingFacts  # the name of earlier versions

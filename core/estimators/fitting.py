@@ -8,7 +8,7 @@ from typing import Any
 _UNSETTLED = "The solver reached its limit of iterations before the last digits settled."
 
 
-def fit(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
+def fit_with_remarks(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
     """Fit in place; a solver that ran out of iterations still gives a model that can be scored.
 
     Args:
@@ -24,8 +24,10 @@ def fit(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         estimator.fit(X, y)
-    unsettled = [one for one in caught if issubclass(one.category, ConvergenceWarning)]
-    for other in caught:
-        if other not in unsettled:
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    unsettled = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
+    for warning in caught:
+        if warning not in unsettled:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
     return (_UNSETTLED,) if unsettled else ()

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from core.datasets.task import Task
 from core.estimators.class_weights import CLASS_WEIGHT
-from core.estimators.facts import Facts, Suggestion
-from core.estimators.optional_parts import OPTIONAL_PARTS
+from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
 from core.extensions import check_kind
 from core.space import Axis, Setting
 
@@ -24,7 +25,7 @@ class Model:
         noun: in a sentence ("a support vector machine"); the title where it is empty.
         good_for: when to choose it, one or two plain sentences.
         cost: what it costs, one plain sentence.
-        tasks: which of regression, binary, multiclass it does.
+        tasks: which of core.datasets.task it does.
         space: (task) -> its search space; the defaults are scikit-learn's own.
         build: (task, setting, seed) -> an unfitted scikit-learn estimator.
         loss: name of the loss that penalty learners use for a task ({task: loss}); empty if none.
@@ -54,10 +55,11 @@ class Model:
             where scikit-learn has no counterpart; "" where a fitted pipeline is exported.
         costly: whether a fit may take an hour: an average's members are not fitted again.
         holds: of an extension, the full names of types that its fitted estimator holds and the
-            program's own models do not (core.estimators.stored.names); where the extension is
-            installed, files that hold them are opened. Each must merely hold what it is given,
+            program's own models do not (core.estimators.stored.allowed_types); where the extension
+            is installed, files that hold them are opened. Each must merely hold what it is given,
             whatever that is: files may come from strangers.
-        competes: whether it is among the models that are tuned together (core.estimators.several).
+        competes: whether it is among the models that are tuned together
+            (core.estimators.multi_model).
         complexity: how hard it is to see through, from 1 (weights that can be read) to 9; of models
             that score about the same the lowest is the simplest.
         starts: (task, default setting) -> settings that do well on many tables, as far as they
@@ -85,8 +87,8 @@ class Model:
     extra: str = ""
     class_weights: bool = False
     noun: str = ""
-    suggests: Callable[[Facts], Suggestion | None] = lambda facts: None
-    warns: Callable[[Facts], str] = lambda facts: ""
+    suggests: Callable[[ModelingFacts], Suggestion | None] = lambda facts: None
+    warns: Callable[[ModelingFacts], str] = lambda facts: ""
     minibatch: int = 1
     shows: Literal["", "topics", "pictures"] = ""
     folder: Literal["", "topics", "classes"] = ""
@@ -100,28 +102,31 @@ class Model:
 
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""
-        weighs = rare and self.class_weights and task in ("binary", "multiclass")
+        weighs = rare and self.class_weights and Task(task).is_classification
         return (*self.space(task), CLASS_WEIGHT) if weighs else self.space(task)
 
 
-def few_or_many(fewest: int = 0, most: float = math.inf) -> Callable[[Facts], str]:
-    """The `warns` of a model that wants so many rows."""
+def row_count_warning(fewest: int = 0, most: float = math.inf) -> Callable[[ModelingFacts], str]:
+    """The `warning_text` of a model that wants so many rows."""
 
-    def warns(facts: Facts) -> str:
+    def warning_text(facts: ModelingFacts) -> str:
         if facts.rows > most:
             return f"{facts.rows:,} rows are many for it: each trial takes minutes."
         return f"{facts.rows:,} rows are few for it." if facts.rows < fewest else ""
 
-    return warns
+    return warning_text
 
 
 def check_model(entry: Any) -> None:
     """Raise an exception for an object of an extension that is no usable model."""
     check_kind(entry, Model)
-    if entry.extra and entry.extra not in OPTIONAL_PARTS:
+    if entry.extra and entry.extra not in OPTIONAL_DEPENDENCIES:
         raise ValueError(f"there is no optional part “{entry.extra}”")
     for name in entry.holds:
         check_kind(name, str)
     for task in entry.tasks:
         for axis in entry.space(task):
             check_kind(axis, Axis)
+
+
+few_or_many = row_count_warning  # the name of earlier versions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.estimators.recipe import Cook, Recipe
+from core.estimators.recipe import Recipe, RecipeFactory
 from core.space import Axis, Setting
 
 
@@ -15,31 +15,33 @@ def penalty_space(task: str) -> tuple[Axis, ...]:
     return (Axis("C", "Penalty on large weights (λ)", "float", low, high, True, default=1.0),)
 
 
-def penalized(module: str, name: str) -> Cook:
+def penalty_recipe(module: str, name: str) -> RecipeFactory:
     """The recipe of an estimator whose only setting is C."""
 
-    def cook(task: str, setting: Setting, seed: int) -> Recipe:
+    def make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
         return Recipe(module, name, {"C": float(setting["C"])})
 
-    return cook
+    return make_recipe
 
 
-def warm_fit(memory: dict[str, Any], make: Callable[[], Any], C: float, tolerance: float) -> Any:
+def warm_fit(
+    memory: dict[str, Any], make_loss: Callable[[], Any], C: float, tolerance: float
+) -> Any:
     """The minimizer w of loss(w) + ½ C ‖w‖², started where the last fit on the same rows ended.
 
     Args:
         memory: kept between fits on the same rows; the loss and w are put there.
-        make: builds the loss, once.
+        make_loss: builds the loss, once.
         C: the penalty.
         tolerance: share of the loss within which w must be of the minimum.
     """
     import numpy as np
 
-    from core.optimize.descent import solve
+    from core.optimize.descent import solve_penalized
 
     if "loss" not in memory:
-        memory["loss"] = make()
+        memory["loss"] = make_loss()
     loss = memory["loss"]
-    start = memory.get("w", loss.start())
-    memory["w"] = solve(loss, np.full(loss.size, C), start, tolerance=tolerance).point.w
+    start = memory.get("w", loss.initial_weights())
+    memory["w"] = solve_penalized(loss, np.full(loss.size, C), start, tolerance=tolerance).point.w
     return memory["w"]

@@ -12,7 +12,7 @@ from core.extras import install_command
 
 
 @dataclass(frozen=True)
-class OptionalPart:
+class OptionalDependency:
     """Something that the program does only with packages that are not always installed.
 
     Attributes:
@@ -33,33 +33,37 @@ class OptionalPart:
         return install_command(self.extra)
 
     @property
-    def cure(self) -> str:
+    def install_advice(self) -> str:
         """What the person can do, a clause."""
         return f"install it with: {self.command}"
 
     @property
-    def missing(self) -> UnusableError:
+    def missing_error(self) -> UnusableError:
         """What is said where it is not installed."""
         return UnusableError(
-            f"{self.does} need {self.modules[0]}, which is missing here", cure=self.cure
+            f"{self.does} need {self.modules[0]}, which is missing here", cure=self.install_advice
         )
 
-    def broken(self, module: str, why: str) -> UnusableError:
+    def broken_error(self, module: str, reason: str) -> UnusableError:
         """What is said where it is installed and cannot be imported."""
         return UnusableError(
-            f"{module} is installed, but cannot be imported ({why})",
+            f"{module} is installed, but cannot be imported ({reason})",
             cure=f"repair it with: {self.command} --again",
         )
 
 
-OPTIONAL_PARTS: dict[str, OptionalPart] = {
-    "deep": OptionalPart("deep", ("jax",), "deep latent Gaussian models"),
-    "onnx": OptionalPart("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
-    "lightgbm": OptionalPart("lightgbm", ("lightgbm",), "models of LightGBM", probed=True),
-    "xgboost": OptionalPart("xgboost", ("xgboost",), "models of XGBoost", probed=True),
-    "catboost": OptionalPart("catboost", ("catboost",), "models of CatBoost", probed=True),
-    "cluster": OptionalPart("cluster", ("distributed", "cryptography"), "trials on a cluster"),
-    "more": OptionalPart("more", ("lightgbm", "xgboost", "catboost"), "models of these libraries"),
+OPTIONAL_DEPENDENCIES: dict[str, OptionalDependency] = {
+    "deep": OptionalDependency("deep", ("jax",), "deep latent Gaussian models"),
+    "onnx": OptionalDependency("onnx", ("onnx", "onnxruntime"), "ONNX model files"),
+    "lightgbm": OptionalDependency("lightgbm", ("lightgbm",), "models of LightGBM", probed=True),
+    "xgboost": OptionalDependency("xgboost", ("xgboost",), "models of XGBoost", probed=True),
+    "catboost": OptionalDependency("catboost", ("catboost",), "models of CatBoost", probed=True),
+    "cluster": OptionalDependency(
+        "cluster", ("distributed", "cryptography"), "trials on a cluster"
+    ),
+    "more": OptionalDependency(
+        "more", ("lightgbm", "xgboost", "catboost"), "models of these libraries"
+    ),
 }
 
 _broken: dict[str, UnusableError] = {}  # by module: what could not be imported in this process
@@ -70,18 +74,20 @@ def is_installed(extra: str) -> bool:
 
     What could not be imported once is not there either.
     """
-    modules = OPTIONAL_PARTS[extra].modules
+    modules = OPTIONAL_DEPENDENCIES[extra].modules
     return all(module not in _broken and find_spec(module) is not None for module in modules)
 
 
-def lacking(extra: str) -> str:
+def missing_package_text(extra: str) -> str:
     """What a part lacks, a clause: "lightgbm, which is not installed"; "" where it can be used."""
     if not extra or is_installed(extra):
         return ""
-    modules = OPTIONAL_PARTS[extra].modules
-    named = next((module for module in modules if module in _broken), "")
+    modules = OPTIONAL_DEPENDENCIES[extra].modules
+    broken_module = next((module for module in modules if module in _broken), "")
     return (
-        f"{named}, which cannot be imported" if named else f"{modules[0]}, which is not installed"
+        f"{broken_module}, which cannot be imported"
+        if broken_module
+        else f"{modules[0]}, which is not installed"
     )
 
 
@@ -93,13 +99,13 @@ def check_installed(extra: str) -> None:
     """
     if not extra:
         return
-    part = OPTIONAL_PARTS[extra]
-    for module in part.modules:
+    dependency = OPTIONAL_DEPENDENCIES[extra]
+    for module in dependency.modules:
         if module in _broken:
             raise _broken[module]
     if not is_installed(extra):
-        raise part.missing
-    for module in part.modules if part.probed else ():
+        raise dependency.missing_error
+    for module in dependency.modules if dependency.probed else ():
         optional_module(extra, module)
 
 
@@ -109,14 +115,14 @@ def optional_module(extra: str, module: str) -> ModuleType:
     Raises:
         UnusableError: it is not installed, or cannot be imported.
     """
-    part = OPTIONAL_PARTS[extra]
+    dependency = OPTIONAL_DEPENDENCIES[extra]
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as error:  # a package that is broken may raise anything at all
         absent = isinstance(error, ModuleNotFoundError) and error.name == module
         if absent or not is_installed(extra):
-            raise part.missing from error
+            raise dependency.missing_error from error
         lines = str(error).strip().splitlines()
-        said = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
-        _broken[module] = part.broken(module, said)
+        reason = f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+        _broken[module] = dependency.broken_error(module, reason)
         raise _broken[module] from error

@@ -40,8 +40,8 @@ class Recipe:
     def imports(self) -> list[str]:
         """The sorted import lines that the expression needs."""
         inner = [value for value in self.arguments.values() if isinstance(value, Recipe)]
-        own = f"from {self.module} import {self.name}"
-        return sorted({own, *(line for recipe in inner for line in recipe.imports())})
+        import_line = f"from {self.module} import {self.name}"
+        return sorted({import_line, *(line for recipe in inner for line in recipe.imports())})
 
     def expression(self) -> str:
         """The constructor call as Python code; evaluated, it gives an equal estimator."""
@@ -52,22 +52,24 @@ class Recipe:
         return f"{self.name}({', '.join(shown)})"
 
 
-Cook = Callable[[str, Setting, int], Recipe]
+RecipeFactory = Callable[[str, Setting, int], Recipe]
 
 
-def building(cook: Cook) -> Callable[[str, Setting, int], Any]:
-    """The `build` of a model whose recipe `cook` gives."""
-    return lambda task, setting, seed: cook(task, setting, seed).build()
+def build_from_recipe(make_recipe: RecipeFactory) -> Callable[[str, Setting, int], Any]:
+    """The `build` of a model whose recipe `make_recipe` gives."""
+    return lambda task, setting, seed: make_recipe(task, setting, seed).build()
 
 
-def scripting(cook: Cook) -> Callable[[str, Setting, int], tuple[str, str]]:
-    """The `script` of a model whose recipe `cook` gives: import lines, then the expression."""
+def script_from_recipe(
+    make_recipe: RecipeFactory,
+) -> Callable[[str, Setting, int], tuple[str, str]]:
+    """The `script` of a model with this recipe: import lines, then the expression."""
 
-    def script(task: str, setting: Setting, seed: int) -> tuple[str, str]:
-        recipe = cook(task, setting, seed)
+    def make_script(task: str, setting: Setting, seed: int) -> tuple[str, str]:
+        recipe = make_recipe(task, setting, seed)
         return "\n".join(recipe.imports()), recipe.expression()
 
-    return script
+    return make_script
 
 
 def on_standard_target(regressor: Recipe) -> Recipe:
@@ -96,3 +98,8 @@ def with_probabilities(classifier: Recipe, seed: int) -> Recipe:
     )
     arguments = {"estimator": classifier, "ensemble": False, "cv": folds}
     return Recipe("sklearn.calibration", "CalibratedClassifierCV", arguments)
+
+
+# The names of earlier versions.
+building = build_from_recipe
+scripting = script_from_recipe

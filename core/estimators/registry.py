@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.estimators.dlgm.model import DLGM
-from core.estimators.lda.model import LDA
+from core.estimators.dlgm.dlgm_model import DLGM
+from core.estimators.lda.lda_model import LDA
 from core.estimators.model import Model, check_model
-from core.estimators.several import several
+from core.estimators.multi_model import combined_model
 from core.estimators.structured.crf import CRF
 from core.estimators.structured.rna import RNA
 from core.estimators.tables.boosting import BOOSTING
@@ -22,7 +22,7 @@ from core.estimators.tables.mlp import MLP
 from core.estimators.tables.naive_bayes import NAIVE_BAYES
 from core.estimators.tables.svm import SVM
 from core.estimators.tables.xgboost import XGBOOST
-from core.estimators.vote7.model import VOTE7
+from core.estimators.vote7.vote7_model import VOTE7
 from core.extensions import Registry
 
 _ALL = (
@@ -33,7 +33,7 @@ _ALL = (
 )
 
 MODELS: Registry[Model] = Registry(
-    "tunescope.models", (*_ALL, several(lambda: MODELS)), check_model
+    "tunescope.models", (*_ALL, combined_model(lambda: MODELS)), check_model
 )
 
 
@@ -49,5 +49,5 @@ def model_named(name: str, *, probabilities: bool = False) -> Model:
 
 def types_of_extensions() -> frozenset[str]:
     """The types that installed extensions say their fitted models hold (`Model.holds`)."""
-    added = (model for name, model in MODELS.items() if name not in MODELS.own)
+    added = (model for name, model in MODELS.items() if name not in MODELS.own_entries)
     return frozenset(name for model in added for name in model.holds)

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.records import Record
+
 COVERAGE = 0.9
-FEWEST = 20  # errors; of fewer the width is little more than the largest of them
+MIN_ERRORS = 20  # errors; of fewer the width is little more than the largest of them
 
 
 @dataclass(frozen=True)
-class Interval:
-    """How far around a predicted number the true one is looked for.
+class PredictionInterval(Record):
+    """An interval around a predicted number that holds the true one with some probability.
 
     Attributes:
         half: half its width, in the target's unit.
-        coverage: the share of rows that it is meant to hold.
+        coverage: the share of rows whose true number it is to hold.
         rows: how many errors it comes from.
     """
 
@@ -33,17 +35,17 @@ class Interval:
 
 def interval_of(
     actual: np.ndarray, predicted: np.ndarray, coverage: float = COVERAGE
-) -> Interval | None:
+) -> PredictionInterval | None:
     """The interval of a model from its errors, or None where they are too few.
 
     Args:
         actual: true numbers of rows that the model was not fitted to, shape (n,).
-        predicted: what it said of them, shape (n,).
+        predicted: its predictions of them, shape (n,).
         coverage: 1 − α.
     """
     errors = np.abs(np.asarray(actual, float) - np.asarray(predicted, float))
     errors = np.sort(errors[np.isfinite(errors)])
-    place = math.ceil((len(errors) + 1) * coverage - 1e-9)
-    if len(errors) < FEWEST or place > len(errors):
+    rank = math.ceil((len(errors) + 1) * coverage - 1e-9)
+    if len(errors) < MIN_ERRORS or rank > len(errors):
         return None
-    return Interval(float(errors[place - 1]), coverage, len(errors))
+    return PredictionInterval(float(errors[rank - 1]), coverage, len(errors))

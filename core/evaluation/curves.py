@@ -16,16 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.evaluation.influence import normal_interval, of_area, standard_error
+from core.evaluation.calibration_bin import CalibrationBin
+from core.evaluation.influence import area_influence, normal_interval, standard_error
 from core.evaluation.paired_proportions import share_interval
 
 BINS = 10
 RESAMPLES = 400
-_MOST = 4e7  # rows × resamples
+_MAX_RESAMPLED_ROWS = 4e7  # rows × resamples
 
 
 @dataclass(frozen=True)
-class Curve:
+class ThresholdCounts:
     """Counts at every threshold that makes a difference, the highest first.
 
     Attributes:
@@ -48,7 +49,7 @@ class Curve:
         return int(self.false[-1]) if len(self.false) else 0
 
 
-def curve(positive: np.ndarray, score: np.ndarray) -> Curve:
+def threshold_counts(positive: np.ndarray, score: np.ndarray) -> ThresholdCounts:
     """The counts, from which both curves follow.
 
     Args:
@@ -59,28 +60,29 @@ def curve(positive: np.ndarray, score: np.ndarray) -> Curve:
     ordered, ones = score[order], positive[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     true = np.cumsum(ones)[ends]
-    return Curve(ordered[ends], true, ends + 1 - true)
+    return ThresholdCounts(ordered[ends], true, ends + 1 - true)
 
 
-def thinned(whole: Curve, most: int) -> Curve:
+def thin_curve(counts: ThresholdCounts, max_points: int) -> ThresholdCounts:
     """At most so many of its thresholds: even steps along both axes, and both ends."""
-    count = len(whole.thresholds)
-    if count <= most:
-        return whole
+    count = len(counts.thresholds)
+    if count <= max_points:
+        return counts
     # Even steps of TP/P + FP/N, the length along the ROC curve, and of ranks for what lies close.
-    along = whole.true / max(whole.positives, 1) + whole.false / max(whole.negatives, 1)
-    wanted = np.linspace(along[0], along[-1], most // 2)
-    kept = np.searchsorted(along, wanted).clip(0, count - 1)
-    kept = np.union1d(kept, np.linspace(0, count - 1, most - most // 2).astype(int))
-    return Curve(whole.thresholds[kept], whole.true[kept], whole.false[kept])
+    along = counts.true / max(counts.positives, 1) + counts.false / max(counts.negatives, 1)
+    targets = np.linspace(along[0], along[-1], max_points // 2)
+    indices = np.searchsorted(along, targets).clip(0, count - 1)
+    ranks = np.linspace(0, count - 1, max_points - max_points // 2).astype(int)
+    indices = np.union1d(indices, ranks)
+    return ThresholdCounts(counts.thresholds[indices], counts.true[indices], counts.false[indices])
 
 
-def average_precision(found: Curve) -> float:
+def average_precision(counts: ThresholdCounts) -> float:
     """Σ (R_k − R_{k−1}) P_k; NaN where no row is of the class."""
-    if not found.positives:
+    if not counts.positives:
         return float("nan")
-    precision = found.true / (found.true + found.false)
-    gained = np.diff(found.true, prepend=0) / found.positives
+    precision = counts.true / (counts.true + counts.false)
+    gained = np.diff(counts.true, prepend=0) / counts.positives
     return float(gained @ precision)
 
 
@@ -88,7 +90,7 @@ def area_with_interval(
     positive: np.ndarray, score: np.ndarray, groups: np.ndarray | None = None
 ) -> tuple[float, float, float]:
     """The area under the ROC curve with DeLong's 95 % interval; NaN with one row of a kind."""
-    area, influence = of_area(positive, score)
+    area, influence = area_influence(positive, score)
     if not np.isfinite(area):
         return area, float("nan"), float("nan")
     return (area, *normal_interval(area, standard_error(influence, groups), bounded=True))
@@ -98,9 +100,9 @@ def average_precision_with_interval(
     positive: np.ndarray, score: np.ndarray, seed: int, groups: np.ndarray | None = None
 ) -> tuple[float, float, float]:
     """Average precision with a 95 % interval by a bootstrap of rows, or of whole groups."""
-    found = average_precision(curve(positive, score))
-    if not np.isfinite(found):
-        return found, float("nan"), float("nan")
+    average = average_precision(threshold_counts(positive, score))
+    if not np.isfinite(average):
+        return average, float("nan"), float("nan")
     generator = np.random.default_rng(seed)
     order = np.argsort(-score, kind="stable")
     ordered, ones = score[order], positive[order].astype(float)
@@ -108,32 +110,28 @@ def average_precision_with_interval(
     n = len(score)
     owners = np.arange(n) if groups is None else groups[order]
     count = int(owners.max()) + 1
-    drawn = []
-    for _ in range(int(np.clip(_MOST / n, 100, RESAMPLES))):
+    resampled = []
+    for _ in range(int(np.clip(_MAX_RESAMPLED_ROWS / n, 100, RESAMPLES))):
         weights = np.bincount(generator.integers(count, size=count), minlength=count)[owners]
         true = np.cumsum(weights * ones)[ends]
-        called = np.cumsum(weights)[ends]
+        calls = np.cumsum(weights)[ends]
         if true[-1] > 0:
-            precision = np.divide(true, called, out=np.zeros(len(ends)), where=called > 0)
-            drawn.append(float(np.diff(true, prepend=0.0) @ precision / true[-1]))
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return found, float(low), float(high)
+            precision = np.divide(true, calls, out=np.zeros(len(ends)), where=calls > 0)
+            resampled.append(float(np.diff(true, prepend=0.0) @ precision / true[-1]))
+    low, high = np.percentile(resampled, (2.5, 97.5))
+    return average, float(low), float(high)
 
 
-def calibration(positive: np.ndarray, probability: np.ndarray, bins: int = BINS) -> list[dict]:
-    """What was said and what was seen, a bin of probabilities each, empty ones left out.
-
-    Returns:
-        {predicted: the mean, observed: the share of the class, rows, low, high: Wilson's 95 %
-        interval of that share}.
-    """
-    place = np.minimum((probability * bins).astype(int), bins - 1)
-    found = []
-    for at in np.unique(place):
-        inside = place == at
+def calibration(
+    positive: np.ndarray, probability: np.ndarray, bins: int = BINS
+) -> list[CalibrationBin]:
+    """Mean probability and observed share of every bin of probabilities but empty ones."""
+    bin_of_row = np.minimum((probability * bins).astype(int), bins - 1)
+    entries = []
+    for bin_index in np.unique(bin_of_row):
+        inside = bin_of_row == bin_index
         rows, of_class = int(inside.sum()), int(positive[inside].sum())
         low, high = share_interval(of_class, rows)
-        said = float(probability[inside].mean())
-        entry = {"predicted": said, "observed": of_class / rows, "rows": rows}
-        found.append({**entry, "low": low, "high": high})
-    return found
+        mean_probability = float(probability[inside].mean())
+        entries.append(CalibrationBin(mean_probability, of_class / rows, rows, low, high))
+    return entries

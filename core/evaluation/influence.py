@@ -18,22 +18,22 @@ from scipy import special
 LEVEL = 0.95
 
 
-def of_mean(values: np.ndarray) -> np.ndarray:
+def mean_influence(values: np.ndarray) -> np.ndarray:
     """On the mean of values (n,): Σ φ² = s²/n."""
     n = len(values)
     return (values - values.mean()) / math.sqrt(n * (n - 1.0))
 
 
-def of_r2(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def r2_influence(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """On R² = 1 − MSE/Var(y) of numbers (n,), by the delta method."""
     errors, spread = (y - predicted) ** 2, (y - y.mean()) ** 2
     if not spread.any():
         return np.full(len(y), np.nan)
     share = errors.mean() / spread.mean()
-    return of_mean((share * spread - errors) / spread.mean())
+    return mean_influence((share * spread - errors) / spread.mean())
 
 
-def of_area(positive: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
+def area_influence(positive: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
     """The area under the ROC curve and every row's influence on it, in O(n log n).
 
     The area is P(score of a positive > of a negative) + ½ P(equal). With V10 the share of negatives
@@ -61,14 +61,14 @@ def of_area(positive: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]
     sizes = np.diff(ends, prepend=-1)
     # Twice the positives under a score, ties as a half, and twice the negatives.
     positives = np.repeat(to_begin + to_end, sizes)
-    places = np.repeat(2 * ends + 2 - sizes, sizes)
-    one, zero = np.flatnonzero(ones), np.flatnonzero(~ones)
-    v10 = (places[one] - positives[one]) / (2.0 * k)
-    v01 = 1.0 - positives[zero] / (2.0 * m)
+    ranks = np.repeat(2 * ends + 2 - sizes, sizes)
+    positive_indices, negative_indices = np.flatnonzero(ones), np.flatnonzero(~ones)
+    v10 = (ranks[positive_indices] - positives[positive_indices]) / (2.0 * k)
+    v01 = 1.0 - positives[negative_indices] / (2.0 * m)
     area = float(v10.mean())
     influence = np.empty(len(score))
-    influence[order[one]] = (v10 - area) / math.sqrt(m * (m - 1.0))
-    influence[order[zero]] = (v01 - area) / math.sqrt(k * (k - 1.0))
+    influence[order[positive_indices]] = (v10 - area) / math.sqrt(m * (m - 1.0))
+    influence[order[negative_indices]] = (v01 - area) / math.sqrt(k * (k - 1.0))
     return area, influence
 
 
@@ -85,8 +85,8 @@ def normal_interval(
     estimate: float, error: float, level: float = LEVEL, *, bounded: bool = False
 ) -> tuple[float, float]:
     """Estimate ± z · error; for a bounded share on the scale of its log odds, so within 0 … 1."""
-    half = float(special.ndtri(0.5 + level / 2)) * error
+    half_width = float(special.ndtri(0.5 + level / 2)) * error
     if not bounded or not 0.0 < estimate < 1.0:
-        return estimate - half, estimate + half
-    odds, half = special.logit(estimate), half / (estimate * (1.0 - estimate))
-    return float(special.expit(odds - half)), float(special.expit(odds + half))
+        return estimate - half_width, estimate + half_width
+    odds, half_width = special.logit(estimate), half_width / (estimate * (1.0 - estimate))
+    return float(special.expit(odds - half_width)), float(special.expit(odds + half_width))

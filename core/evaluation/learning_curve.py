@@ -1,4 +1,4 @@
-"""Would more rows help: nested parts of the training rows, and what their scores say."""
+"""Would more rows help: nested parts of the training rows, and intervals of their scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def nested_parts(
     shares: Sequence[float],
     seed: int,
 ) -> list[np.ndarray]:
-    """Places of the rows of each part, sorted; every part holds the smaller ones.
+    """Indices of the rows of each part, sorted; every part holds the smaller ones.
 
     Args:
         labels: codes of the classes, (rows,), each of which is in every part as far as its rows
             go (two at least); None for numbers.
-        groups: codes of what stays together, (rows,); None where every row stands for itself.
+        groups: codes of rows that stay together, (rows,); None where each is its own group.
         rows: how many there are.
         shares: growing, the last 1.
         seed: of the order.
@@ -34,38 +34,38 @@ def nested_parts(
     else:
         order = generator.permutation(rows)
     if labels is not None:
-        order = _spread(order, labels[order], keep=groups is not None)
+        order = _spread_classes(order, labels[order], keep=groups is not None)
     return [np.sort(order[: max(2, round(share * rows))]) for share in shares]
 
 
-def _spread(order: np.ndarray, labels: np.ndarray, keep: bool) -> np.ndarray:
-    """The same rows, two of every class first, then every class evenly over the whole."""
+def _spread_classes(order: np.ndarray, labels: np.ndarray, keep: bool) -> np.ndarray:
+    """The same rows, two of every class first, then every class evenly."""
     rank, size = np.zeros(len(order)), np.zeros(len(order))
     for code in np.unique(labels):
-        at = np.flatnonzero(labels == code)
-        rank[at], size[at] = np.arange(len(at)), len(at)
+        class_rows = np.flatnonzero(labels == code)
+        rank[class_rows], size[class_rows] = np.arange(len(class_rows)), len(class_rows)
     first = np.where(rank < 2, 0, 1)
-    place = np.arange(len(order)) if keep else (rank + 0.5) / size
-    return order[np.lexsort((place, first))]
+    sort_key = np.arange(len(order)) if keep else (rank + 0.5) / size
+    return order[np.lexsort((sort_key, first))]
 
 
-def mean_with_interval(drawn: np.ndarray, seed: int) -> tuple[float, float]:
+def mean_with_interval(scores: np.ndarray, seed: int) -> tuple[float, float]:
     """The 95 % interval of the mean over parts, for the chance of parts and of test rows alike.
 
     Args:
-        drawn: scores of resampled test rows, shape (parts, resamples).
+        scores: scores of resampled test rows, shape (parts, resamples).
         seed: of the parts that are drawn with every resample.
     """
-    middle = mean_of_parts(drawn, seed)
-    known = middle[np.isfinite(middle)]
-    if not len(known):
+    middle = mean_of_parts(scores, seed)
+    finite_means = middle[np.isfinite(middle)]
+    if not len(finite_means):
         return float("nan"), float("nan")
-    low, high = np.percentile(known, (2.5, 97.5))
+    low, high = np.percentile(finite_means, (2.5, 97.5))
     return float(low), float(high)
 
 
-def mean_of_parts(drawn: np.ndarray, seed: int) -> np.ndarray:
+def mean_of_parts(scores: np.ndarray, seed: int) -> np.ndarray:
     """The mean over parts drawn with replacement, one draw a resample, shape (resamples,)."""
-    parts, resamples = drawn.shape
-    chosen = np.random.default_rng(seed).integers(parts, size=(parts, resamples))
-    return np.take_along_axis(drawn, chosen, axis=0).mean(axis=0)
+    part_count, resamples = scores.shape
+    part_indices = np.random.default_rng(seed).integers(part_count, size=(part_count, resamples))
+    return np.take_along_axis(scores, part_indices, axis=0).mean(axis=0)

@@ -45,17 +45,17 @@ def difference_interval(
     """
     z = float(special.ndtri(0.5 + level / 2))
     gain = (won - lost) / rows
-    low = _end(won, lost, rows, z)
-    high = -_end(lost, won, rows, z)
+    low = _interval_end(won, lost, rows, z)
+    high = -_interval_end(lost, won, rows, z)
     if mcnemar(won, lost) >= 1.0 - level:
         low, high = min(low, 0.0), max(high, 0.0)
     return min(low, gain), max(high, gain)
 
 
-def _end(won: int, lost: int, rows: int, z: float) -> float:
+def _interval_end(won: int, lost: int, rows: int, z: float) -> float:
     """The smallest Δ that the score test does not reject."""
 
-    def excess(gain: float) -> float:
+    def excess_score(gain: float) -> float:
         B = -won - lost + (2 * rows - won + lost) * gain
         C = -lost * gain * (1.0 - gain)
         q = (-B + math.sqrt(max(0.0, B * B - 8.0 * rows * C))) / (4.0 * rows)
@@ -63,9 +63,9 @@ def _end(won: int, lost: int, rows: int, z: float) -> float:
         return won - lost - rows * gain - z * math.sqrt(variance)
 
     top = (won - lost) / rows - _NEAR
-    if top <= -1.0 or excess(top) >= 0.0:
+    if top <= -1.0 or excess_score(top) >= 0.0:
         return max(top, -1.0)
-    return float(optimize.brentq(excess, -1.0, top))
+    return float(optimize.brentq(excess_score, -1.0, top))
 
 
 def share_interval(right: int, rows: int, level: float = LEVEL) -> tuple[float, float]:
@@ -73,8 +73,8 @@ def share_interval(right: int, rows: int, level: float = LEVEL) -> tuple[float, 
     z = float(special.ndtri(0.5 + level / 2))
     share, weight = right / rows, z * z / rows
     middle = (share + weight / 2) / (1 + weight)
-    half = z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    half_width = z * math.sqrt(share * (1 - share) / rows + weight / (4 * rows)) / (1 + weight)
+    low, high = max(0.0, middle - half_width), min(1.0, middle + half_width)
     return (0.0 if right == 0 else low), (1.0 if right == rows else high)
 
 

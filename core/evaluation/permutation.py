@@ -1,4 +1,4 @@
-"""Columns in another order of their rows, and columns that say nearly the same.
+"""Columns with their rows permuted, and columns that are nearly the same.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -28,7 +28,7 @@ def permuted(X: sparse.csr_matrix, columns: np.ndarray, orders: np.ndarray) -> s
 
     Args:
         X: shape (n, p).
-        columns: their places.
+        columns: their indices.
         orders: shape (R, n).
 
     Returns:
@@ -37,63 +37,60 @@ def permuted(X: sparse.csr_matrix, columns: np.ndarray, orders: np.ndarray) -> s
     X = sparse.csr_matrix(X)
     inside = np.zeros(X.shape[1], dtype=bool)
     inside[columns] = True
-    held = inside[X.indices]
-    moved, staying = _kept(X, held), _kept(X, ~held)
-    return sparse.csr_matrix(
-        sparse.vstack([staying] * len(orders)) + moved[np.asarray(orders).ravel()]
-    )
+    is_permuted = inside[X.indices]
+    copies = sparse.vstack([_masked_entries(X, ~is_permuted)] * len(orders))
+    permuted_rows = _masked_entries(X, is_permuted)[np.asarray(orders).ravel()]
+    return sparse.csr_matrix(copies + permuted_rows)
 
 
-def _kept(X: sparse.csr_matrix, held: np.ndarray) -> sparse.csr_matrix:
-    """Some entries of X alone."""
-    ends = np.concatenate([[0], np.cumsum(held)])[X.indptr]
-    return sparse.csr_matrix((X.data[held], X.indices[held], ends), shape=X.shape)
+def _masked_entries(X: sparse.csr_matrix, mask: np.ndarray) -> sparse.csr_matrix:
+    ends = np.concatenate([[0], np.cumsum(mask)])[X.indptr]
+    return sparse.csr_matrix((X.data[mask], X.indices[mask], ends), shape=X.shape)
 
 
 def alike_groups(
-    columns: Sequence[np.ndarray], is_category: Sequence[bool], least: float = ALIKE
+    columns: Sequence[np.ndarray], is_category: Sequence[bool], min_correlation: float = ALIKE
 ) -> list[tuple[list[int], float]]:
-    """Columns that say nearly the same: groups of which all pairs are correlated so much.
+    """Columns that are nearly the same: groups of which all pairs are correlated so much.
 
     Args:
         columns: numbers (NaN where missing), or codes of categories, n each.
         is_category: which of them are codes.
-        least: the correlation.
+        min_correlation: the correlation.
 
     Returns:
-        The columns' places, and the least correlation of two of them, the group with the
-        smallest place first.
+        The columns' indices, and the least correlation of two of them, in order of the first.
     """
     count = len(columns)
     if count < 2 or len(columns[0]) < 3:
         return []
     close = np.eye(count)
-    numbers = [at for at in range(count) if not is_category[at]]
+    numbers = [k for k in range(count) if not is_category[k]]
     if len(numbers) > 1:
-        close[np.ix_(numbers, numbers)] = _rank_correlations([columns[at] for at in numbers])
-    named = [at for at in range(count) if is_category[at]]
-    for place, one in enumerate(named):
-        for other in named[place + 1 :]:
-            close[one, other] = close[other, one] = cramers_v(columns[one], columns[other])
-    far = np.clip(1.0 - close, 0.0, 1.0)
-    np.fill_diagonal(far, 0.0)
-    labels = fcluster(
-        linkage(squareform(far, checks=False), "complete"), 1.0 - least + 1e-12, "distance"
-    )
+        close[np.ix_(numbers, numbers)] = _rank_correlations([columns[k] for k in numbers])
+    categories = [k for k in range(count) if is_category[k]]
+    for index, first in enumerate(categories):
+        for second in categories[index + 1 :]:
+            close[first, second] = close[second, first] = cramers_v(columns[first], columns[second])
+    distances = np.clip(1.0 - close, 0.0, 1.0)
+    np.fill_diagonal(distances, 0.0)
+    # Complete linkage: every pair of a group is as close as the threshold asks.
+    tree = linkage(squareform(distances, checks=False), "complete")
+    labels = fcluster(tree, 1.0 - min_correlation + 1e-12, "distance")
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    found = [(g.tolist(), float(close[np.ix_(g, g)].min())) for g in groups if len(g) > 1]
-    return sorted(found, key=lambda group: group[0][0])
+    pairs = [(g.tolist(), float(close[np.ix_(g, g)].min())) for g in groups if len(g) > 1]
+    return sorted(pairs, key=lambda pair: pair[0][0])
 
 
 def _rank_correlations(columns: Sequence[np.ndarray]) -> np.ndarray:
     """|Spearman's ρ|, a missing value as the middle rank, 0 for a constant column."""
     ranks = []
     for values in columns:
-        known = np.isfinite(values)
+        is_finite = np.isfinite(values)
         rank = np.zeros(len(values))
-        if known.any():
-            rank[known] = rankdata(values[known])
-            rank[known] -= rank[known].mean()
+        if is_finite.any():
+            rank[is_finite] = rankdata(values[is_finite])
+            rank[is_finite] -= rank[is_finite].mean()
         ranks.append(rank)
     Z = np.array(ranks)
     size = np.sqrt((Z * Z).sum(axis=1))
@@ -101,11 +98,11 @@ def _rank_correlations(columns: Sequence[np.ndarray]) -> np.ndarray:
     return np.abs(Z @ Z.T)
 
 
-def cramers_v(one: np.ndarray, other: np.ndarray) -> float:
+def cramers_v(first: np.ndarray, second: np.ndarray) -> float:
     """√(χ² / (n · (min(r, c) − 1))) of two columns of codes; 0 where either is constant."""
-    table = pd.crosstab(one, other).to_numpy(float)
-    least = min(table.shape) - 1
-    if least < 1 or max(table.shape) > len(one) / 3:  # nearly a name for every row
+    table = pd.crosstab(first, second).to_numpy(float)
+    min_degrees = min(table.shape) - 1
+    if min_degrees < 1 or max(table.shape) > len(first) / 3:  # nearly a name for every row
         return 0.0
     expected = table.sum(axis=1)[:, None] * table.sum(axis=0) / table.sum()
-    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum() / least))
+    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum() / min_degrees))

@@ -25,7 +25,9 @@ LEVEL = 0.95
 _TAILS = 8.0  # standard deviations of the number of discordant rows that are summed over
 
 
-def power(rows: int, gain: float, discordance: float = DISCORDANCE, level: float = LEVEL) -> float:
+def mcnemar_power(
+    rows: int, gain: float, discordance: float = DISCORDANCE, level: float = LEVEL
+) -> float:
     """The probability that the exact McNemar test shows a gain on n rows.
 
     Σ_d P(d discordant rows) P(so many of them won that the two-sided test rejects | d).
@@ -33,38 +35,40 @@ def power(rows: int, gain: float, discordance: float = DISCORDANCE, level: float
     psi = max(discordance, gain)
     if rows < 1 or psi <= 0.0:
         return 0.0
-    spread = _TAILS * math.sqrt(rows * psi * (1.0 - psi)) + _TAILS
-    counts = np.arange(max(1, int(rows * psi - spread)), min(rows, int(rows * psi + spread)) + 1)
+    margin = _TAILS * math.sqrt(rows * psi * (1.0 - psi)) + _TAILS
+    counts = np.arange(max(1, int(rows * psi - margin)), min(rows, int(rows * psi + margin)) + 1)
     of_count = np.exp(_log_binomial(counts, rows, psi))
-    most_lost = _most_lost(counts, (1.0 - level) / 2)
-    lost = (1.0 - gain / psi) / 2  # the probability that a discordant row is lost
-    shown = np.where(most_lost >= 0, special.bdtr(np.maximum(most_lost, 0), counts, lost), 0.0)
-    return float(of_count @ shown)
+    max_lost = _max_lost(counts, (1.0 - level) / 2)
+    lost_share = (1.0 - gain / psi) / 2  # the probability that a discordant row is lost
+    shown_share = special.bdtr(np.maximum(max_lost, 0), counts, lost_share)
+    return float(of_count @ np.where(max_lost >= 0, shown_share, 0.0))
 
 
 def smallest_gain(
-    rows: int, discordance: float = DISCORDANCE, *, folds: int = 0, wanted: float = POWER
+    rows: int, discordance: float = DISCORDANCE, *, folds: int = 0, target_power: float = POWER
 ) -> float:
-    """The smallest gain of a share that is shown with the wanted probability; 1.0 if none is.
+    """The smallest gain of a share that is shown with `target_power`; 1.0 if none is.
 
     Args:
         rows: tested, of one test set or of all folds together.
         discordance: ψ; a gain beyond it is taken to be all the disagreement there is.
         folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
-        wanted: the power.
+        target_power: the power.
     """
 
-    def shown(gain: float) -> float:
+    def power_of_gain(gain: float) -> float:
         if folds:
             psi = max(discordance, gain)
             return fold_power(gain, math.sqrt((psi - gain**2) * folds / rows), folds)
-        return power(rows, gain, discordance)
+        return mcnemar_power(rows, gain, discordance)
 
-    return _smallest(shown, wanted, 1.0)
+    return _root(power_of_gain, target_power, 1.0)
 
 
-def smallest_r2_gain(rows: int, r2: float = 0.5, *, folds: int = 0, wanted: float = POWER) -> float:
-    """The smallest gain of R² that is shown with the wanted probability; 1 − r2 if none is.
+def smallest_r2_gain(
+    rows: int, r2: float = 0.5, *, folds: int = 0, target_power: float = POWER
+) -> float:
+    """The smallest gain of R² that is shown with `target_power`; 1 − r2 if none is.
 
     The tuned model is taken to explain a part u of what the default model leaves as error, so that
     e_default = e + u with e and u independent and normal, Var(u) = Δ and Var(e) = 1 − R² − Δ in
@@ -74,18 +78,18 @@ def smallest_r2_gain(rows: int, r2: float = 0.5, *, folds: int = 0, wanted: floa
         rows: tested, of one test set or of all folds together.
         r2: of the default model.
         folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
-        wanted: the power.
+        target_power: the power.
     """
     unexplained = 1.0 - r2
 
-    def shown(gain: float) -> float:
+    def power_of_gain(gain: float) -> float:
         deviation = math.sqrt(4.0 * (unexplained - gain) * gain + 2.0 * gain**2)
         if folds:
             return fold_power(gain, deviation * math.sqrt(folds / rows), folds)
         z = float(special.ndtri(0.5 + LEVEL / 2))
         return float(special.ndtr(gain * math.sqrt(rows) / deviation - z))
 
-    return _smallest(shown, wanted, unexplained)
+    return _root(power_of_gain, target_power, unexplained)
 
 
 def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) -> float:
@@ -106,14 +110,14 @@ def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) 
     return 1.0 - float(special.nctdtr(folds - 1, gain * math.sqrt(folds) / deviation, needed))
 
 
-def _smallest(shown: Callable[[float], float], wanted: float, most: float) -> float:
-    """The root of shown(gain) = wanted by bisection; `most` where the power is never reached."""
-    low, high = 0.0, most * (1.0 - 1e-9)
-    if shown(high) < wanted:
-        return most
-    while high - low > 1e-5 * most:
+def _root(power_of_gain: Callable[[float], float], target_power: float, max_gain: float) -> float:
+    """The gain of power `target_power`, by bisection; `max_gain` where no gain has it."""
+    low, high = 0.0, max_gain * (1.0 - 1e-9)
+    if power_of_gain(high) < target_power:
+        return max_gain
+    while high - low > 1e-5 * max_gain:
         middle = (low + high) / 2
-        low, high = (low, middle) if shown(middle) >= wanted else (middle, high)
+        low, high = (low, middle) if power_of_gain(middle) >= target_power else (middle, high)
     return high
 
 
@@ -124,11 +128,11 @@ def _log_binomial(counts: np.ndarray, rows: int, share: float) -> np.ndarray:
     return ways + special.xlogy(counts, share) + special.xlog1py(rows - counts, -share)
 
 
-def _most_lost(counts: np.ndarray, tail: float) -> np.ndarray:
+def _max_lost(counts: np.ndarray, tail: float) -> np.ndarray:
     """The most lost rows of d discordant ones with which the test rejects; −1 where none is few."""
     rough = counts / 2 + special.ndtri(tail) * np.sqrt(counts) / 2
-    most = np.floor(rough).astype(int) + 2
+    max_lost = np.floor(rough).astype(int) + 2
     for _ in range(6):  # the normal quantile is off by a row or two
-        above = (most >= 0) & (special.bdtr(np.maximum(most, 0), counts, 0.5) > tail)
-        most = np.where(above, most - 1, most)
-    return np.maximum(most, -1)
+        above = (max_lost >= 0) & (special.bdtr(np.maximum(max_lost, 0), counts, 0.5) > tail)
+        max_lost = np.where(above, max_lost - 1, max_lost)
+    return np.maximum(max_lost, -1)

@@ -29,15 +29,15 @@ def corrected_interval(
     Returns:
         Its ends; NaN where fewer than two folds have a value.
     """
-    known = values[np.isfinite(values)]
-    if len(known) < 2:
+    finite_values = values[np.isfinite(values)]
+    if len(finite_values) < 2:
         return math.nan, math.nan
-    error = corrected_error(known, train_share)
-    half = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * error
-    return float(known.mean()) - half, float(known.mean()) + half
+    error = corrected_error(finite_values, train_share)
+    half_width = float(stats.t.ppf(0.5 + level / 2, len(finite_values) - 1)) * error
+    return float(finite_values.mean()) - half_width, float(finite_values.mean()) + half_width
 
 
 def corrected_error(values: np.ndarray, train_share: float) -> float:
     """The standard error of the mean of K folds' values, √((1/K + n_test/n_train) s²)."""
-    tested = (1.0 - train_share) / train_share
-    return math.sqrt((1.0 / len(values) + tested) * float(values.var(ddof=1)))
+    test_ratio = (1.0 - train_share) / train_share
+    return math.sqrt((1.0 / len(values) + test_ratio) * float(values.var(ddof=1)))

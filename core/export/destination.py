@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 from core.writing import whole_file
 
 
@@ -28,7 +28,7 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
         with whole_file(path) as draft:
             write(draft)
     except OSError as error:
-        raise cannot_write("the file", path, error) from error
+        raise write_error("the file", path, error) from error
 
 
 def check_destination(path: Path) -> None:
@@ -46,4 +46,4 @@ def check_destination(path: Path) -> None:
         )
     if not os.access(folder, os.W_OK):
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise cannot_write("the file", path, refused)
+        raise write_error("the file", path, refused)

@@ -7,25 +7,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core.datasets.task import Task
 from core.errors import UnusableError
-from core.estimators.optional_parts import OPTIONAL_PARTS, check_installed, is_installed
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, check_installed, is_installed
 from core.export.bundle import folder_file
-from core.export.choices import STRUCTURED, TUNED, forms_of
 from core.export.destination import check_destination, write_whole_file
+from core.export.exportable_models import STRUCTURED, TUNED, export_variants_of
 from core.export.files import joblib_file, json_file, npz_file, skops_file
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.onnx import file as onnx_file
-from core.export.report import page as report
+from core.export.onnx import onnx_file as onnx_file
+from core.export.report import report_page as report
 from core.export.script import python_script
-from core.export.script import structured as structured_script
+from core.export.script import structured_script as structured_script
 from core.extensions import Registry, check_kind
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.scoring import in_a_sentence
+from core.tuning.scores.scoring import one_line_error
 
 
 @dataclass(frozen=True)
-class Form:
-    """What a format holds of one form of run (core.export.choices.forms_of).
+class ExportVariant:
+    """What a format holds of one form of run (core.export.exportable_models.export_variants_of).
 
     Attributes:
         title: in the window.
@@ -56,7 +57,7 @@ class Exporter:
 
     name: str
     ending: str
-    forms: Mapping[str, Form]
+    forms: Mapping[str, ExportVariant]
     warning: str = ""
     of_run: bool = False
     extra: str = ""
@@ -75,7 +76,7 @@ _ROWS = (
         "skops",
         ".skops",
         {
-            "table": Form(
+            "table": ExportVariant(
                 "Model",
                 "The tuned model, for predictions here or in any Python program with "
                 "scikit-learn. Opening it runs no hidden code.",
@@ -87,7 +88,7 @@ _ROWS = (
         "joblib",
         ".joblib",
         {
-            "table": Form(
+            "table": ExportVariant(
                 "Model as joblib",
                 "The same model for programs that expect a joblib file.",
                 joblib_file.write,
@@ -99,29 +100,31 @@ _ROWS = (
         "onnx",
         ".onnx",
         {
-            "table": Form(
+            "table": ExportVariant(
                 "Model as ONNX",
                 "The same model for programs in any language, by an ONNX runtime. It calculates "
                 "in double precision; only sums over trees are single.",
                 onnx_file.write,
             )
         },
-        "" if is_installed("onnx") else f"To save it, {OPTIONAL_PARTS['onnx'].cure}.",
+        ""
+        if is_installed("onnx")
+        else f"To save it, {OPTIONAL_DEPENDENCIES['onnx'].install_advice}.",
         extra="onnx",
     ),
     Exporter(
         "folder",
         ".zip",
         {
-            "topics": Form(
+            Task.TOPICS: ExportVariant(
                 "Topics as a folder",
                 "The topics, their words, and a program that finds them in new texts. Unpacked, "
                 "it needs only numpy. It predicts here as it is.",
                 folder_file.write,
             ),
-            "classes": Form(
+            "classes": ExportVariant(
                 "Model as a folder",
-                "The model and a program that says the classes of new rows. Unpacked, it needs "
+                "The model and a program that predicts the classes of new rows. Unpacked, it needs "
                 "only numpy. It predicts here as it is.",
                 folder_file.write,
             ),
@@ -132,7 +135,7 @@ _ROWS = (
         ".npz",
         dict.fromkeys(
             STRUCTURED,
-            Form(
+            ExportVariant(
                 "Model",
                 "The tuned model as named arrays, for predictions here or in any program with "
                 "numpy. Opening it runs no code.",
@@ -145,8 +148,8 @@ _ROWS = (
         ".json",
         {
             **dict.fromkeys(
-                ("table", "topics", "classes"),
-                Form(
+                ("table", Task.TOPICS, "classes"),
+                ExportVariant(
                     "Numbers",
                     "Settings, penalties, scores, versions and seed as text that any program "
                     "reads.",
@@ -155,7 +158,7 @@ _ROWS = (
             ),
             **dict.fromkeys(
                 STRUCTURED,
-                Form(
+                ExportVariant(
                     "Numbers",
                     "Every weight of the model by its name, penalties, scores, versions and seed "
                     "as text that any program reads. It predicts here as well.",
@@ -168,20 +171,20 @@ _ROWS = (
         "script",
         ".py",
         {
-            "table": Form(
+            "table": ExportVariant(
                 "Python script",
                 "A short program that trains the tuned model from your file again and prints the "
                 "same test score. It needs scikit-learn, numpy and pandas, and the model's own "
                 "library if it has one.",
                 python_script.write,
             ),
-            "sequence": Form(
+            Task.SEQUENCE: ExportVariant(
                 "Python script",
                 "A program with the model inside that labels new sequences. It needs only numpy, "
                 "and is faster where numba is installed.",
                 structured_script.write,
             ),
-            "structure": Form(
+            Task.STRUCTURE: ExportVariant(
                 "Python script",
                 "A program with the model inside that folds new molecules. It needs only numpy, "
                 "and is much faster where numba is installed.",
@@ -194,8 +197,8 @@ _ROWS = (
         ".html",
         {
             **dict.fromkeys(
-                ("table", "topics", "classes"),
-                Form(
+                ("table", Task.TOPICS, "classes"),
+                ExportVariant(
                     "Report",
                     "One page with the results, plots and all trials, to read, print or send.",
                     report.write,
@@ -203,7 +206,7 @@ _ROWS = (
             ),
             **dict.fromkeys(
                 STRUCTURED,
-                Form(
+                ExportVariant(
                     "Report",
                     "One page with the results, penalties, plots and an example, to read, print "
                     "or send.",
@@ -217,8 +220,8 @@ _ROWS = (
         "optuna",
         ".db",
         dict.fromkeys(
-            forms_of(),
-            Form(
+            export_variants_of(),
+            ExportVariant(
                 "Optuna study",
                 "Every trial of the run, for Optuna and optuna-dashboard. A file that holds other "
                 "studies keeps them.",
@@ -232,27 +235,27 @@ _ROWS = (
 )
 
 
-def _check(entry: Any) -> None:
+def _check_exporter(entry: Any) -> None:
     """Raise an exception for an object of an extension that is no usable exporter."""
     check_kind(entry, Exporter)
-    if not entry.forms.keys() & set(forms_of()):
-        raise ValueError(f"it has none of the forms {', '.join(forms_of())}")
-    own = {entry.ending, *entry.endings}
-    for one in _ROWS:
-        if taken := own & {one.ending, *one.endings}:
-            raise ValueError(f"the ending {min(taken)} is taken by {one.name}")
+    if not entry.forms.keys() & set(export_variants_of()):
+        raise ValueError(f"it has none of the forms {', '.join(export_variants_of())}")
+    endings = {entry.ending, *entry.endings}
+    for exporter in _ROWS:
+        if used_endings := endings & {exporter.ending, *exporter.endings}:
+            raise ValueError(f"the ending {min(used_endings)} is taken by {exporter.name}")
 
 
-EXPORTERS: Registry[Exporter] = Registry("tunescope.exporters", _ROWS, _check)
+EXPORTERS: Registry[Exporter] = Registry("tunescope.exporters", _ROWS, _check_exporter)
 
 
 def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
     """The formats of a task's and a model's runs in the order of the window; "" for any."""
-    forms = set(forms_of(task, model))
-    return {name: one for name, one in EXPORTERS.items() if forms & one.forms.keys()}
+    forms = set(export_variants_of(task, model))
+    return {name: exporter for name, exporter in EXPORTERS.items() if forms & exporter.forms.keys()}
 
 
-def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
+def export_from_folder(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
     """Write one file from a run; the kind comes from the ending unless `format` names it.
 
     Returns:
@@ -268,15 +271,16 @@ def export(folder: RunFolder, path: Path | str, format: str | None = None) -> Pa
 
 
 def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run that was read already, or from another of its models; as `export`.
+    """Write one file from a run that was read already, or from another of its models.
 
     Raises:
-        UnusableError: as `export`; or a file about the whole run is asked of another model.
+        UnusableError: as `export_from_folder`; or a file about the whole run is asked of another
+            model.
     """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
-    _check_model(exporter, path, run.which)
-    (form,) = forms_of(run.takeaway.task, run.plan.model)
+    _check_model(exporter, path, run.selected_name)
+    (form,) = export_variants_of(run.takeaway.task, run.plan.model)
     write = exporter.forms[form].write
     if exporter.joins:
         write(run, path)
@@ -310,7 +314,7 @@ def export_all(
             failed[str(path)] = error.sentence
         except Exception as error:  # a defect of one kind of file costs that file alone
             failed[str(path)] = UnusableError(
-                f"this file could not be made ({in_a_sentence(error)})",
+                f"this file could not be made ({one_line_error(error)})",
                 where=str(path),
                 cure="save the model in another form",
             ).sentence
@@ -338,7 +342,7 @@ def check_export(
     Args:
         path: where it is to go; the ending says what unless `format` does.
         task, model: of the run; "" where it is not known yet.
-        which: of its models (core.export.choices).
+        which: of its models (core.export.exportable_models).
         format: the name of an exporter.
 
     Raises:
@@ -361,32 +365,38 @@ def exporter_for(
         UnusableError: an ending or format that is unknown, or that such runs do not offer.
     """
 
-    def asked_by(exporter: Exporter) -> tuple[str, ...]:
-        own = exporter.ending, *exporter.endings
-        return tuple(dict.fromkeys(own)) if format is None else (exporter.name,)
+    def keys_of(exporter: Exporter) -> tuple[str, ...]:
+        endings = exporter.ending, *exporter.endings
+        return tuple(dict.fromkeys(endings)) if format is None else (exporter.name,)
 
-    asked = path.suffix.lower() if format is None else format
-    fitting = exporters_for(task, model).values()
-    offered = {word: exporter for exporter in fitting for word in asked_by(exporter)}
-    if asked in offered:
-        return offered[asked]
-    *most, last = offered
-    known = next((one for one in EXPORTERS.values() if asked in asked_by(one)), None)
+    requested_key = path.suffix.lower() if format is None else format
+    exporters = exporters_for(task, model).values()
+    exporter_by_key = {key: exporter for exporter in exporters for key in keys_of(exporter)}
+    if requested_key in exporter_by_key:
+        return exporter_by_key[requested_key]
+    *first_keys, last = exporter_by_key
+    other_exporter = next(
+        (exporter for exporter in EXPORTERS.values() if requested_key in keys_of(exporter)), None
+    )
     raise UnusableError(
-        _unknown(path, format) if known is None else _not_for(known, task, model),
+        _unknown_format_text(path, format)
+        if other_exporter is None
+        else _not_offered_text(other_exporter, task, model),
         where=str(path) if format is None else "",
-        cure=f"{'choose' if format else 'end the name in'} {', '.join(most)} or {last}",
+        cure=f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}",
     )
 
 
-def _unknown(path: Path, format: str | None) -> str:
+def _unknown_format_text(path: Path, format: str | None) -> str:
     if format is not None:
         return f"there is no export called “{format}”"
     return f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
 
 
-def _not_for(exporter: Exporter, task: str, model: str) -> str:
+def _not_offered_text(exporter: Exporter, task: str, model: str) -> str:
     if exporter.name in exporters_for(task):
         return f"a run of the model {model} has no {exporter.name} export"
-    words = {"sequence": "sequences", "structure": "molecules", "topics": "documents"}
-    return f"a run on {words.get(task, 'a table')} has no {exporter.name} export"
+    return f"a run on {Task(task).data_noun} has no {exporter.name} export"
+
+
+Form = ExportVariant  # the name of earlier versions

@@ -19,7 +19,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 from sqlalchemy import event
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 from core.export.destination import check_destination
 from core.tuning.history.optuna_studies import SQLITE, refuse_other_databases
 from core.writing import whole_file
@@ -33,7 +33,7 @@ def write_study(
     trials: Sequence[FrozenTrial],
     maximize: bool,
     metric: str,
-    about: Mapping[str, Any],
+    attributes: Mapping[str, Any],
 ) -> None:
     """Write a study into a storage; a new file appears whole or not at all.
 
@@ -43,45 +43,45 @@ def write_study(
         trials: in their order.
         maximize: whether larger values are better.
         metric: what the values measure.
-        about: the study's attributes.
+        attributes: the study's attributes.
 
     Raises:
         UnusableError: there is a study of this name, the file is something else, or the storage
             cannot be written.
     """
-    where = str(storage)
+    location = str(storage)
     try:
-        with _opened(where) as opened, warnings.catch_warnings():
+        with _open_storage(location) as open_storage, warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)
             direction = StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE
-            study = optuna.create_study(storage=opened, study_name=name, direction=direction)
+            study = optuna.create_study(storage=open_storage, study_name=name, direction=direction)
             study.set_metric_names([metric])
-            for key, value in about.items():
+            for key, value in attributes.items():
                 if value is not None:
                     study.set_user_attr(key, value)
-            with _undone(study):
-                _add(study, opened, trials)
+            with _delete_on_failure(study):
+                _add_trials(study, open_storage, trials)
     except DuplicatedStudyError:
         raise UnusableError(
             f"this storage holds a study “{name}” already",
-            where=where,
+            where=location,
             cure="choose another file",
         ) from None
     except UnusableError:
         raise
     except OSError as error:
-        raise cannot_write("the study", where, error) from error
+        raise write_error("the study", location, error) from error
     except Exception as error:  # whatever a storage or its driver may raise
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise UnusableError(
             f"this storage of Optuna cannot be written ({lines[0].rstrip('.')})",
-            where=where,
+            where=location,
             cure="give the path of a new file ending in .db or .log",
         ) from error
 
 
 @contextlib.contextmanager
-def _undone(study: Study) -> Iterator[None]:
+def _delete_on_failure(study: Study) -> Iterator[None]:
     """Take an incomplete study out again where its trials cannot be added."""
     try:
         yield
@@ -91,7 +91,7 @@ def _undone(study: Study) -> Iterator[None]:
         raise
 
 
-def _add(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
+def _add_trials(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
     """Add trials to a new study; to a database in one transaction, since Optuna takes one a trial.
 
     The rows are made by Optuna's own models, which know how this version keeps times and kinds.
@@ -103,10 +103,10 @@ def _add(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> N
         trial._validate()
     with storage.scoped_session() as session, session.begin():
         for number, trial in enumerate(trials):
-            session.add(_row(trial, number, study._study_id))
+            session.add(_trial_row(trial, number, study._study_id))
 
 
-def _row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
+def _trial_row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
     """A trial with all that belongs to it, as Optuna keeps it."""
     Value, Intermediate = models.TrialValueModel, models.TrialIntermediateValueModel
     row = models.TrialModel(
@@ -116,79 +116,81 @@ def _row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
         datetime_start=trial.datetime_start,
         datetime_complete=trial.datetime_complete,
     )
-    for place, given in enumerate(trial.values or ()):
-        value, kind = Value.value_to_stored_repr(given)
-        row.values.append(Value(objective=place, value=value, value_type=kind))
-    for name, given in trial.params.items():
+    for objective, raw_value in enumerate(trial.values or ()):
+        value, kind = Value.value_to_stored_repr(raw_value)
+        row.values.append(Value(objective=objective, value=value, value_type=kind))
+    for name, raw_value in trial.params.items():
         space = trial.distributions[name]
         row.params.append(
             models.TrialParamModel(
                 param_name=name,
-                param_value=space.to_internal_repr(given),
+                param_value=space.to_internal_repr(raw_value),
                 distribution_json=distribution_to_json(space),
             )
         )
-    for step, given in trial.intermediate_values.items():
-        stored, sort = Intermediate.intermediate_value_to_stored_repr(given)
-        one = Intermediate(step=step, intermediate_value=stored, intermediate_value_type=sort)
-        row.intermediate_values.append(one)
-    for name, given in trial.user_attrs.items():
-        said = models.TrialUserAttributeModel(key=name, value_json=json.dumps(given))
-        row.user_attributes.append(said)
+    for step, raw_value in trial.intermediate_values.items():
+        stored, sort = Intermediate.intermediate_value_to_stored_repr(raw_value)
+        intermediate_row = Intermediate(
+            step=step, intermediate_value=stored, intermediate_value_type=sort
+        )
+        row.intermediate_values.append(intermediate_row)
+    for name, raw_value in trial.user_attrs.items():
+        attribute_row = models.TrialUserAttributeModel(key=name, value_json=json.dumps(raw_value))
+        row.user_attributes.append(attribute_row)
     return row
 
 
 @contextlib.contextmanager
-def _opened(where: str) -> Iterator[BaseStorage]:
+def _open_storage(location: str) -> Iterator[BaseStorage]:
     """The storage, closed on the way out; a file that is new is filled as a draft."""
-    if where.startswith(("redis://", "rediss://")):
-        yield JournalStorage(JournalRedisBackend(where))
+    if location.startswith(("redis://", "rediss://")):
+        yield JournalStorage(JournalRedisBackend(location))
         return
-    if "://" in where and not where.startswith(SQLITE):
-        with _database(where) as found:
-            yield found
+    if "://" in location and not location.startswith(SQLITE):
+        with _database_storage(location) as storage:
+            yield storage
         return
-    path = Path(where.removeprefix(SQLITE)).expanduser()
+    path = Path(location.removeprefix(SQLITE)).expanduser()
     check_destination(path)
-    journal = path.suffix.lower() in JOURNALS and not where.startswith(SQLITE)
+    is_journal = path.suffix.lower() in JOURNALS and not location.startswith(SQLITE)
     if path.exists() and path.stat().st_size:
-        if journal:
+        if is_journal:
             _refuse_other_text(path)
         else:
             refuse_other_databases(path, str(path))
-        with _file(path, journal) as found:
-            yield found
+        with _file_storage(path, is_journal) as storage:
+            yield storage
         return
-    with whole_file(path) as draft, _file(draft, journal, draft=True) as found:
-        yield found
+    with whole_file(path) as draft, _file_storage(draft, is_journal, is_draft=True) as storage:
+        yield storage
 
 
 @contextlib.contextmanager
-def _file(path: Path, journal: bool, draft: bool = False) -> Iterator[BaseStorage]:
-    if journal:
+def _file_storage(path: Path, is_journal: bool, is_draft: bool = False) -> Iterator[BaseStorage]:
+    if is_journal:
         yield JournalStorage(JournalFileBackend(str(path)))
         return
-    with _database(SQLITE + str(path)) as found:
-        if draft:  # it is brought to the disk as a whole
-            event.listen(found.engine, "connect", _hurried)
-            found.engine.dispose()
-        yield found
+    with _database_storage(SQLITE + str(path)) as storage:
+        if is_draft:  # it is brought to the disk as a whole
+            event.listen(storage.engine, "connect", _relax_durability)
+            storage.engine.dispose()
+        yield storage
 
 
-def _hurried(connection: Any, record: Any) -> None:
+def _relax_durability(connection: Any, record: Any) -> None:
     """Let SQLite not wait for the disk after every trial."""
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute("PRAGMA journal_mode=MEMORY")
 
 
 @contextlib.contextmanager
-def _database(url: str) -> Iterator[RDBStorage]:
-    found = RDBStorage(url)
+def _database_storage(url: str) -> Iterator[RDBStorage]:
+    storage = RDBStorage(url)
     try:
-        yield found
+        yield storage
     finally:
-        found.remove_session()
-        found.engine.dispose()
+        storage.remove_session()
+        storage.engine.dispose()
 
 
 def _refuse_other_text(path: Path) -> None:
@@ -200,10 +202,10 @@ def _refuse_other_text(path: Path) -> None:
     with path.open("rb") as file:
         line = file.readline(1 << 16)
     try:
-        known = "op_code" in json.loads(line)
+        is_journal = "op_code" in json.loads(line)
     except (ValueError, TypeError, RecursionError):
-        known = False
-    if not known:
+        is_journal = False
+    if not is_journal:
         raise UnusableError(
             "this file is no journal of Optuna", where=str(path), cure="choose another name"
         )

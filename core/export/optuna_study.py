@@ -27,12 +27,12 @@ from optuna.distributions import (
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from core.errors import UnusableError
+from core.estimators.model_settings import model_and_values
+from core.estimators.multi_model import MODEL
 from core.estimators.registry import MODELS
-from core.estimators.settings import own_setting
-from core.estimators.several import MODEL
 from core.export.optuna_storage import write_study
+from core.records import JsonObject
 from core.samplers.search_space import distributions
-from core.space import axis_from_dict
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -41,9 +41,9 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.state import RunState, state_from_events
 
-Params = dict[str, Any]
+Params = JsonObject
 End = TrialFinished | TrialFailed
 
 
@@ -63,63 +63,69 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
         UnusableError: nothing was tried yet, there is a study of this name, or the storage cannot
             be written.
     """
-    events = run.events()
-    state = folded(events)
+    events = run.all_events()
+    state = state_from_events(events)
     if state.learns_penalties:
-        trials = list(_steps(state))
+        trials = list(_step_trials(state))
     else:
         starts = {e.number: e for e in events if isinstance(e, TrialStarted)}
         ends: dict[int, End] = {e.number: e for e in events if isinstance(e, End)}
-        trials = _trials(state, starts, ends)
+        trials = _frozen_trials(state, starts, ends)
     if not trials:
         raise UnusableError(
-            "nothing was tried in this run yet", where=str(run.path), cure="let it go on"
+            "nothing was tried in this run yet", where=str(run.path), cure="let it continue"
         )
     name = state.started.run or run.name
     maximize = state.started.maximize and not state.learns_penalties
-    write_study(storage, name, trials, maximize, _metric(state), _about(state))
+    write_study(storage, name, trials, maximize, _metric_name(state), _study_attributes(state))
     return name
 
 
-def _metric(state: RunState) -> str:
+def _metric_name(state: RunState) -> str:
     if not state.learns_penalties:
         return state.started.metric
     return "held-out loss" if state.gradients else "objective"
 
 
-def _about(state: RunState) -> dict[str, Any]:
+def _study_attributes(state: RunState) -> JsonObject:
     """What the study says of the run; plain values."""
     plan, dataset = state.started.plan, state.started.dataset
-    known = {name: plan.get(name) for name in ("model", "strategy", "seed", "folds")}
-    about = {name: dataset.get(name) for name in ("name", "task", "rows", "features")}
-    return {**known, **{f"dataset {name}": value for name, value in about.items()}}
+    plan_facts = {name: plan.get(name) for name in ("model", "strategy", "seed", "folds")}
+    dataset_facts = {name: dataset.get(name) for name in ("name", "task", "rows", "features")}
+    return {**plan_facts, **{f"dataset {name}": value for name, value in dataset_facts.items()}}
 
 
-def _trials(
+def _frozen_trials(
     state: RunState, starts: Mapping[int, TrialStarted], ends: Mapping[int, End]
 ) -> list[FrozenTrial]:
     """The trials in the order of their numbers."""
-    model = str(state.started.plan.get("model"))
+    model = state.started.run_plan.model
     numbers = sorted({*starts, *ends})
-    params = [_params(model, (ends.get(n) or starts[n]).setting) for n in numbers]
-    spaces = _spaces(state, params)
+    params = [_study_params(model, (ends.get(n) or starts[n]).setting) for n in numbers]
+    spaces = _param_distributions(state, params)
     return [
-        _trial(state, starts.get(n), ends.get(n), given, {name: spaces[name] for name in given})
-        for n, given in zip(numbers, params, strict=True)
+        _frozen_trial(
+            state,
+            starts.get(n),
+            ends.get(n),
+            trial_params,
+            {name: spaces[name] for name in trial_params},
+        )
+        for n, trial_params in zip(numbers, params, strict=True)
     ]
 
 
-def _trial(
+def _frozen_trial(
     state: RunState,
     start: TrialStarted | None,
     end: End | None,
     params: Params,
     spaces: dict[str, BaseDistribution],
 ) -> FrozenTrial:
-    notes: dict[str, Any] = {}
+    notes: JsonObject = {}
     if start is not None:
-        told = {"reason": start.reason or None, "expected": start.expected}
-        notes = {**told, "uncertainty": start.uncertainty}
+        proposal = {"reason": start.reason or None, "expected": start.expected}
+        notes = {**proposal, "uncertainty": start.uncertainty}
     value, folds, kind = None, {}, TrialState.FAIL
     if isinstance(end, TrialFinished):
         notes |= {"seconds": end.took, "fits": end.fits}
@@ -134,64 +140,70 @@ def _trial(
         notes |= {"seconds": end.took, "failure": end.reason}
     else:
         notes["failure"] = "the run ended before it did"
-    at = end or start
-    assert at is not None  # it was started or it has ended
-    if at.number in state.excluded:
+    event = end or start
+    assert event is not None  # it was started or it has ended
+    if event.number in state.excluded:
         notes["excluded"] = True
-    began = start.seconds if start is not None else max(0.0, at.seconds - getattr(end, "took", 0.0))
-    made = create_trial(
+    began = (
+        start.seconds if start is not None else max(0.0, event.seconds - getattr(end, "took", 0.0))
+    )
+    frozen_trial = create_trial(
         state=kind,
         value=value,
         params=params,
         distributions=spaces,
         intermediate_values=folds,
-        user_attrs={"trial": at.number, **_said(notes)},
+        user_attrs={"trial": event.number, **_user_attributes(notes)},
     )
-    return _at(made, state, began, state.seconds if end is None else end.seconds)
+    return _with_times(frozen_trial, state, began, state.seconds if end is None else end.seconds)
 
 
-def _steps(state: RunState) -> Iterator[FrozenTrial]:
+def _step_trials(state: RunState) -> Iterator[FrozenTrial]:
     """The steps of a penalty learner, the penalties as parameters on a logarithmic axis."""
     steps: list[PenaltyStep | HyperGradientStep] = [*state.steps, *state.gradients]
     params = [
-        {f"penalty {group}": C for group, C in _penalties(step).items() if 0 < C < math.inf}
+        {f"penalty {group}": C for group, C in _step_penalties(step).items() if 0 < C < math.inf}
         for step in steps
     ]
-    spaces = _spaces(state, params)
-    before = state.started.seconds
-    for step, given in zip(steps, params, strict=True):
+    spaces = _param_distributions(state, params)
+    previous_seconds = state.started.seconds
+    for step, step_params in zip(steps, params, strict=True):
         learned_on = isinstance(step, HyperGradientStep)
         objective = step.holdout_loss if isinstance(step, HyperGradientStep) else step.objective
         finite = math.isfinite(objective)
-        made = create_trial(
+        frozen_trial = create_trial(
             state=TrialState.COMPLETE if finite else TrialState.FAIL,
             value=objective if finite else None,
-            params=given,
-            distributions={name: spaces[name] for name in given},
-            user_attrs=_said({"step": step.step, "fits": step.fits, "held out": learned_on}),
+            params=step_params,
+            distributions={name: spaces[name] for name in step_params},
+            user_attrs=_user_attributes(
+                {"step": step.step, "fits": step.fits, "held out": learned_on}
+            ),
         )
-        yield _at(made, state, before, step.seconds)
-        before = step.seconds
+        yield _with_times(frozen_trial, state, previous_seconds, step.seconds)
+        previous_seconds = step.seconds
 
 
-def _penalties(step: Any) -> dict[str, float]:
+def _step_penalties(step: Any) -> dict[str, float]:
     if isinstance(step, HyperGradientStep):
         return {group: math.exp(d) for group, d in step.d.items()}
     return dict(step.penalties)
 
 
-def _at(trial: FrozenTrial, state: RunState, began: float, ended: float) -> FrozenTrial:
+def _with_times(trial: FrozenTrial, state: RunState, began: float, ended: float) -> FrozenTrial:
     """The trial at its moments, in local time without a zone, as Optuna has them."""
     try:
-        zero = datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
+        run_start = (
+            datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
+        )
     except ValueError:
-        zero = datetime.fromtimestamp(0)
-    trial.datetime_start = zero + timedelta(seconds=began)
-    trial.datetime_complete = zero + timedelta(seconds=max(began, ended))
+        run_start = datetime.fromtimestamp(0)
+    trial.datetime_start = run_start + timedelta(seconds=began)
+    trial.datetime_complete = run_start + timedelta(seconds=max(began, ended))
     return trial
 
 
-def _said(notes: Mapping[str, Any]) -> dict[str, Any]:
+def _user_attributes(notes: Mapping[str, Any]) -> JsonObject:
     """Notes as attributes: those that there are, in strict JSON."""
     return {
         name: value
@@ -200,54 +212,66 @@ def _said(notes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _params(model: str, setting: Mapping[str, Any]) -> Params:
+def _study_params(model: str, setting: Mapping[str, Any]) -> Params:
     """A setting by the names that it has in the study, in Optuna's kinds of value."""
-    of, own = own_setting(model, setting)
-    several = MODEL in setting and of != model
-    named = {f"{of}.{name}" if several else name: _plain(value) for name, value in own.items()}
-    return {MODEL: of, **named} if several else named
+    trial_model, values = model_and_values(model, setting)
+    several = MODEL in setting and trial_model != model
+    named = {
+        f"{trial_model}.{name}" if several else name: _to_plain_value(value)
+        for name, value in values.items()
+    }
+    return {MODEL: trial_model, **named} if several else named
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _spaces(state: RunState, params: Sequence[Params]) -> dict[str, BaseDistribution]:
+def _param_distributions(state: RunState, params: Sequence[Params]) -> dict[str, BaseDistribution]:
     """{name: distribution} of every parameter: that of its axis, widened by what was tried."""
-    tried: dict[str, list[Any]] = {}
-    for given in params:
-        for name, value in given.items():
-            tried.setdefault(name, []).append(value)
-    known = _known(state, tried)
-    return {name: _widened(known.get(name), values) for name, values in tried.items()}
+    values_by_name: dict[str, list[Any]] = {}
+    for trial_params in params:
+        for name, value in trial_params.items():
+            values_by_name.setdefault(name, []).append(value)
+    axis_distributions = _axis_distributions(state, values_by_name)
+    return {
+        name: _widen_distribution(axis_distributions.get(name), values)
+        for name, values in values_by_name.items()
+    }
 
 
-def _known(state: RunState, tried: Mapping[str, Sequence[Any]]) -> dict[str, BaseDistribution]:
+def _axis_distributions(
+    state: RunState, values_by_name: Mapping[str, Sequence[Any]]
+) -> dict[str, BaseDistribution]:
     """The distributions of the run's own axes, and of the axes of its several models."""
-    found = distributions([axis_from_dict(plain) for plain in state.started.space])
-    if not state.several:
-        return found
-    task = str(state.started.dataset.get("task"))
-    for name in dict.fromkeys(tried.get(MODEL, ())):
+    axis_distributions = distributions(state.started.space)
+    if not state.tunes_several_models:
+        return axis_distributions
+    task = state.started.dataset.task
+    for name in dict.fromkeys(values_by_name.get(MODEL, ())):
         if name in MODELS and task in MODELS[name].tasks:
-            own = distributions(MODELS[name].space_of(task, rare=True))
-            found |= {f"{name}.{axis}": kind for axis, kind in own.items()}
-    return found
+            model_distributions = distributions(MODELS[name].space_of(task, rare=True))
+            axis_distributions |= {
+                f"{name}.{axis}": kind for axis, kind in model_distributions.items()
+            }
+    return axis_distributions
 
 
-def _widened(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
+def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
     """A distribution that holds all values, as near the given one as can be."""
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+    is_numeric = all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in values
+    )
     choices = getattr(kind, "choices", None)
-    if choices is not None or not numbers or not all(map(math.isfinite, values)):
-        known = [_plain(one) for one in choices or ()]
-        more = [one for one in dict.fromkeys(values) if one not in known]
-        return CategoricalDistribution([*known, *more])
+    if choices is not None or not is_numeric or not all(map(math.isfinite, values)):
+        known_choices = [_to_plain_value(choice) for choice in choices or ()]
+        new_choices = [value for value in dict.fromkeys(values) if value not in known_choices]
+        return CategoricalDistribution([*known_choices, *new_choices])
     low, high = min(values), max(values)
     log = low > 0 and (kind is None or bool(getattr(kind, "log", False)))
     if isinstance(kind, FloatDistribution | IntDistribution):
         low, high = min(low, kind.low), max(high, kind.high)
-    whole = all(isinstance(one, int) for one in values)
-    if whole and not isinstance(kind, FloatDistribution):
+    is_integer = all(isinstance(value, int) for value in values)
+    if is_integer and not isinstance(kind, FloatDistribution):
         return IntDistribution(int(low), int(high), log=log and int(low) >= 1)
     return FloatDistribution(low, high, log=log)

@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.files.opening import check_path
+from core.datasets.files.file_bytes import check_path
 from core.datasets.files.table_file import open_table
-from core.datasets.sampling.taking import parts_that_fit
+from core.datasets.sampling.file_parts import memory_sized_parts
 from core.errors import UnusableError
 from core.export.bundle import folder_file
 from core.export.bundle.structured_prediction import predict_rows
-from core.export.choices import runs_code
+from core.export.card_record import ModelCard, card_of
 from core.export.destination import check_destination, write_whole_file
+from core.export.exportable_models import can_run_code
 from core.export.files import joblib_file, json_model, npz_file, skops_file
-from core.export.files.model_card import card_of
-from core.export.onnx.file import OnnxModel
+from core.export.onnx.onnx_file import OnnxModel
 from core.export.raw_rows import rows_of
-from core.tuning.scores.scoring import in_a_sentence
+from core.tuning.scores.scoring import one_line_error
 
-_LOADERS = {".skops": skops_file.load, ".joblib": joblib_file.load}
-_ARRAYS = {".npz": npz_file.load, ".json": json_model.load}
+_LOADERS = {".skops": skops_file.load_pipeline, ".joblib": joblib_file.load_pipeline}
+_ARRAYS = {".npz": npz_file.load_arrays, ".json": json_model.load_arrays}
 
 
-def _nothing(done: int, every: int) -> None:
+def _ignore_progress(done: int, every: int) -> None:
     """Say nothing."""
 
 
@@ -36,7 +36,7 @@ def predict_file(
     model_path: Path | str,
     file: Path | str,
     out: Path | str | None = None,
-    tell: Callable[[int, int], None] = _nothing,
+    report: Callable[[int, int], None] = _ignore_progress,
     *,
     trust: bool = False,
 ) -> pd.DataFrame:
@@ -47,18 +47,18 @@ def predict_file(
             sequences and molecules; .zip for topics and deep latent Gaussian models).
         file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
         out: where to write the table as CSV; None to write nothing.
-        tell: (tokens, molecules or rows done, how many) from time to time.
+        report: (tokens, molecules or rows done, how many) from time to time.
         trust: whether a file that can run code when it is opened (.joblib) may be opened.
 
     Returns:
         Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
-        the sequence of a token; for molecules what core.export.bundle.folds says.
+        the sequence of a token; for molecules what core.export.bundle.fold_prediction says.
 
     Raises:
         UnusableError: an unusable model or file, a missing column, or nowhere to write.
     """
-    parts = list(predicted_parts(model_path, file, tell, trust=trust))
-    table = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    tables = list(prediction_tables(model_path, file, report, trust=trust))
+    table = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
     if out is not None:
         write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
     return table
@@ -68,14 +68,14 @@ def predict_into(
     model_path: Path | str,
     file: Path | str,
     out: Path | str,
-    tell: Callable[[int, int], None] = _nothing,
+    report: Callable[[int, int], None] = _ignore_progress,
     *,
     trust: bool = False,
 ) -> int:
     """Write the predictions of a file of any size as CSV; how many there are.
 
     Args:
-        model_path, file, tell, trust: as for `predict_file`.
+        model_path, file, report, trust: as for `predict_file`.
         out: where to write; the file appears whole or not at all.
 
     Raises:
@@ -83,31 +83,31 @@ def predict_into(
     """
     path, count = Path(out).expanduser(), 0
     check_destination(path)
-    parts = predicted_parts(model_path, file, tell, trust=trust)
-    first = next(parts)  # what is unusable is said before anything is written
+    tables = prediction_tables(model_path, file, report, trust=trust)
+    first = next(tables)  # what is unusable is said before anything is written
 
-    def write(draft: Path) -> None:
+    def write_tables(draft: Path) -> None:
         nonlocal count
-        with draft.open("w", encoding="utf-8", newline="") as into:
-            for at, table in enumerate(chain([first], parts)):
-                table.to_csv(into, index=False, header=at == 0)
+        with draft.open("w", encoding="utf-8", newline="") as stream:
+            for index, table in enumerate(chain([first], tables)):
+                table.to_csv(stream, index=False, header=index == 0)
                 count += len(table)
 
-    write_whole_file(path, write)
+    write_whole_file(path, write_tables)
     return count
 
 
-def predicted_parts(
+def prediction_tables(
     model_path: Path | str,
     file: Path | str,
-    tell: Callable[[int, int], None] = _nothing,
+    report: Callable[[int, int], None] = _ignore_progress,
     *,
     trust: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Tables of predictions as `predict_file` has them: one, or of a file past memory several.
 
     Args:
-        model_path, file, tell, trust: as there.
+        model_path, file, report, trust: as there.
 
     Raises:
         UnusableError: as there.
@@ -115,45 +115,45 @@ def predicted_parts(
     path = check_path(str(model_path))
     ending = path.suffix.lower()
     if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
-        yield folder_file.predict_rows(path, str(file), tell)
+        yield folder_file.predict_rows(path, str(file), report)
     elif ending in _ARRAYS:
-        yield predict_rows(_ARRAYS[ending](path), str(file), tell)
+        yield predict_rows(_ARRAYS[ending](path), str(file), report)
     elif ending == ".onnx":
         model = OnnxModel(path)
-        for rows in _rows_in_parts(str(file), model.card):
-            said = model.outputs(rows)
-            yield outputs_table(said["prediction"], said.get("probabilities"), model.classes_)
+        for rows in _row_chunks(str(file), model.card):
+            outputs = model.outputs(rows)
+            yield outputs_table(outputs["prediction"], outputs.get("probabilities"), model.classes_)
     else:
         pipeline, card = load_model(path, trust=trust)
-        for rows in _rows_in_parts(str(file), card):
-            yield predicted(pipeline, rows, str(path))
+        for rows in _row_chunks(str(file), card):
+            yield checked_predictions(pipeline, rows, str(path))
 
 
-def predicted(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
+def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
     """What a pipeline says of raw rows.
 
     Raises:
         UnusableError: it cannot predict them; `where` says whose they are.
     """
     try:
-        return predictions(pipeline, rows)
+        return predictions_table(pipeline, rows)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         raise UnusableError(
-            f"the model cannot predict these rows ({in_a_sentence(error)})",
+            f"the model cannot predict these rows ({one_line_error(error)})",
             where=where,
             cure="export the model again, or give rows like those it was trained on",
         ) from error
 
 
-def _rows_in_parts(file: str, card: dict[str, Any]) -> Iterator[Any]:
+def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
     """The raw rows of a file, all at once where they fit into memory."""
-    for part in parts_that_fit(open_table(file)):
-        with part.lines.named():
-            rows = rows_of(part, card)
+    for file_part in memory_sized_parts(open_table(file)):
+        with file_part.lines.translate_line_numbers():
+            rows = rows_of(file_part, card)
         yield rows
 
 
-def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dict[str, Any]]:
+def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, ModelCard]:
     """An exported pipeline and what it says about itself.
 
     Args:
@@ -170,7 +170,7 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dic
             where=str(path),
             cure="give a .skops, .joblib, .onnx, .npz, .json or .zip file",
         )
-    if runs_code(path) and not trust:
+    if can_run_code(path) and not trust:
         raise UnusableError(
             "opening a joblib file can run any code that is in it, with all your rights",
             where=str(path),
@@ -178,7 +178,7 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dic
         )
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)
-    if not _says_columns(card) or not hasattr(pipeline, "predict"):
+    if card is None or not hasattr(pipeline, "predict"):
         raise UnusableError(
             "this model does not say which columns it takes",
             where=str(path),
@@ -187,26 +187,18 @@ def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, dic
     return pipeline, card
 
 
-def _says_columns(card: dict[str, Any]) -> bool:
-    """Whether a card says how rows are read; a stranger may have written anything into it."""
-    lists = [card.get(name) for name in ("features", "text", "columns")]
-    words = all(isinstance(one, list) and all(isinstance(w, str) for w in one) for one in lists)
-    texts = all(isinstance(card.get(name), str) for name in ("target", "format"))
-    return words and texts and all(isinstance(card.get(n), dict) for n in ("read_csv", "libsvm"))
-
-
-def predictions(pipeline: Any, rows: Any) -> pd.DataFrame:
+def predictions_table(pipeline: Any, rows: Any) -> pd.DataFrame:
     """Predictions, and probabilities of every class where the model gives them."""
-    shares = pipeline.predict_proba(rows) if hasattr(pipeline, "predict_proba") else None
-    return outputs_table(pipeline.predict(rows), shares, getattr(pipeline, "classes_", ()))
+    probabilities = pipeline.predict_proba(rows) if hasattr(pipeline, "predict_proba") else None
+    return outputs_table(pipeline.predict(rows), probabilities, getattr(pipeline, "classes_", ()))
 
 
 def outputs_table(
-    predicted: np.ndarray, shares: np.ndarray | None, classes: Sequence[Any]
+    predictions: np.ndarray, probabilities: np.ndarray | None, classes: Sequence[Any]
 ) -> pd.DataFrame:
     """A line a row: the prediction, and the probability of every class where there are some."""
-    table = pd.DataFrame({"prediction": predicted})
-    if shares is not None:
-        for place, label in enumerate(classes):
-            table[f"probability of {label}"] = shares[:, place]
+    table = pd.DataFrame({"prediction": predictions})
+    if probabilities is not None:
+        for column, label in enumerate(classes):
+            table[f"probability of {label}"] = probabilities[:, column]
     return table

@@ -36,12 +36,12 @@ def log_h(u: Array) -> Array:
     middle = np.clip(u, FAR, -1.0)
     direct = np.log(_density(near) + near * ndtr(near))
     gaussian = -0.5 * u * u - LOG_SQRT_2PI
-    by_mills = gaussian + np.log1p(middle * mills(middle))
+    by_mills = gaussian + np.log1p(middle * mills_ratio(middle))
     far = gaussian - 2.0 * np.log(np.maximum(-u, 1.0))
     return np.where(u > -1.0, direct, np.where(u > FAR, by_mills, far))
 
 
-def mills(u: Array) -> Array:
+def mills_ratio(u: Array) -> Array:
     """M(u) = Φ(u)/φ(u) = √(π/2) erfcx(−u/√2), for u ≤ 0 without underflow."""
     return np.sqrt(np.pi / 2.0) * erfcx(-np.asarray(u) / np.sqrt(2.0))
 
@@ -58,10 +58,10 @@ def log_expected_improvement(mean: Array, sd: Array, best: float) -> Slopes:
     u = (mean - best) / sd
     near, low = np.maximum(u, -1.0), np.minimum(u, -1.0)
     h = _density(near) + near * ndtr(near)
-    M = mills(low)
+    M = mills_ratio(low)
     # φ/h = 1/(1 + uM); far out 1 + uM → 1/u².
     safe = np.maximum(low, FAR)
-    density_over_h = np.where(low > FAR, 1.0 / (1.0 + safe * mills(safe)), low * low)
+    density_over_h = np.where(low > FAR, 1.0 / (1.0 + safe * mills_ratio(safe)), low * low)
     by_mean = np.where(u > -1.0, ndtr(near) / h, M * density_over_h) / sd
     by_sd = np.where(u > -1.0, _density(near) / h, density_over_h) / sd
     return np.log(sd) + log_h(u), by_mean, by_sd
@@ -72,7 +72,7 @@ def log_probability_of_improvement(mean: Array, sd: Array, best: float) -> Slope
     u = (mean - best) / sd
     low = np.minimum(u, 0.0)
     high = np.maximum(u, 0.0)
-    hazard = np.where(u <= 0.0, 1.0 / mills(low), _density(high) / ndtr(high))
+    hazard = np.where(u <= 0.0, 1.0 / mills_ratio(low), _density(high) / ndtr(high))
     return log_ndtr(u), hazard / sd, -u * hazard / sd
 
 

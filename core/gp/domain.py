@@ -1,4 +1,4 @@
-"""The points that may be tried: the unit cube with whole numbers on their lattice, choices one-hot.
+"""The allowed points: the unit cube with whole numbers on their lattice, choices one-hot.
 
 A *point* is a unit vector (core.space); an *allowed* point is one that some setting maps to.
 """
@@ -20,7 +20,7 @@ DECIMALS = 7
 ALL_NEIGHBOURS = 16  # a whole number with at most so many values tries them all
 
 
-class Domain:
+class SearchDomain:
     """The allowed points of a space.
 
     Args:
@@ -39,10 +39,10 @@ class Domain:
         self.first = np.concatenate([[0], np.cumsum(widths)]).astype(int)
         ranged = [axis.kind == "float" and axis.high > axis.low for axis in self.space]
         self.free = np.array([ranged[axis] for axis in self.axis_of])
-        self.size = math.prod(self.count(axis) for axis in self.space)
+        self.size = math.prod(self.value_count(axis) for axis in self.space)
 
     @staticmethod
-    def count(axis: Axis) -> float:
+    def value_count(axis: Axis) -> float:
         """How many values an axis has; infinite for a real number of positive range."""
         if axis.kind == "choice":
             return len(axis.choices)
@@ -55,25 +55,25 @@ class Domain:
         """The number of entries of a point."""
         return len(self.axis_of)
 
-    def snap(self, points: Array) -> Array:
+    def snap_points(self, points: Array) -> Array:
         """The nearest allowed points, shape (m, width): numbers rounded, choices by their largest.
 
         Up to the rounding of real numbers equal to `unit_vector(space, setting_at(space, point))`,
         but for many points at once.
         """
         snapped = np.asarray(np.clip(points, 0.0, 1.0).round(DECIMALS), dtype=np.float64)
-        for at, axis in zip(self.first, self.space, strict=False):
+        for start, axis in zip(self.first, self.space, strict=False):
             if axis.kind == "choice":
-                block = snapped[:, at : at + axis.width]
-                snapped[:, at : at + axis.width] = np.eye(axis.width)[block.argmax(axis=1)]
-            elif self.count(axis) == 1:
-                snapped[:, at] = axis.to_unit(axis.low)[0]
+                block = snapped[:, start : start + axis.width]
+                snapped[:, start : start + axis.width] = np.eye(axis.width)[block.argmax(axis=1)]
+            elif self.value_count(axis) == 1:
+                snapped[:, start] = axis.to_unit(axis.low)[0]
             elif axis.kind == "int":
-                snapped[:, at] = self._to_unit(axis, self._from_unit(axis, snapped[:, at]))
+                snapped[:, start] = self._to_unit(axis, self._from_unit(axis, snapped[:, start]))
         return snapped
 
     @staticmethod
-    def _ends(axis: Axis) -> tuple[float, float, float, float]:
+    def _axis_ends(axis: Axis) -> tuple[float, float, float, float]:
         """Where the first and last whole number lie on the axis, and in the unit interval."""
         low, high = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
         if axis.log:
@@ -81,36 +81,36 @@ class Domain:
         return axis.low, axis.high, low, high
 
     def _from_unit(self, axis: Axis, units: Array) -> Array:
-        start, end, low, high = self._ends(axis)
-        at = start + (units - low) / (high - low) * (end - start)
-        return np.clip(np.rint(np.exp(at) if axis.log else at), axis.low, axis.high)
+        start, end, low, high = self._axis_ends(axis)
+        position = start + (units - low) / (high - low) * (end - start)
+        return np.clip(np.rint(np.exp(position) if axis.log else position), axis.low, axis.high)
 
     def _to_unit(self, axis: Axis, values: Array) -> Array:
-        start, end, low, high = self._ends(axis)
-        at = np.log(values) if axis.log else values
-        return low + (at - start) / (end - start) * (high - low)
+        start, end, low, high = self._axis_ends(axis)
+        position = np.log(values) if axis.log else values
+        return low + (position - start) / (end - start) * (high - low)
 
-    def spread(self, columns: Array) -> Array:
+    def points_from_uniforms(self, columns: Array) -> Array:
         """Allowed points from uniform draws, one column an axis: shape (m, axes) -> (m, width)."""
         points = np.empty((len(columns), self.width))
-        for k, (at, axis) in enumerate(zip(self.first, self.space, strict=False)):
+        for k, (start, axis) in enumerate(zip(self.first, self.space, strict=False)):
             if axis.kind == "choice":
-                picked = np.minimum(columns[:, k] * axis.width, axis.width - 1).astype(int)
-                points[:, at : at + axis.width] = np.eye(axis.width)[picked]
+                codes = np.minimum(columns[:, k] * axis.width, axis.width - 1).astype(int)
+                points[:, start : start + axis.width] = np.eye(axis.width)[codes]
             else:
-                points[:, at] = columns[:, k]
-        return self.snap(points)
+                points[:, start] = columns[:, k]
+        return self.snap_points(points)
 
-    def everything(self) -> Array:
+    def all_points(self) -> Array:
         """All allowed points of a finite domain, shape (size, width)."""
-        blocks = [self._values(axis) for axis in self.space]
-        rows = [np.concatenate(parts) for parts in itertools.product(*blocks)]
+        blocks = [self._axis_points(axis) for axis in self.space]
+        rows = [np.concatenate(axis_points) for axis_points in itertools.product(*blocks)]
         return np.array(rows)
 
-    def _values(self, axis: Axis) -> Array:
+    def _axis_points(self, axis: Axis) -> Array:
         if axis.kind == "choice":
             return np.eye(axis.width)
-        if self.count(axis) == 1:
+        if self.value_count(axis) == 1:
             return np.array([axis.to_unit(axis.low)])
         return self._to_unit(axis, np.arange(round(axis.low), round(axis.high) + 1.0))[:, None]
 
@@ -120,22 +120,22 @@ class Domain:
         Every other choice; every other whole number where there are few, otherwise steps of
         1, 2, 4 … up and down. Shape (any number, width).
         """
-        found = []
-        for at, axis in zip(self.first, self.space, strict=False):
-            if self.count(axis) == 1 or axis.kind == "float":
+        neighbours = []
+        for start, axis in zip(self.first, self.space, strict=False):
+            if self.value_count(axis) == 1 or axis.kind == "float":
                 continue
-            block = slice(at, at + axis.width)
+            block = slice(start, start + axis.width)
             for entries in self._values_near(axis, point[block]):
                 if not np.array_equal(entries, point[block]):
                     near = point.copy()
                     near[block] = entries
-                    found.append(near)
-        return np.array(found).reshape(-1, self.width)
+                    neighbours.append(near)
+        return np.array(neighbours).reshape(-1, self.width)
 
     def _values_near(self, axis: Axis, entries: Array) -> Array:
-        if self.count(axis) <= ALL_NEIGHBOURS or axis.kind == "choice":
-            return self._values(axis)
-        steps = 2.0 ** np.arange(int(math.log2(self.count(axis))) + 1)
+        if self.value_count(axis) <= ALL_NEIGHBOURS or axis.kind == "choice":
+            return self._axis_points(axis)
+        steps = 2.0 ** np.arange(int(math.log2(self.value_count(axis))) + 1)
         values = self._from_unit(axis, entries)[0] + np.concatenate([-steps[::-1], steps])
         inside = (values >= axis.low) & (values <= axis.high)
         return self._to_unit(axis, values[inside])[:, None]

@@ -1,4 +1,4 @@
-"""Kernels of a Gaussian process: what each offers, correlation functions and their slopes.
+"""Kernels of a Gaussian process, their correlation functions and slopes.
 
 Notation:
     A, B    points in the unit cube, shapes (n, width) and (m, width)
@@ -52,10 +52,7 @@ def correlation(kernel: str, s: Array) -> Array:
 def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
     """R(s) and R′(s), each of the shape of s, sharing the one exponential.
 
-    R′: se −½ R; matern32 −(3/2) e⁻ᵘ; matern52 −(5/6) (1 + u) e⁻ᵘ.
-
-    Raises:
-        ValueError: the kernel is none of `KERNELS`.
+    R′: se −½ R; matern32 −(3/2) e⁻ᵘ; matern52 −(5/6) (1 + u) e⁻ᵘ. Raises as `correlation`.
     """
     if kernel == "se":
         value = np.exp(-0.5 * s)
@@ -82,7 +79,7 @@ def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What the marginal likelihood chooses.
+    """The hyperparameters that the marginal likelihood learns.
 
     Attributes:
         lengths: ℓ, one for every entry of the unit vector, shape (width,).
@@ -96,15 +93,15 @@ class Hyperparameters:
 
 
 class Kernel(ABC):
-    """What a posterior asks of a kernel k with noise variance σ²."""
+    """A kernel k with noise variance σ², as a posterior uses it."""
 
     @property
     @abstractmethod
-    def prior(self) -> float:
+    def prior_variance(self) -> float:
         """k(x, x), without the noise."""
 
     @abstractmethod
-    def scales(self) -> Array:
+    def length_scales(self) -> Array:
         """The length scales ℓ, shape (width,)."""
 
     @abstractmethod
@@ -112,7 +109,7 @@ class Kernel(ABC):
         """k(X, X) + σ² I, shape (n, n), in the memory order of LAPACK."""
 
     @abstractmethod
-    def cross(self, X: Array, points: Array) -> Array:
+    def cross_covariance(self, X: Array, points: Array) -> Array:
         """k(X, points), shape (n, m)."""
 
     @abstractmethod
@@ -141,11 +138,11 @@ class Stationary(Kernel):
     hyper: Hyperparameters
 
     @property
-    def prior(self) -> float:
+    def prior_variance(self) -> float:
         """The amplitude a."""
         return self.hyper.amplitude
 
-    def scales(self) -> Array:
+    def length_scales(self) -> Array:
         """ℓ, shape (width,)."""
         return self.hyper.lengths
 
@@ -157,11 +154,10 @@ class Stationary(Kernel):
         K[np.diag_indices_from(K)] += self.hyper.noise
         return K
 
-    def cross(self, X: Array, points: Array) -> Array:
+    def cross_covariance(self, X: Array, points: Array) -> Array:
         """Covariances a R(X, points), shape (n, m)."""
-        return self.hyper.amplitude * correlation(
-            self.name, squared_distances(X, points, self.hyper.lengths)
-        )
+        s = squared_distances(X, points, self.hyper.lengths)
+        return self.hyper.amplitude * correlation(self.name, s)
 
     def cross_and_slopes(self, X: Array, points: Array) -> tuple[Array, Slopes]:
         """The same and ∂k_i/∂x = a R′(s_i) 2 (x − X_i)/ℓ²."""

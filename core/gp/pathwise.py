@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 from scipy.stats import qmc
 
-from core.gp.kernels import Array, Stationary
-from core.gp.regression import Regression
+from core.gp.kernels import Array
+from core.gp.regression import GpPosterior
 from core.optimize.cholesky import solve_factored
 
 FREQUENCIES = 512  # twice as many features
@@ -74,7 +74,7 @@ class PosteriorDraws:
 
     def __init__(
         self,
-        regression: Regression[Stationary],
+        regression: GpPosterior,
         random: np.random.Generator,
         *,
         draws: int = 1,
@@ -85,22 +85,22 @@ class PosteriorDraws:
         omega = [frequencies(kernel.name, hyper.lengths, count, random) for _ in range(draws)]
         phase = random.uniform(0.0, 2.0 * np.pi, (draws, count))
         height = np.sqrt(hyper.amplitude / count) * random.rayleigh(size=(draws, count))
-        self._omega = [each.T.astype(np.float32) for each in omega]
+        self._omega = [frequency.T.astype(np.float32) for frequency in omega]
         self._phase, self._height = phase.astype(np.float32), height.astype(np.float32)
         noise = np.sqrt(hyper.noise) * random.standard_normal((draws, len(regression.X)))
-        residual = (regression.z - self._prior(regression.X) - noise).T
+        residual = (regression.z - self._prior_values(regression.X) - noise).T
         self._update = solve_factored(regression.L, residual).T
 
     def __call__(self, points: Array) -> Array:
         """The draws' values at points of shape (m, width), shape (draws, m)."""
-        values = self._prior(points)
+        values = self._prior_values(points)
         for start in range(0, len(points), BLOCK):
             block = slice(start, start + BLOCK)
-            k = self.regression.kernel.cross(self.regression.X, points[block])
+            k = self.regression.kernel.cross_covariance(self.regression.X, points[block])
             values[:, block] += self._update @ k
         return values
 
-    def _prior(self, points: Array) -> Array:
+    def _prior_values(self, points: Array) -> Array:
         values = np.empty((len(self._omega), len(points)))
         centred = (points - 0.5).astype(np.float32)
         for start in range(0, len(points), BLOCK):

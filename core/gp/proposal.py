@@ -1,4 +1,4 @@
-"""The next point: where an acquisition function is largest among the points not tried yet."""
+"""The next point: the largest acquisition among the points not tried yet."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
 from core.gp.acquisition import Acquisition
-from core.gp.ascent import climb
-from core.gp.domain import Domain
+from core.gp.ascent import maximize_from_starts
+from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
 from core.gp.regression import ResponseSurface
 
@@ -41,17 +41,17 @@ class Proposal:
     sd: float
 
 
-def scattered_around(domain: Domain, incumbent: Array, random: np.random.Generator) -> Array:
+def scattered_around(domain: SearchDomain, incumbent: Array, random: np.random.Generator) -> Array:
     """Allowed points scattered around one, shape (any number, width), most moved along few axes."""
     axes = len(domain.space)
     radius = 10.0 ** random.uniform(-4.0, -0.5, size=(CLOUD, 1))
     cloud = incumbent + radius * random.standard_normal((CLOUD, domain.width))
     flipped = random.random((CLOUD, axes)) < 1.0 / axes
     sparse = np.where(flipped[:, domain.axis_of] | ~domain.free, cloud, incumbent)
-    return np.vstack([domain.snap(sparse), domain.snap(cloud[::2])])
+    return np.vstack([domain.snap_points(sparse), domain.snap_points(cloud[::2])])
 
 
-class Search:
+class AcquisitionSearch:
     """Maximizes acquisition functions of one posterior over one domain.
 
     Candidates are a scrambled Sobol set and a cloud around the incumbent; the best few that lie
@@ -62,99 +62,98 @@ class Search:
         domain: the allowed points.
         best: the standardized response to beat.
         incumbent: the point of that response, shape (width,).
-        taken: points tried already or being tried, shape (any number, width).
+        tried_points: points of finished and running trials, shape (any number, width).
         random: the source of the scrambling.
 
     Attributes:
-        climbing: options of `core.gp.ascent.climb`.
+        ascent_options: options of `core.gp.ascent.maximize_from_starts`.
     """
 
-    climbing: ClassVar[dict[str, Any]] = {}
+    ascent_options: ClassVar[dict[str, Any]] = {}
 
     def __init__(
         self,
         regression: ResponseSurface,
-        domain: Domain,
+        domain: SearchDomain,
         best: float,
         incumbent: Array,
-        taken: Array,
+        tried_points: Array,
         random: np.random.Generator,
     ) -> None:
-        self._about = regression, domain, best, incumbent, taken, random
-        self.regression, self.domain, self.best, self.taken = regression, domain, best, taken
-        self.incumbent, self.random = incumbent, random
-        self.tree = cKDTree(taken) if len(taken) else None
+        self._arguments = regression, domain, best, incumbent, tried_points, random
+        self.regression, self.domain, self.best = regression, domain, best
+        self.incumbent, self.tried_points, self.random = incumbent, tried_points, random
+        self.tree = cKDTree(tried_points) if len(tried_points) else None
 
     @cached_property
-    def pool(self) -> Array:
+    def candidate_pool(self) -> Array:
         """Candidates that were not tried, shape (any number, width)."""
-        return self._left(self._candidates(self.incumbent, self.random))
+        return self._untried_points(self._candidates(self.incumbent, self.random))
 
     @cached_property
     def posterior(self) -> tuple[Array, Array] | None:
         """Mean and standard deviation of the pool; None where it is empty."""
-        return self.regression.posterior(self.pool) if len(self.pool) else None
+        return self.regression.posterior(self.candidate_pool) if len(self.candidate_pool) else None
 
-    def near(self) -> NearSearch:
+    def local_search(self) -> LocalSearch:
         """The same search in the surroundings of the incumbent."""
-        return NearSearch(*self._about)
+        return LocalSearch(*self._arguments)
 
-    def inward(self) -> InwardSearch:
+    def interior_search(self) -> InteriorSearch:
         """The same search with a prior against the edges."""
-        return InwardSearch(*self._about)
+        return InteriorSearch(*self._arguments)
 
     def maximize(self, acquisition: Acquisition) -> Proposal | None:
         """The untried point where the acquisition is largest; None if every point was tried."""
         if self.posterior is None:
             return None
-        values = acquisition(*self.posterior, self.best)[0] + self._log_prior(self.pool)[0]
+        pool = self.candidate_pool
+        values = acquisition(*self.posterior, self.best)[0] + self._log_prior(pool)[0]
+        best = pool[[int(np.argmax(values))]]
         if self.domain.size <= ENUMERATED:
-            return self._proposal(acquisition, self.pool[[int(np.argmax(values))]])
-        points, _ = self._climb(acquisition, self.pool[self._apart(values)])
-        points = np.vstack([self.domain.snap(points), self.pool[[int(np.argmax(values))]]])
-        points = self._left(points)
-        return self._proposal(acquisition, points)
+            return self._proposal(acquisition, best)
+        points, _ = self._climb_locally(acquisition, pool[self._separated_candidates(values)])
+        points = np.vstack([self.domain.snap_points(points), best])
+        return self._proposal(acquisition, self._untried_points(points))
 
     def _log_prior(self, points: Array) -> tuple[Array, Array]:
-        """What is added to an acquisition, shape (m,), and its slopes, shape (m, width)."""
+        """A term added to the acquisition, shape (m,), and its slopes, shape (m, width)."""
         return np.zeros(len(points)), np.zeros(points.shape)
 
-    def _values(self, acquisition: Acquisition, points: Array) -> Array:
-        return (
-            acquisition(*self.regression.posterior(points), self.best)[0]
-            + self._log_prior(points)[0]
-        )
+    def _acquisition_values(self, acquisition: Acquisition, points: Array) -> Array:
+        values = acquisition(*self.regression.posterior(points), self.best)[0]
+        return values + self._log_prior(points)[0]
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
         domain = self.domain
         if domain.size <= ENUMERATED:
-            return domain.everything()
+            return domain.all_points()
         # Evaluating m candidates costs m n² flops: fewer of them where n is large.
         power = int(np.clip(np.log2(4e8 / len(self.regression.X) ** 2), 8, 10))
         axes = len(domain.space)
         sobol = qmc.Sobol(axes, scramble=True, rng=random).random_base2(power)
-        return np.vstack([domain.spread(sobol), scattered_around(domain, incumbent, random)])
+        even = domain.points_from_uniforms(sobol)
+        return np.vstack([even, scattered_around(domain, incumbent, random)])
 
-    def _left(self, points: Array) -> Array:
-        """The points that were not tried, in their order."""
+    def _untried_points(self, points: Array) -> Array:
         if self.tree is None or len(points) == 0:
             return points
         apart, _ = self.tree.query(points, p=np.inf, distance_upper_bound=2 * SAME)
         return points[apart > SAME]
 
-    def _apart(self, values: Array) -> list[int]:
+    def _separated_candidates(self, values: Array) -> list[int]:
         """The best few candidates, none close to a better one in units of the length scales."""
         order = np.argsort(-values, kind="stable")[:100]
-        scaled = self.pool[order] / np.minimum(self.regression.lengths, 1.0)
-        chosen = [0]
+        scaled = self.candidate_pool[order] / np.minimum(self.regression.lengths, 1.0)
+        starts = [0]
         for k in range(1, len(order)):
-            if len(chosen) == STARTS:
+            if len(starts) == STARTS:
                 break
-            if np.abs(scaled[chosen] - scaled[k]).max(axis=1).min() > 0.1:
-                chosen.append(k)
-        return [int(order[k]) for k in chosen]
+            if np.abs(scaled[starts] - scaled[k]).max(axis=1).min() > 0.1:
+                starts.append(k)
+        return [int(order[k]) for k in starts]
 
-    def _climb(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
+    def _climb_locally(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
         """The starts moved uphill: real numbers by their gradient, the rest by neighbours."""
 
         def function(points: Array) -> tuple[Array, Array]:
@@ -166,40 +165,40 @@ class Search:
 
         free = self.domain.free
         points, values = (
-            climb(function, starts, free, **self.climbing)
+            maximize_from_starts(function, starts, free, **self.ascent_options)
             if free.any()
-            else (starts, self._values(acquisition, starts))
+            else (starts, self._acquisition_values(acquisition, starts))
         )
         if free.all():
             return points, values
         best = int(np.argmax(values))
         point, value = points[best], values[best]
         for _ in range(10):
-            near = self._left(self.domain.neighbours(point))
-            if len(near) == 0:
+            neighbours = self._untried_points(self.domain.neighbours(point))
+            if len(neighbours) == 0:
                 break
-            there = self._values(acquisition, near)
-            if there.max() <= value:
+            neighbour_values = self._acquisition_values(acquisition, neighbours)
+            if neighbour_values.max() <= value:
                 break
-            stepped = near[[int(np.argmax(there))]]
+            stepped = neighbours[[int(np.argmax(neighbour_values))]]
             climbed, climbed_value = (
-                climb(function, stepped, free, **self.climbing)
+                maximize_from_starts(function, stepped, free, **self.ascent_options)
                 if free.any()
-                else (stepped, there.max(keepdims=True))
+                else (stepped, neighbour_values.max(keepdims=True))
             )
             point, value = climbed[0], climbed_value[0]
         return np.vstack([points, point]), np.append(values, value)
 
     def _proposal(self, acquisition: Acquisition, points: Array) -> Proposal:
         """The best of the points, as it will be tried; from the pool where all were tried."""
-        points = points if len(points) else self.pool[:1]
+        points = points if len(points) else self.candidate_pool[:1]
         mean, sd = self.regression.posterior(points)
         value = acquisition(mean, sd, self.best)[0]
         k = int(np.argmax(value + self._log_prior(points)[0]))
         return Proposal(points[k], float(value[k]), float(mean[k]), float(sd[k]))
 
 
-class InwardSearch(Search):
+class InteriorSearch(AcquisitionSearch):
     """A search with a prior against the edges, for acquisitions that are logarithms.
 
     Far from every trial the acquisition is nearly flat, and largest in the corners by a little,
@@ -212,16 +211,14 @@ class InwardSearch(Search):
         domain = self.domain
         if domain.size <= ENUMERATED:
             return super()._log_prior(points)
-        ranged = np.array(
-            [axis.kind != "choice" and domain.count(axis) > 1 for axis in domain.space]
-        )
-        number = ranged[domain.axis_of]
+        ranged = [axis.kind != "choice" and domain.value_count(axis) > 1 for axis in domain.space]
+        number = np.array(ranged)[domain.axis_of]
         weight = 4.0 * points * (1.0 - points) + EDGE
         value = np.where(number, np.log(weight / (1.0 + EDGE)), 0.0).sum(axis=1)
         return value, np.where(number, (4.0 - 8.0 * points) / weight, 0.0)
 
 
-class NearSearch(Search):
+class LocalSearch(AcquisitionSearch):
     """A search among the points that differ from the incumbent by at most `NEAR` in every number.
 
     Where everything near the best is known well, the expected improvement is largest in the corners
@@ -229,35 +226,31 @@ class NearSearch(Search):
     by too few. Choices may be any.
     """
 
-    def __init__(
-        self,
-        regression: ResponseSurface,
-        domain: Domain,
-        best: float,
-        incumbent: Array,
-        taken: Array,
-        random: np.random.Generator,
-    ) -> None:
-        chosen = np.array([domain.space[axis].kind == "choice" for axis in domain.axis_of])
-        self.low = np.where(chosen, 0.0, np.clip(incumbent - NEAR, 0.0, 1.0))
-        self.high = np.where(chosen, 1.0, np.clip(incumbent + NEAR, 0.0, 1.0))
-        super().__init__(regression, domain, best, incumbent, taken, random)
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """The lowest and the highest value of every entry, each of shape (width,)."""
+        axes = self.domain.space
+        is_choice = np.array([axes[k].kind == "choice" for k in self.domain.axis_of])
+        low = np.where(is_choice, 0.0, np.clip(self.incumbent - NEAR, 0.0, 1.0))
+        return low, np.where(is_choice, 1.0, np.clip(self.incumbent + NEAR, 0.0, 1.0))
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
-        found = super()._candidates(incumbent, random)
+        candidates = super()._candidates(incumbent, random)
         if self.domain.size <= ENUMERATED:
-            return found
+            return candidates
         axes, first = len(self.domain.space), self.domain.first[:-1]
         columns = qmc.Sobol(axes, scramble=True, rng=random).random_base2(NEAR_CANDIDATES)
         ranged = np.array([axis.kind != "choice" for axis in self.domain.space])
-        inside = self.low[first] + columns * (self.high - self.low)[first]
-        return np.vstack([found, self.domain.spread(np.where(ranged, inside, columns))])
+        low, high = self.box
+        inside = low[first] + columns * (high - low)[first]
+        near = self.domain.points_from_uniforms(np.where(ranged, inside, columns))
+        return np.vstack([candidates, near])
 
-    def _left(self, points: Array) -> Array:
-        """The points near the incumbent that were not tried, in their order."""
-        near = ((points >= self.low - SAME) & (points <= self.high + SAME)).all(axis=1)
-        return super()._left(points[near])
+    def _untried_points(self, points: Array) -> Array:
+        low, high = self.box
+        near = ((points >= low - SAME) & (points <= high + SAME)).all(axis=1)
+        return super()._untried_points(points[near])
 
-    def _climb(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
-        points, values = super()._climb(acquisition, starts)
-        return np.clip(points, self.low, self.high), values
+    def _climb_locally(self, acquisition: Acquisition, starts: Array) -> tuple[Array, Array]:
+        points, values = super()._climb_locally(acquisition, starts)
+        return np.clip(points, *self.box), values

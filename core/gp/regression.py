@@ -1,7 +1,7 @@
-"""Gaussian-process regression under a given kernel: a factor that is kept and extended.
+"""Gaussian-process regression under a kernel, its factor extended by further points.
 
 Notation:
-    X       what the kernel sees of n points, shape (n, any)
+    X       the kernel's inputs of n points, shape (n, any)
     z       standardized responses, larger is better, shape (n,)
     K       k(X, X) + σ² I, with lower Cholesky factor L
     k       k(X, x), the covariances with a point x
@@ -18,18 +18,18 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from scipy.linalg import lapack
 
-from core.gp.kernels import Array, Kernel
-from core.optimize.cholesky import extended, jittered, solve_factored, solve_lower
+from core.gp.kernels import Array, Kernel, Stationary
+from core.optimize.cholesky import extend_factor, jittered_cholesky, solve_factored, solve_lower
 
 SMALLEST_VARIANCE = 1e-14  # of the prior's; below it a standard deviation is rounding
-LEAST_JITTER = 1e-8  # of the prior's variance
+MIN_JITTER = 1e-8  # of the prior's variance
 # Points up to which L is inverted: products with it take a sixth of the time that solving takes.
 _INVERTED = 400
 K = TypeVar("K", bound=Kernel)
 
 
 class ResponseSurface(Protocol):
-    """A posterior over unit vectors, as a search asks it."""
+    """A posterior over unit vectors, as a search uses it."""
 
     X: Array
     z: Array
@@ -64,7 +64,7 @@ class Posterior(ABC, Generic[K]):
     @property
     def lengths(self) -> Array:
         """The kernel's length scales."""
-        return self.kernel.scales()
+        return self.kernel.length_scales()
 
     @abstractmethod
     def whitened(self, k: Array) -> Array:
@@ -80,7 +80,7 @@ class Posterior(ABC, Generic[K]):
 
     def posterior(self, points: Array) -> tuple[Array, Array]:
         """μ = kᵀα and sd = √(k(x, x) − ‖F k‖²) at m points, each of shape (m,)."""
-        k = self.kernel.cross(self.X, points)
+        k = self.kernel.cross_covariance(self.X, points)
         return k.T @ self.alpha, self._deviation(self.whitened(k))
 
     def posterior_gradients(self, points: Array) -> tuple[Array, Array, Array, Array]:
@@ -95,13 +95,13 @@ class Posterior(ABC, Generic[K]):
         return k.T @ self.alpha, sd, slopes(self.alpha[:, None]), -falling / sd[:, None]
 
     def _deviation(self, v: Array) -> Array:
-        prior = self.kernel.prior
+        prior = self.kernel.prior_variance
         variance = prior - np.einsum("ij,ij->j", v, v)
         return np.asarray(np.sqrt(np.maximum(variance, SMALLEST_VARIANCE * prior)))
 
 
-class Approximation(Posterior[K]):
-    """A posterior that is given its α and F."""
+class ApproximatePosterior(Posterior[K]):
+    """A posterior by its α and F."""
 
     def __init__(self, kernel: K, X: Array, z: Array, alpha: Array, F: Array) -> None:
         super().__init__(kernel, X, z, alpha)
@@ -116,7 +116,7 @@ class Approximation(Posterior[K]):
         return np.asarray(self.F.T @ v)
 
 
-class Regression(Posterior[K]):
+class ExactPosterior(Posterior[K]):
     """The exact posterior.
 
     Args:
@@ -129,12 +129,12 @@ class Regression(Posterior[K]):
     def __init__(self, kernel: K, X: Array, z: Array, L: Array | None = None) -> None:
         if L is None:
             kernel = kernel.reaching(X)
-            L, jitter = jittered(kernel.covariance(X), LEAST_JITTER)
+            L, jitter = jittered_cholesky(kernel.covariance(X), MIN_JITTER)
             kernel = kernel.noisier(jitter) if jitter else kernel
         self.L = L
         super().__init__(kernel, X, z, solve_factored(L, z))
 
-    def extended(self, X_new: Array, z: Array) -> Regression[K]:
+    def extended(self, X_new: Array, z: Array) -> ExactPosterior[K]:
         """The posterior with m more points, the factor extended in m n² flops, not refactored.
 
         Args:
@@ -143,17 +143,17 @@ class Regression(Posterior[K]):
                 old ones, because standardization shifts them.
         """
         if len(X_new) == 0:
-            return Regression(self.kernel, self.X, z, self.L)
+            return ExactPosterior(self.kernel, self.X, z, self.L)
         X = np.vstack([self.X, X_new])
         kernel = self.kernel.reaching(X)
-        if kernel.prior != self.kernel.prior:
-            return Regression(kernel, X, z)
+        if kernel.prior_variance != self.kernel.prior_variance:
+            return ExactPosterior(kernel, X, z)
         try:
-            side = kernel.cross(self.X, X_new)
-            L = extended(self.L, side, kernel.covariance(X_new))
+            side = kernel.cross_covariance(self.X, X_new)
+            L = extend_factor(self.L, side, kernel.covariance(X_new))
         except np.linalg.LinAlgError:
-            return Regression(kernel, X, z)
-        return Regression(kernel, X, z, L)
+            return ExactPosterior(kernel, X, z)
+        return ExactPosterior(kernel, X, z, L)
 
     def whitened(self, k: Array) -> Array:
         """L⁻¹ k."""
@@ -170,3 +170,6 @@ class Regression(Posterior[K]):
         """L⁻¹, n³/3 flops."""
         inverse, _ = lapack.dtrtri(self.L, lower=1)
         return np.ascontiguousarray(inverse)
+
+
+GpPosterior = ExactPosterior[Stationary]

@@ -6,20 +6,18 @@ is better, the worse half compressed (core.gp.warping).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from core.gp.kernels import Hyperparameters, Stationary
-from core.gp.regression import Posterior, Regression
-from core.gp.warping import Warp
+from core.gp.regression import ExactPosterior, GpPosterior, Posterior
+from core.gp.warping import ScoreWarp
 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """What a view needs to evaluate the Gaussian process anywhere in the unit cube.
+    """The data from which a view evaluates the Gaussian process anywhere in the unit cube.
 
     Attributes:
         trials: how many trials it has seen.
@@ -30,12 +28,12 @@ class Surrogate:
         lengths: one for every entry of the unit vector.
         amplitude: variance of the standardized function.
         noise: variance of the standardized noise.
-        mean, scale, median, spread: between scores and responses, as of `core.gp.warping.Warp`.
+        mean, scale, median, spread: between scores and responses (`core.gp.warping.ScoreWarp`).
         maximize: whether larger scores are better.
         acquisition: ei, pi or mean.
         incumbent: unit vector of the best trial.
         next: unit vector of the next trial.
-        proposes: whether it chose the next trial; the first ones are spread, and it only watches.
+        proposes: whether it chose the next trial; the first ones are spread evenly instead.
     """
 
     trials: int = 0
@@ -57,21 +55,15 @@ class Surrogate:
     proposes: bool = True
 
     @property
-    def warp(self) -> Warp:
+    def score_warp(self) -> ScoreWarp:
         """Between scores and responses."""
-        return Warp(self.mean, self.scale, self.maximize, self.median, self.spread)
+        return ScoreWarp(self.mean, self.scale, self.maximize, self.median, self.spread)
 
-    def regression(self) -> Regression[Stationary]:
+    def regression(self) -> GpPosterior:
         """The posterior, refactored from the plain data; n³/3 flops."""
         hyper = Hyperparameters(np.array(self.lengths), self.amplitude, self.noise)
-        z = self.warp.responses(self.responses)
-        return Regression(Stationary(self.kernel, hyper), np.array(self.points), z)
-
-
-def surrogate_from_dict(plain: Mapping[str, Any]) -> Surrogate:
-    """The surrogate in a dict with (at least) its fields; other entries are passed over."""
-    known = {entry.name for entry in fields(Surrogate)}
-    return Surrogate(**{name: value for name, value in plain.items() if name in known})
+        z = self.score_warp.to_responses(self.responses)
+        return ExactPosterior(Stationary(self.kernel, hyper), np.array(self.points), z)
 
 
 def response_to_beat(regression: Posterior) -> tuple[float, int]:

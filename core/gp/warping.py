@@ -29,7 +29,7 @@ DEEPEST = 700.0  # −u at most: what is worse is beyond the largest numbers
 
 
 @dataclass(frozen=True)
-class Warp:
+class ScoreWarp:
     """How scores and standardized responses translate.
 
     Attributes:
@@ -52,24 +52,23 @@ class Warp:
         return 1.0 if self.maximize else -1.0
 
     @property
-    def _knee(self) -> float:
-        """The response of the median."""
+    def _median_response(self) -> float:
         return self.sign * (self.median - self.mean) / self.scale
 
-    def responses(self, scores: Sequence[float] | Array) -> Array:
+    def to_responses(self, scores: Sequence[float] | Array) -> Array:
         """The responses z of scores, shape (n,)."""
         s = np.asarray(scores, dtype=float)
         if self.spread == 0.0:
             return np.asarray(self.sign * (s - self.mean) / self.scale)
         r = self.sign * (s - self.median) / self.spread
-        return np.asarray(compressed(r) * (self.spread / self.scale) + self._knee)
+        return np.asarray(compressed(r) * (self.spread / self.scale) + self._median_response)
 
-    def scores(self, responses: Array) -> Array:
-        """The scores of responses, of any shape: the inverse of `responses`."""
+    def to_scores(self, responses: Array) -> Array:
+        """The scores of responses, of any shape: the inverse of `to_responses`."""
         z = np.asarray(responses, dtype=float)
         if self.spread == 0.0:
             return np.asarray(self.mean + self.sign * self.scale * z)
-        u = (z - self._knee) * (self.scale / self.spread)
+        u = (z - self._median_response) * (self.scale / self.spread)
         r = np.where(u < 0.0, -np.expm1(np.minimum(-u, DEEPEST)), u)
         return np.asarray(self.median + self.sign * self.spread * r)
 
@@ -78,7 +77,7 @@ class Warp:
 
         Quantiles of the score: an increasing function of z keeps them.
         """
-        ends = self.scores(mean - width * sd), self.scores(mean + width * sd)
+        ends = self.to_scores(mean - width * sd), self.to_scores(mean + width * sd)
         return ends if self.maximize else ends[::-1]
 
     def deviation(self, mean: Array, sd: Array) -> Array:
@@ -93,7 +92,7 @@ def compressed(r: Array) -> Array:
     return np.where(r < 0.0, -np.log1p(-np.minimum(r, 0.0)), r)
 
 
-def warp_of(scores: Sequence[float] | Array, maximize: bool) -> Warp:
+def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
     """The warp of finite scores, at least one.
 
     Where more than half of them are the best score, |b − c| is the median distance from it of those
@@ -109,9 +108,9 @@ def warp_of(scores: Sequence[float] | Array, maximize: bool) -> Warp:
         away = np.abs(best - t)
         away = away[away > ROUNDING]
         if len(away) == 0:
-            return Warp(largest * centre, 1.0, maximize)
+            return ScoreWarp(largest * centre, 1.0, maximize)
         spread = float(np.median(away))
     u = compressed(sign * (t - centre) / spread)
     m, d = float(u.mean()), float(u.std())
     mean, scale = centre + sign * spread * m, spread * d
-    return Warp(largest * mean, largest * scale, maximize, largest * centre, largest * spread)
+    return ScoreWarp(largest * mean, largest * scale, maximize, largest * centre, largest * spread)

@@ -1,5 +1,5 @@
 """−log p(data | w) of the models that penalty learners tune, with exact derivatives."""
 
-from core.losses.registry import LOSSES, build, parameter_groups
+from core.losses.registry import LOSSES, build_loss, parameter_groups
 
-__all__ = ["LOSSES", "build", "parameter_groups"]
+__all__ = ["LOSSES", "build_loss", "parameter_groups"]

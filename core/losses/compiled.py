@@ -1,7 +1,7 @@
 """Inner loops compiled to machine code, once a machine: numba with its cache on disk.
 
-The loops release the interpreter, so that threads work on several sequences at once. What they
-are given must be numpy arrays and numbers. Functions that prediction needs import nothing but
+The loops release the interpreter, so that threads work on several sequences at once. Their
+arguments must be numpy arrays and numbers. Functions that prediction needs import nothing but
 numpy and this decorator: an exported script holds their source and runs it without numba as well.
 """
 
@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 
 
-def _numba() -> Any:
-    """The module, without the settings that it would take from a file in the working folder.
-
-    The folder may be a stranger's, and the settings say from where machine code is loaded.
-    """
+def _import_numba() -> Any:
+    """The module, without the settings that it would take from a file in the working folder."""
+    # The folder may be a stranger's, and the settings say from where machine code is loaded.
     if os.path.exists(".numba_config.yaml") and "numba" not in sys.modules:
         before = sys.modules.get("yaml")
         sys.modules["yaml"] = None  # type: ignore[assignment]  # numba cannot read the file then
@@ -40,11 +38,10 @@ def _numba() -> Any:
     return numba
 
 
-njit = _numba().njit
+njit = _import_numba().njit
 
 # Sums may be reordered, which is what lets them use vector registers; infinities keep their sense.
 _FREEDOM = {"reassoc", "contract", "nsz", "arcp"}
-
 
 _PLAIN = (bool, int, float, str)
 _CONTENTS: dict[Any, bytes] = {}  # of what each function was compiled from, by function
@@ -53,28 +50,26 @@ _CONTENTS: dict[Any, bytes] = {}  # of what each function was compiled from, by 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as machine code, compiled when it is first called."""
     if getattr(sys, "frozen", False):  # its code says "core/…", which numba would seek where we are
-        place = str(sys.modules[function.__module__].__file__)
-        function.__code__ = function.__code__.replace(co_filename=place)
+        source_path = str(sys.modules[function.__module__].__file__)
+        function.__code__ = function.__code__.replace(co_filename=source_path)
     choices: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FREEDOM}
     try:
-        made = njit(cache=True, **choices)(function)
+        dispatcher = njit(cache=True, **choices)(function)
     except RuntimeError:  # no folder to keep the machine code in
         return njit(**choices)(function)
-    _CONTENTS[made] = _content(function)
-    kept: Any = getattr(made._cache, "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
+    _CONTENTS[dispatcher] = _content(function)
+    cache_file: Any = getattr(dispatcher._cache, "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
         # By itself numba looks at the function's own file alone, not at what it took from others.
-        kept._source_stamp = (kept._source_stamp, _CONTENTS[made])
-    return made
+        cache_file._source_stamp = (cache_file._source_stamp, _CONTENTS[dispatcher])
+    return dispatcher
 
 
 def _content(function: Callable[..., Any]) -> bytes:
-    """A digest of a function with the compiled functions and the numbers that its file imports.
-
-    All of them, as those that it calls may stand further down and take what it does not name.
-    """
+    """A digest of a function with the compiled functions and the numbers that its file imports."""
+    # All of them: what it calls may use further ones that it does not name itself.
     code, digest = function.__code__, hashlib.sha256()
-    constants = [one for one in code.co_consts if not isinstance(one, types.CodeType)]
+    constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
     digest.update(code.co_code + repr([code.co_names, constants]).encode())
     for name, value in sorted(function.__globals__.items()):
         if name.startswith("__"):
@@ -82,7 +77,7 @@ def _content(function: Callable[..., Any]) -> bytes:
         if isinstance(value, np.ndarray):
             digest.update(name.encode() + value.tobytes())
         elif isinstance(value, _PLAIN) or (
-            isinstance(value, tuple) and all(isinstance(one, _PLAIN) for one in value)
+            isinstance(value, tuple) and all(isinstance(element, _PLAIN) for element in value)
         ):
             digest.update(f"{name} {value!r}".encode())
         elif isinstance(value, Hashable):

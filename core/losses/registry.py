@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.linear.linear import LinearLoss, build_linear
-from core.losses.linear.logistic import LogisticLoss, build_logistic
-from core.losses.linear.multinomial import MultinomialLoss, build_multinomial
+from core.losses.linear.linear_loss import LinearLoss, build_linear
+from core.losses.linear.logistic_loss import LogisticLoss, build_logistic
+from core.losses.linear.multinomial_loss import MultinomialLoss, build_multinomial
 
 TableLoss = LinearLoss | LogisticLoss | MultinomialLoss
 
@@ -20,12 +20,8 @@ LOSSES: dict[str, Callable[..., TableLoss]] = {
 }
 
 
-def build(
-    loss_name: str,
-    X: Any,
-    y: Any,
-    fit_intercept: bool = True,
-    weights: np.ndarray | None = None,
+def build_loss(
+    loss_name: str, X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
 ) -> TableLoss:
     """The loss of a matrix and a target.
 
@@ -49,17 +45,17 @@ def parameter_groups(
     """π: the group of every parameter of a loss, shape (n,), −1 for the intercepts.
 
     Args:
-        loss: from `build`.
-        group_of_output: the group of every column of the matrix that was given, shape (p,); None
-            for one group. A column's K weights belong together.
+        loss: from `build_loss`.
+        group_of_output: the group of every column of the original matrix, shape (n_features,);
+            None for one group. A column's K weights belong together.
         by_class: each class (of a multinomial loss) has its own copies of the groups: group g of
             class k is g K + k.
     """
     design = loss.design
     if group_of_output is None:
-        group_of_output = np.zeros(design.given, dtype=np.intp)
+        group_of_output = np.zeros(design.n_features, dtype=np.intp)
     row = np.full(design.width, -1, dtype=np.intp)
-    row[: design.columns] = np.asarray(group_of_output, dtype=np.intp)[design.kept]
+    row[: design.column_count] = np.asarray(group_of_output, dtype=np.intp)[design.kept_columns]
     K = loss.K if isinstance(loss, MultinomialLoss) else 1
     if not by_class:
         return np.tile(row, K)

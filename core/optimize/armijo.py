@@ -12,31 +12,31 @@ import numpy as np
 
 # The share of the decrease that the slope promises which must come.
 SUFFICIENT = 1e-4
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
-def backtracked(
-    along: Callable[[float], tuple[np.ndarray, float] | None],
-    evaluate: Callable[[np.ndarray], tuple[float, Found]],
+def backtrack(
+    step_to: Callable[[float], tuple[np.ndarray, float] | None],
+    evaluate: Callable[[np.ndarray], tuple[float, T]],
     value: float,
     *,
     first: float = 1.0,
     factor: float = 0.5,
-) -> tuple[float, Found] | None:
-    """What was found at the first of the steps that lowers the function enough; None if none does.
+) -> tuple[float, T] | None:
+    """The evaluation of the first step that lowers the function enough; None if none does.
 
     Args:
-        along: size of a step -> (the point there, gᵀ times the way to it, which a descent makes
+        step_to: size of a step -> (the point there, gᵀ times the way to it, which a descent makes
             negative); None where it is not worth going.
-        evaluate: point -> (the function there, anything else that is known there).
+        evaluate: point -> (the function there, anything that goes with it).
         value: the function at the start.
         first, factor: the sizes are first, first · factor, first · factor² …
     """
     size = first
-    while (ahead := along(size)) is not None:
+    while (ahead := step_to(size)) is not None:
         x, promised = ahead
-        found = evaluate(x)
-        if promised < 0.0 and found[0] <= value + SUFFICIENT * promised:
-            return found
+        evaluation = evaluate(x)
+        if promised < 0.0 and evaluation[0] <= value + SUFFICIENT * promised:
+            return evaluation
         size *= factor
     return None

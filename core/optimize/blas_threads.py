@@ -12,8 +12,8 @@ from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-Given = ParamSpec("Given")
-Item = TypeVar("Item")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @cache
@@ -22,13 +22,11 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread(
-    generator: Callable[Given, Iterator[Item]],
-) -> Callable[Given, Iterator[Item]]:
+def one_blas_thread(generator: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
     """The same generator function, each of its steps computed on one BLAS thread."""
 
     @wraps(generator)
-    def quiet(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Item]:
+    def limited_steps(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         steps = generator(*args, **kwargs)
         try:
             while True:
@@ -41,4 +39,4 @@ def one_blas_thread(
         finally:
             steps.close()  # type: ignore[attr-defined]
 
-    return quiet
+    return limited_steps

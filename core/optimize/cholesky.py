@@ -25,8 +25,8 @@ def factorize(A: np.ndarray) -> np.ndarray:
     Raises:
         numpy.linalg.LinAlgError: A is not positive definite.
     """
-    L, info = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
-    if info != 0:
+    L, status = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
+    if status != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return L
 
@@ -37,15 +37,15 @@ def cholesky(A: np.ndarray) -> np.ndarray:
     Raises:
         numpy.linalg.LinAlgError: A is not finite.
     """
-    return jittered(A)[0]
+    return jittered_cholesky(A)[0]
 
 
-def jittered(A: np.ndarray, least: float = _ROUNDING) -> tuple[np.ndarray, float]:
+def jittered_cholesky(A: np.ndarray, min_jitter: float = _ROUNDING) -> tuple[np.ndarray, float]:
     """L of A + jitter I, and the jitter: 0 where A is positive definite as it is.
 
     Args:
         A: shape (n, n); in Fortran order its lower half is enough.
-        least: the first jitter that is tried, as a share of the largest diagonal entry.
+        min_jitter: the first jitter that is tried, as a share of the largest diagonal entry.
 
     Raises:
         numpy.linalg.LinAlgError: A is not finite.
@@ -53,20 +53,20 @@ def jittered(A: np.ndarray, least: float = _ROUNDING) -> tuple[np.ndarray, float
     A = A if A.flags.f_contiguous else A.T
     jitter = 0.0
     for _ in range(_TRIES):
-        L, info = lapack.dpotrf(A if jitter == 0.0 else _lifted(A, jitter), lower=1)
-        if info == 0 and math.isfinite(L[-1, -1]):
+        L, status = lapack.dpotrf(A if jitter == 0.0 else _with_jitter(A, jitter), lower=1)
+        if status == 0 and math.isfinite(L[-1, -1]):
             return L, jitter
-        jitter = max(_GROWTH * jitter, least * float(np.abs(np.diagonal(A)).max()) + 1e-300)
+        jitter = max(_GROWTH * jitter, min_jitter * float(np.abs(np.diagonal(A)).max()) + 1e-300)
     raise np.linalg.LinAlgError("the matrix is not finite, or far from positive definite")
 
 
-def _lifted(A: np.ndarray, jitter: float) -> np.ndarray:
+def _with_jitter(A: np.ndarray, jitter: float) -> np.ndarray:
     A = A.copy(order="F")
     A[np.diag_indices_from(A)] += jitter
     return A
 
 
-def extended(L: np.ndarray, side: np.ndarray, corner: np.ndarray) -> np.ndarray:
+def extend_factor(L: np.ndarray, side: np.ndarray, corner: np.ndarray) -> np.ndarray:
     """The factor of [[L Lᵀ, S], [Sᵀ, C]]: S and C of shapes (n, m), (m, m); m n² flops.
 
     It is [[L, 0], [Rᵀ, chol(C − Rᵀ R)]] with R = L⁻¹ S.
@@ -76,11 +76,11 @@ def extended(L: np.ndarray, side: np.ndarray, corner: np.ndarray) -> np.ndarray:
     """
     n, m = side.shape
     R = solve_lower(L, np.asfortranarray(side))
-    grown = np.zeros((n + m, n + m), order="F")
-    grown[:n, :n] = L
-    grown[n:, :n] = R.T
-    grown[n:, n:] = factorize(np.asfortranarray(corner - R.T @ R))
-    return grown
+    larger = np.zeros((n + m, n + m), order="F")
+    larger[:n, :n] = L
+    larger[n:, :n] = R.T
+    larger[n:, n:] = factorize(np.asfortranarray(corner - R.T @ R))
+    return larger
 
 
 def solve_lower(L: np.ndarray, B: np.ndarray, *, transposed: bool = False) -> np.ndarray:
@@ -100,5 +100,5 @@ def inverse_diagonal(L: np.ndarray) -> np.ndarray:
 
 
 def log_determinant(L: np.ndarray) -> float:
-    """Log |A|."""
+    """The log determinant log |A|."""
     return 2.0 * float(np.log(np.diagonal(L)).sum())

@@ -15,15 +15,15 @@ Loss and penalty are convex, so that every pair may be kept.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 
 import numpy as np
 
+from core.optimize.loss import LinearMap
 from core.optimize.two_loop import Pair, pair_of, two_loop
 
 _PAIRS, _PAIRS_OF_MANY = 60, 20
 _MANY = 5000  # parameters, beyond which so many pairs would cost more than they save
-_LEAST = 1e-10  # a share of ‖s‖ ‖y‖ below which rounding made the curvature
+_MIN_CURVATURE_SHARE = 1e-10  # a share of ‖s‖ ‖y‖ below which rounding made the curvature
 
 
 class CurvatureMemory:
@@ -34,27 +34,25 @@ class CurvatureMemory:
     """
 
     def __init__(self, size: int) -> None:
-        most = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
-        self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=most)
+        max_pairs = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
+        self._pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=max_pairs)
         self._curvature = 0.0
-        self._penalties = np.zeros(0)  # that the pairs below were made for
-        self._penalized: deque[Pair] = deque(maxlen=most)
+        self._penalties = np.zeros(0)  # of the pairs below
+        self._penalized: deque[Pair] = deque(maxlen=max_pairs)
 
     def __bool__(self) -> bool:
         return bool(self._pairs)
 
-    def add(self, s: np.ndarray, y: np.ndarray) -> None:
+    def add_pair(self, s: np.ndarray, y: np.ndarray) -> None:
         """Keep a pair; one without measurable curvature is left out."""
         product = float(s @ y)
-        if product > _LEAST * float(np.sqrt((s @ s) * (y @ y))):
+        if product > _MIN_CURVATURE_SHARE * float(np.sqrt((s @ s) * (y @ y))):
             self._pairs.append((s, y))
             self._curvature = float(y @ y) / product
             if len(self._penalties):
                 self._penalized.append(self._with_penalty(s, y))
 
-    def solver(
-        self, penalties: np.ndarray, curvature: float = 1.0
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    def approximate_inverse(self, penalties: np.ndarray, curvature: float = 1.0) -> LinearMap:
         """The product with an approximation of (H + diag c)⁻¹, symmetric and positive definite.
 
         Args:

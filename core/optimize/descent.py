@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from core.optimize.armijo import backtracked
-from core.optimize.loss import Correction, Loss, LossAt
+from core.optimize.armijo import backtrack
+from core.optimize.loss import Correction, Loss, LossPoint
 from core.optimize.newton import Newton
 
 # From this share of the objective on Newton's steps are not cut short any more.
 _NEAR = 1e-7
-# Nearer the minimum nobody could tell the models apart, and each digit is dear.
+# Nearer the minimum models hardly differ, and each further digit costs as much as the last.
 _NEAREST = 1e-8
-_MOST_APPROACH = 1000
+_MAX_APPROACH_STEPS = 1000
 # A step that promises more than this share of the objective and gains nothing is a stalled one.
 _STALLED = 1e-8
 # What rounding may add to a sum of m logarithms, relative to its size.
@@ -43,13 +43,13 @@ class Solution:
         fits: Newton steps taken.
     """
 
-    point: LossAt
+    point: LossPoint
     iterations: int
     fits: int
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class StepTolerance:
     """How closely a Newton step is computed.
 
     Attributes:
@@ -65,8 +65,8 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Stepped:
-    """Where a Newton step has led.
+class NewtonStepResult:
+    """The outcome of a Newton step.
 
     Attributes:
         point: a point that is lower; None where none was found.
@@ -75,7 +75,7 @@ class Stepped:
         lbfgs: those of L-BFGS, which took over where it is not 0.
     """
 
-    point: LossAt | None
+    point: LossPoint | None
     promised: float
     iterations: int
     lbfgs: int = 0
@@ -83,12 +83,12 @@ class Stepped:
 
 def newton_step(
     newton: Newton,
-    point: LossAt,
+    point: LossPoint,
     penalties: np.ndarray,
     corrections: Sequence[Correction | None] = (None,),
-    accuracy: Accuracy = Accuracy(),
+    accuracy: StepTolerance = StepTolerance(),
     penalty: Penalty | None = None,
-) -> Stepped:
+) -> NewtonStepResult:
     """A Newton step on loss + ½ Σ c_i w_i², shortened until loss + penalty falls.
 
     Args:
@@ -104,22 +104,21 @@ def newton_step(
     slope = point.gradient + penalties * point.w
     iterations = 0
     for correction in corrections:
-        direction, taken = newton.direction(
+        direction, inner_iterations = newton.direction(
             point, slope, penalties, correction, accuracy.forcing, accuracy.enough
         )
-        iterations += taken
+        iterations += inner_iterations
         reached = line_search(newton.loss, point, direction, slope, penalty)
         if reached is not None:
             break
     promised = -0.5 * float(slope @ direction)
-    stalled = accuracy.stalled
-    if stalled is None:
-        stalled = _STALLED * (1.0 + abs(point.value))
+    usual = _STALLED * (1.0 + abs(point.value))
+    stalled = usual if accuracy.stalled is None else accuracy.stalled
     if reached is not None or promised <= stalled:
-        return Stepped(reached, promised, iterations)
-    reached, taken = _by_lbfgs(newton.loss, penalties, point)
+        return NewtonStepResult(reached, promised, iterations)
+    reached, lbfgs = _by_lbfgs(newton.loss, penalties, point)
     falls = reached.value + penalty(reached.w) < point.value + penalty(point.w)
-    return Stepped(reached if falls else None, promised, iterations + taken, taken)
+    return NewtonStepResult(reached if falls else None, promised, iterations + lbfgs, lbfgs)
 
 
 def _quadratic(penalties: np.ndarray) -> Penalty:
@@ -127,8 +126,8 @@ def _quadratic(penalties: np.ndarray) -> Penalty:
 
 
 def line_search(
-    loss: Loss, point: LossAt, direction: np.ndarray, slope: np.ndarray, penalty: Penalty
-) -> LossAt | None:
+    loss: Loss, point: LossPoint, direction: np.ndarray, slope: np.ndarray, penalty: Penalty
+) -> LossPoint | None:
     """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough.
 
     None where none does: the point is the minimum up to rounding, or the direction is bad.
@@ -136,30 +135,30 @@ def line_search(
     promised = float(slope @ direction)
     if not promised < 0.0:
         return None
-    now = point.value + penalty(point.w)
-    least = _ROUNDING * abs(now)
+    value = point.value + penalty(point.w)
+    rounding = _ROUNDING * abs(value)
 
-    def along(size: float) -> tuple[np.ndarray, float] | None:
-        if size < 1.0 and (size <= _SHORTEST or -size * promised < least):
+    def step_to(size: float) -> tuple[np.ndarray, float] | None:
+        if size < 1.0 and (size <= _SHORTEST or -size * promised < rounding):
             return None
         return point.w + size * direction, size * promised
 
-    def evaluate(w: np.ndarray) -> tuple[float, LossAt]:
-        tried = loss.at(w)
-        return tried.value + penalty(tried.w), tried
+    def evaluate(w: np.ndarray) -> tuple[float, LossPoint]:
+        trial_point = loss.point_at(w)
+        return trial_point.value + penalty(trial_point.w), trial_point
 
-    found = backtracked(along, evaluate, now)
-    return None if found is None else found[1]
+    accepted_step = backtrack(step_to, evaluate, value)
+    return None if accepted_step is None else accepted_step[1]
 
 
-def solve(
+def solve_penalized(
     loss: Loss,
     penalties: np.ndarray,
     w: np.ndarray,
     *,
     tolerance: float = 1e-9,
     scale: float | None = None,
-    most: int = 100,
+    max_steps: int = 100,
     newton: Newton | None = None,
 ) -> Solution:
     """Minimizes loss(w) + ½ Σ c_i w_i² by Newton steps, by L-BFGS where they stall.
@@ -170,21 +169,22 @@ def solve(
         w: where to start.
         tolerance: stop when a step promises a decrease of less than this share of the scale.
         scale: of the loss; None for 1 + |loss| where the step starts.
-        most: Newton steps at most.
+        max_steps: Newton steps at most.
         newton: to go on with the same preconditioner.
     """
     newton = newton or Newton(loss)
-    point, iterations = loss.at(w), 0
+    point, iterations = loss.point_at(w), 0
     if newton.memory is not None:
         tolerance = max(tolerance, _NEAREST)
         limit = max(tolerance, _NEAR) * (scale or 1.0)
-        point, iterations = approached(newton, penalties, point, limit, relative=scale is None)
+        is_relative = scale is None
+        point, iterations = approach_minimum(newton, penalties, point, limit, is_relative)
         if tolerance >= _NEAR:
             return Solution(point, iterations, 1)
     forcing = 0.1
-    for fits in range(1, most + 1):
+    for fits in range(1, max_steps + 1):
         limit = tolerance * (scale or 1.0 + abs(point.value))
-        accuracy = Accuracy(forcing, 0.1 * limit, limit)
+        accuracy = StepTolerance(forcing, 0.1 * limit, limit)
         step = newton_step(newton, point, penalties, [point.correction()], accuracy)
         iterations += step.iterations
         point = step.point or point
@@ -196,9 +196,9 @@ def solve(
     return Solution(point, iterations, fits)
 
 
-def approached(
-    newton: Newton, penalties: np.ndarray, point: LossAt, limit: float, *, relative: bool
-) -> tuple[LossAt, int]:
+def approach_minimum(
+    newton: Newton, penalties: np.ndarray, point: LossPoint, limit: float, is_relative: bool
+) -> tuple[LossPoint, int]:
     """A point near the minimum by L-BFGS with the remembered curvature, and its iterations.
 
     For losses whose curvature changes so fast that Newton steps from afar are mostly cut short:
@@ -208,34 +208,33 @@ def approached(
         newton: of the loss, with a memory.
         penalties: c, shape (n,).
         point: where to start.
-        limit: it stops when a step promises less; a share of 1 + |loss| if relative.
-        relative: see limit.
+        limit: it stops when a step promises less; a share of 1 + |loss| where `is_relative`.
+        is_relative: see limit.
     """
     loss, memory, penalty = newton.loss, newton.memory, _quadratic(penalties)
     assert memory is not None  # callers ask only where there is one
-    for iteration in range(1, _MOST_APPROACH + 1):
+    for iteration in range(1, _MAX_APPROACH_STEPS + 1):
         slope = point.gradient + penalties * point.w
         steepness = float(np.sqrt(slope @ slope))
-        direction = -memory.solver(penalties, curvature=steepness)(slope)
+        direction = -memory.approximate_inverse(penalties, curvature=steepness)(slope)
         promised = -0.5 * float(slope @ direction)
-        if memory and promised <= limit * (1.0 + abs(point.value) if relative else 1.0):
+        if memory and promised <= limit * (1.0 + abs(point.value) if is_relative else 1.0):
             return point, iteration
         reached = line_search(loss, point, direction, slope, penalty)
         if reached is None:
             return point, iteration
-        memory.add(reached.w - point.w, reached.gradient - point.gradient)
+        memory.add_pair(reached.w - point.w, reached.gradient - point.gradient)
         point = reached
-    return point, _MOST_APPROACH
+    return point, _MAX_APPROACH_STEPS
 
 
-def _by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossAt) -> tuple[LossAt, int]:
+def _by_lbfgs(loss: Loss, penalties: np.ndarray, point: LossPoint) -> tuple[LossPoint, int]:
     """Lowers loss + ½ Σ c_i w_i² from a point where Newton stalls; the iterations it took."""
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = loss.value_and_gradient(w)
         return value + 0.5 * float(penalties @ (w * w)), gradient + penalties * w
 
-    found = minimize(
-        objective, point.w, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-8}
-    )
-    return loss.at(found.x), int(found.nit)
+    options = {"maxiter": 500, "gtol": 1e-8}
+    optimum = minimize(objective, point.w, jac=True, method="L-BFGS-B", options=options)
+    return loss.point_at(optimum.x), int(optimum.nit)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.optimize.armijo import backtracked
+from core.optimize.armijo import backtrack
 from core.optimize.two_loop import last_scale, pair_of, two_loop
 
 _PAIRS = 10
@@ -30,10 +30,12 @@ _UNSETTLED = 100.0
 # A share of ‖y‖² that sᵀy must exceed: with less the curvature is rounding.
 _CURVED = 1e-10
 
+_Pairs = deque[tuple[np.ndarray, np.ndarray]]
+
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iterate.
+    """One point on the way to the minimum.
 
     Attributes:
         x: the variables, shape (k,).
@@ -50,27 +52,27 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Box:
+class Bounds:
     """The bounds of every variable, and how far one step may move a variable."""
 
     low: float = -np.inf
     high: float = np.inf
     longest: float = np.inf
 
-    def clip(self, x: np.ndarray) -> np.ndarray:
+    def project(self, x: np.ndarray) -> np.ndarray:
         """The nearest point within the bounds."""
         return np.clip(x, self.low, self.high)
 
-    def free(self, at: Iterate) -> np.ndarray:
+    def free_variables(self, iterate: Iterate) -> np.ndarray:
         """The variables that do not stay on a bound, boolean, shape (k,)."""
-        below = (at.x <= self.low) & (at.gradient > 0.0)
-        return ~(below | ((at.x >= self.high) & (at.gradient < 0.0)))
+        below = (iterate.x <= self.low) & (iterate.gradient > 0.0)
+        return ~(below | ((iterate.x >= self.high) & (iterate.gradient < 0.0)))
 
 
 def minimize_steps(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
     x: np.ndarray,
-    box: Box = Box(),
+    box: Bounds = Bounds(),
     worth: float = 0.0,
 ) -> Iterator[Iterate]:
     """Iterates of falling value, the start first; ends where none falls any more.
@@ -87,56 +89,56 @@ def minimize_steps(
         nonlocal evaluations
         value, gradient = function(x)
         evaluations += 1
-        residual = float(np.abs(box.clip(x - gradient) - x).max(initial=0.0))
+        residual = float(np.abs(box.project(x - gradient) - x).max(initial=0.0))
         return value, Iterate(x, value, gradient.copy(), residual, evaluations)
 
-    _, at = evaluate(box.clip(x))
-    pairs: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_PAIRS)
+    _, iterate = evaluate(box.project(x))
+    pairs: _Pairs = deque(maxlen=_PAIRS)
     gained = np.inf
     while True:
-        yield at
-        after = _step(evaluate, at, _direction(at, pairs, box), box, worth)
+        yield iterate
+        after = _line_search(evaluate, iterate, _direction(iterate, pairs, box), box, worth)
         if after is None and pairs and gained >= _UNSETTLED * worth:
             pairs.clear()  # the collected curvature misleads: once more along the gradient
-            after = _step(evaluate, at, _direction(at, pairs, box), box, worth)
+            after = _line_search(evaluate, iterate, _direction(iterate, pairs, box), box, worth)
         if after is None:
             return
-        gained = (at.value - after.value) / max(1.0, abs(after.value))
-        s, y = after.x - at.x, after.gradient - at.gradient
+        gained = (iterate.value - after.value) / max(1.0, abs(after.value))
+        s, y = after.x - iterate.x, after.gradient - iterate.gradient
         if float(s @ y) > _CURVED * float(y @ y):
             pairs.append((s, y))
-        at = after
+        iterate = after
 
 
-def _step(
+def _line_search(
     evaluate: Callable[[np.ndarray], tuple[float, Iterate]],
-    at: Iterate,
+    iterate: Iterate,
     direction: np.ndarray,
-    box: Box,
+    box: Bounds,
     worth: float,
 ) -> Iterate | None:
     """The first of ever shorter projected steps that lowers the value enough, or None."""
     furthest = float(np.abs(direction).max(initial=0.0))
-    shortest = _SHORTEST * (1.0 + float(np.abs(at.x).max(initial=0.0)))
-    least = worth * max(1.0, abs(at.value))
+    shortest = _SHORTEST * (1.0 + float(np.abs(iterate.x).max(initial=0.0)))
+    min_decrease = worth * max(1.0, abs(iterate.value))
 
-    def along(size: float) -> tuple[np.ndarray, float] | None:
-        x = box.clip(at.x + size * direction)
-        promised = float(at.gradient @ (x - at.x))
-        return None if size * furthest <= shortest or -promised < least else (x, promised)
+    def step_to(size: float) -> tuple[np.ndarray, float] | None:
+        x = box.project(iterate.x + size * direction)
+        promised = float(iterate.gradient @ (x - iterate.x))
+        return None if size * furthest <= shortest or -promised < min_decrease else (x, promised)
 
     first = min(1.0, box.longest / furthest) if furthest > 0.0 else 0.0
-    found = backtracked(along, evaluate, at.value, first=first, factor=_FACTOR)
-    return None if found is None else found[1]
+    accepted_step = backtrack(step_to, evaluate, iterate.value, first=first, factor=_FACTOR)
+    return None if accepted_step is None else accepted_step[1]
 
 
-def _direction(at: Iterate, pairs: deque[tuple[np.ndarray, np.ndarray]], box: Box) -> np.ndarray:
+def _direction(iterate: Iterate, pairs: _Pairs, box: Bounds) -> np.ndarray:
     """−B g on the free variables, 0 on those that stay on a bound."""
-    free = box.free(at)
-    slope = np.where(free, at.gradient, 0.0)
+    free = box.free_variables(iterate)
+    slope = np.where(free, iterate.gradient, 0.0)
     if not pairs:
         return -slope / max(float(np.linalg.norm(slope)), 1e-300)
     masked = [(s * free, y * free) for s, y in pairs]
-    used = [pair_of(s, y) for s, y in masked if float(s @ y) > _CURVED * float(y @ y)]
-    direction = -np.where(free, two_loop(slope, used, last_scale(used)), 0.0)
-    return direction if float(direction @ at.gradient) < 0.0 else -slope
+    curved = [pair_of(s, y) for s, y in masked if float(s @ y) > _CURVED * float(y @ y)]
+    direction = -np.where(free, two_loop(slope, curved, last_scale(curved)), 0.0)
+    return direction if float(direction @ iterate.gradient) < 0.0 else -slope

@@ -1,4 +1,4 @@
-"""What every loss gives to a penalty learner: what it is, and all that can be asked of it at w.
+"""What every loss gives to a penalty learner: its sizes, and value and derivatives at w.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -6,7 +6,7 @@
 | n | ``size`` | | parameters, unpenalized ones (the intercepts) included |
 | w | ``w`` | (n,) | parameters |
 | v | ``v`` | (n,) | a direction |
-| H | ``product``, ``dense`` | (n, n) | the exact Hessian at w |
+| H | ``product``, ``dense_hessian`` | (n, n) | the exact Hessian at w |
 | B | ``majorizer_…`` | (n, n) | the Hessian of a quadratic above the loss that touches it at w |
 | U, D | ``correction`` | (n, r), (r,) | H = B − U diag(D) Uᵀ |
 | π(i) | ``groups`` | (n,) int | the group of parameter i; −1 for an unpenalized one |
@@ -26,9 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+LinearMap = Callable[[np.ndarray], np.ndarray]  # v -> a matrix times v
+
 
 @dataclass(frozen=True)
-class Costs:
+class HessianCosts:
     """Multiplications of one dense Hessian, and of one product with it."""
 
     dense: float
@@ -43,7 +45,7 @@ class Correction:
     D: np.ndarray
 
 
-class LossAt(ABC):
+class LossPoint(ABC):
     """A loss at one w: value, gradient and curvature; what is shared is computed once.
 
     What a loss cannot give is None.
@@ -51,22 +53,18 @@ class LossAt(ABC):
     Attributes:
         w: the parameters, shape (n,).
         value: the loss.
+        gradient: its gradient, shape (n,).
     """
 
-    def __init__(self, w: np.ndarray, value: float) -> None:
-        self.w, self.value = w, value
-
-    @property
-    @abstractmethod
-    def gradient(self) -> np.ndarray:
-        """The gradient, shape (n,)."""
+    def __init__(self, w: np.ndarray, value: float, gradient: np.ndarray) -> None:
+        self.w, self.value, self.gradient = w, value, gradient
 
     @abstractmethod
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v, exact, shape (n,); the losses of tables take several v as rows, (r, n)."""
 
     @abstractmethod
-    def dense(self) -> np.ndarray | None:
+    def dense_hessian(self) -> np.ndarray | None:
         """H, exact, shape (n, n); None where it is too large to be formed."""
 
     def diagonal(self) -> np.ndarray | None:
@@ -79,13 +77,13 @@ class LossAt(ABC):
 
     def majorizer_dense(self) -> np.ndarray | None:
         """B, shape (n, n); None where it is too large to be formed."""
-        return self.dense()
+        return self.dense_hessian()
 
     def majorizer_diagonal(self) -> np.ndarray | None:
         """The diagonal of a B that has nothing else, shape (n,); None for other losses."""
         return None
 
-    def rough_product(self) -> Callable[[np.ndarray], np.ndarray]:
+    def rough_product(self) -> LinearMap:
         """The product with B in single precision where that is faster, for steps and probes."""
         return self.majorizer_product
 
@@ -93,12 +91,12 @@ class LossAt(ABC):
         """What H lacks beside B, D > 0; None where H is B."""
         return None
 
-    def blocks(self, step: int) -> np.ndarray | None:
+    def sampled_blocks(self, step: int) -> np.ndarray | None:
         """Diagonal blocks of H from every ``step``-th example, (K, q, q), or one for all K."""
         return None
 
-    def whole(self, step: int) -> np.ndarray | None:
-        """H from every ``step``-th example, (n, n), where it is more than `blocks` offers."""
+    def sampled_hessian(self, step: int) -> np.ndarray | None:
+        """H from every ``step``-th example, (n, n), where `sampled_blocks` offers less."""
         return None
 
 
@@ -117,17 +115,17 @@ class Loss(ABC):
     is_diagonal: bool = False
     takes_several: bool = False
     floor_share: float = 0.0
-    _last: LossAt | None = None
+    _last: LossPoint | None = None
 
     @property
     @abstractmethod
     def examples(self) -> float:
-        """M, the number of training examples; where they have weights, the sum of these."""
+        """The number of training examples (m); where they have weights, the sum of these."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """N, the number of parameters."""
+        """The number of parameters (n)."""
 
     @property
     def score_size(self) -> int:
@@ -135,55 +133,55 @@ class Loss(ABC):
         return self.size
 
     @property
-    def costs(self) -> Costs | None:
+    def hessian_costs(self) -> HessianCosts | None:
         """What curvature costs; None where that is not known."""
         return None
 
     @property
-    def gauge(self) -> np.ndarray | None:
+    def gauge_indices(self) -> np.ndarray | None:
         """Unpenalized parameters whose common shift changes nothing, if there are any."""
         return None
 
     @property
     def log_determinant_apart(self) -> float:
-        """Log |H| of unpenalized parameters that have no coordinate, being always the best."""
+        """The log determinant of H for unpenalized parameters without a coordinate of their own."""
         return 0.0
 
     @abstractmethod
-    def start(self) -> np.ndarray:
+    def initial_weights(self) -> np.ndarray:
         """A sensible first w, shape (n,): zeros, intercepts at their closed form."""
 
-    def at(self, w: np.ndarray) -> LossAt:
-        """All there is to ask at w; kept for the next question about the same w."""
+    def point_at(self, w: np.ndarray) -> LossPoint:
+        """The evaluation at w, cached until it is asked for another w."""
         if self._last is None or not np.array_equal(w, self._last.w):
-            self._last = self._at(np.array(w, dtype=np.float64))
+            self._last = self._point_at(np.array(w, dtype=np.float64))
         return self._last
 
     @abstractmethod
-    def _at(self, w: np.ndarray) -> LossAt:
-        """The evaluation at a w of its own."""
+    def _point_at(self, w: np.ndarray) -> LossPoint:
+        """The evaluation at a w that nothing else changes."""
 
-    def every(self, step: int) -> Loss | None:
+    def every_nth_row(self, step: int) -> Loss | None:
         """The loss of every ``step``-th example; None where it cannot be thinned."""
         return None
 
-    def explained(self, w: np.ndarray) -> float | None:
+    def explained_share(self, w: np.ndarray) -> float | None:
         """The share of the target's variance that w explains; None without such a target."""
         return None
 
-    def at_floor(self, w: np.ndarray) -> bool:
+    def is_at_floor(self, w: np.ndarray) -> bool:
         """Whether a noise variance is held up by its floor."""
         return False
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss and its gradient, shape (n,), at w."""
-        at = self.at(w)
-        return at.value, at.gradient.copy()
+        point = self.point_at(w)
+        return point.value, point.gradient.copy()
 
     def hessian_product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The exact product of the Hessian at w with v, shape (n,)."""
-        return self.at(w).product(v)
+        return self.point_at(w).product(v)
 
     def hessian(self, w: np.ndarray) -> np.ndarray | None:
         """The exact Hessian at w, shape (n, n), or None where it is too large to be formed."""
-        return self.at(w).dense()
+        return self.point_at(w).dense_hessian()

@@ -16,14 +16,13 @@ curvature; with it a step sees where C will move to, and the last steps converge
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.optimize.cholesky import cholesky, solve_factored
 from core.optimize.curvature_memory import CurvatureMemory
-from core.optimize.loss import Correction, Loss, LossAt
+from core.optimize.loss import Correction, LinearMap, Loss, LossPoint
 from core.optimize.preconditioner import (
     Preconditioner,
     block_preconditioner,
@@ -45,16 +44,16 @@ _BLOCKS_FOR_TRACES = 10
 # Conjugate gradients that have cost more than the Hessian, or its blocks, would, so many times, are
 # worth them as their preconditioner; beyond this many parameters it takes too much memory.
 _PATIENCE = 2.0
-_LARGEST_WHOLE = 3000
+_LARGEST_HESSIAN = 3000
 _ROWS_A_PARAMETER = 10
 # Blocks are factored anew where a penalty has changed by more than this share.
 _NEAR = 0.25
 # The share of the curvature along one direction that a correction may take away.
-_MOST_CORRECTED = 0.95
+_MAX_CORRECTED_SHARE = 0.95
 
 
 @dataclass(frozen=True)
-class Solved:
+class CgResult:
     """Where conjugate gradients ended.
 
     Attributes:
@@ -87,13 +86,13 @@ class Newton:
         self._blocks: np.ndarray | None = None
         self._blocks_value = math.inf
         self._blocks_at = 0.0 if self.dense else self._products_of_blocks(traces)
-        self._whole_at = math.inf if self.dense else self._products_of_whole()
-        self._has_whole = False
+        self._hessian_at = math.inf if self.dense else self._products_of_hessian()
+        self._has_hessian = False
         self._near: tuple[np.ndarray, Preconditioner] | None = None
 
     def direction(
         self,
-        point: LossAt,
+        point: LossPoint,
         slope: np.ndarray,
         penalties: np.ndarray,
         correction: Correction | None = None,
@@ -103,19 +102,19 @@ class Newton:
         """The step −(A − U D Uᵀ)⁻¹ g and the inner iterations it took.
 
         Args:
-            point: where.
+            point: where the step starts.
             slope: g, shape (n,).
             penalties: c, shape (n,).
-            correction: the low-rank part; left out of the step where the rest is not convex.
+            correction: the low-rank term; left out of the step where A without it is not convex.
             forcing: relative accuracy of conjugate gradients.
             enough: they stop, too, when less than this can be gained by going on.
         """
         if self.dense:
-            return _corrected(self.factor(point, penalties), slope, correction), 1
+            return _corrected(self.solver_at(point, penalties), slope, correction), 1
         precondition = self.precondition(point, penalties)
-        apply = self.recorded(
-            majorized(self.loss, point, penalties, rough=forcing >= 1e-4), penalties
-        )
+        # Single precision is enough where the direction is only roughly solved for.
+        product = majorizer_product(self.loss, point, penalties, rough=forcing >= 1e-4)
+        apply = self.recorded(product, penalties)
         if correction is not None:
             U, D = correction.U, correction.D
             corrected = conjugate_gradients(
@@ -129,7 +128,7 @@ class Newton:
         step = -precondition(slope) if plain.x is None else plain.x
         return step, plain.iterations
 
-    def factor(self, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    def solver_at(self, point: LossPoint, penalties: np.ndarray) -> LinearMap:
         """The inverse of A at a point as a function of right-hand sides, (n,) or (n, r)."""
         diagonal = point.majorizer_diagonal()
         if diagonal is not None:
@@ -138,17 +137,13 @@ class Newton:
         factor = cholesky(dense_majorized(self.loss, point, penalties))
         return lambda b: solve_factored(factor, b)
 
-    def precondition(
-        self, point: LossAt, penalties: np.ndarray
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    def precondition(self, point: LossPoint, penalties: np.ndarray) -> LinearMap:
         """The product with M⁻¹ at a point, for conjugate gradients."""
         if self.memory:
-            return self.memory.solver(penalties)
+            return self.memory.approximate_inverse(penalties)
         return self.preconditioner(point, penalties).solve
 
-    def recorded(
-        self, apply: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    def recorded(self, apply: LinearMap, penalties: np.ndarray) -> LinearMap:
         """The same product with A, each one kept as a pair where there is a memory."""
         memory = self.memory
         if memory is None:
@@ -156,16 +151,16 @@ class Newton:
 
         def applied(v: np.ndarray) -> np.ndarray:
             product = apply(v)
-            memory.add(v.copy(), product - penalties * v)
+            memory.add_pair(v.copy(), product - penalties * v)
             return product
 
         return applied
 
-    def preconditioner(self, point: LossAt, penalties: np.ndarray) -> Preconditioner:
+    def preconditioner(self, point: LossPoint, penalties: np.ndarray) -> Preconditioner:
         """M near A at a point: blocks from some of the examples, or the diagonal."""
         # The blocks of an earlier step serve until the loss has halved.
-        wants_whole = self.products >= self._whole_at and not self._has_whole
-        if self._blocks is None or point.value < 0.5 * self._blocks_value or wants_whole:
+        wants_hessian = self.products >= self._hessian_at and not self._has_hessian
+        if self._blocks is None or point.value < 0.5 * self._blocks_value or wants_hessian:
             self._blocks, self._blocks_value = self._fresh_blocks(point), point.value
             self._near = None
         if self._blocks is None:
@@ -174,40 +169,39 @@ class Newton:
             self._near = penalties.copy(), block_preconditioner(self._blocks, penalties)
         return self._near[1]
 
-    def _products_of_whole(self) -> float:
-        """After how many products the whole Hessian is worth forming as a preconditioner."""
-        costs, size = self.loss.costs, self.loss.size
-        if costs is None or size > _LARGEST_WHOLE:
+    def _products_of_hessian(self) -> float:
+        """After how many products the dense Hessian is worth forming as a preconditioner."""
+        costs, size = self.loss.hessian_costs, self.loss.size
+        if costs is None or size > _LARGEST_HESSIAN:
             return math.inf
-        dearness = costs.dense / self._thinning() + size**3 / 3
-        return _PATIENCE * dearness / (_SLOWNESS * costs.product + _OVERHEAD)
+        cost = costs.dense / self._thinning() + size**3 / 3
+        return _PATIENCE * cost / (_SLOWNESS * costs.product + _OVERHEAD)
 
     def _thinning(self) -> int:
         return max(1, int(self.loss.examples // (_ROWS_A_PARAMETER * self.loss.size)))
 
-    def _fresh_blocks(self, point: LossAt) -> np.ndarray | None:
-        if self.products >= self._whole_at:
-            H = point.whole(self._thinning())
+    def _fresh_blocks(self, point: LossPoint) -> np.ndarray | None:
+        if self.products >= self._hessian_at:
+            H = point.sampled_hessian(self._thinning())
             if H is not None:
-                self._has_whole = True
+                self._has_hessian = True
                 return definite(self.loss, H)[None]
-            self._whole_at = math.inf
+            self._hessian_at = math.inf
         if self.loss.score_size > _LARGEST_DENSE or self.products < self._blocks_at:
             return None
-        return point.blocks(self._block_step())
+        return point.sampled_blocks(self._block_step())
 
     def _block_step(self) -> int:
-        """Every how manyth example the blocks are formed from."""
         return max(1, int(self.loss.examples // max(20 * self.loss.score_size, 1000)))
 
     def _products_of_blocks(self, traces: bool) -> float:
         """After how many products the blocks are worth forming; 0 where they are cheap."""
-        costs, width = self.loss.costs, self.loss.score_size
+        costs, width = self.loss.hessian_costs, self.loss.score_size
         if costs is None or width > _LARGEST_DENSE:
             return 0.0
         rows = self.loss.examples / self._block_step()
-        dearness = self.loss.size / width * (rows * width**2 + width**3 / 3)
-        products = dearness / (_SLOWNESS * costs.product + _OVERHEAD)
+        cost = self.loss.size / width * (rows * width**2 + width**3 / 3)
+        products = cost / (_SLOWNESS * costs.product + _OVERHEAD)
         # Near blocks the probes of a trace scatter less, too.
         cheap = _CHEAP_BLOCKS * (_BLOCKS_FOR_TRACES if traces else 1)
         return 0.0 if products <= cheap else products
@@ -224,17 +218,17 @@ def is_dense(loss: Loss, traces: bool = False) -> bool:
         return True
     if loss.size > _LARGEST_DENSE:
         return False
-    costs = loss.costs
+    costs = loss.hessian_costs
     if costs is None:
-        return loss.at(loss.start()).dense() is not None
+        return loss.point_at(loss.initial_weights()).dense_hessian() is not None
     product = _SLOWNESS * costs.product + _OVERHEAD
     products = _PRODUCTS * (_TRACE_FACTOR if traces else 1)
     return bool(costs.dense + loss.size**3 / 3 <= products * product)
 
 
-def majorized(
-    loss: Loss, point: LossAt, penalties: np.ndarray, rough: bool = False
-) -> Callable[[np.ndarray], np.ndarray]:
+def majorizer_product(
+    loss: Loss, point: LossPoint, penalties: np.ndarray, rough: bool = False
+) -> LinearMap:
     """The product with A at a point, definite as in `dense_majorized`.
 
     ``rough`` takes single precision where the loss offers it.
@@ -242,34 +236,32 @@ def majorized(
     return _penalized(loss, point.rough_product() if rough else point.majorizer_product, penalties)
 
 
-def exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def hessian_product(loss: Loss, point: LossPoint, penalties: np.ndarray) -> LinearMap:
     """The product with the exact Hessian at a point, plus diag(c), its gauge made definite."""
     return _penalized(loss, point.product, penalties)
 
 
-def _penalized(
-    loss: Loss, product: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
-    gauge = loss.gauge
+def _penalized(loss: Loss, product: LinearMap, penalties: np.ndarray) -> LinearMap:
+    gauge = loss.gauge_indices
 
-    def apply(v: np.ndarray) -> np.ndarray:
+    def penalized_product(v: np.ndarray) -> np.ndarray:
         out = product(v) + penalties * v
         if gauge is not None:
             shift = v[..., gauge].sum(axis=-1, keepdims=True)
             out[..., gauge] += loss.examples / len(gauge) ** 2 * shift
         return out
 
-    return apply
+    return penalized_product
 
 
-def dense_majorized(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+def dense_majorized(loss: Loss, point: LossPoint, penalties: np.ndarray) -> np.ndarray:
     """A at a point, shape (n, n), made definite along directions that change nothing."""
     return _with_penalties(loss, point.majorizer_dense(), penalties)
 
 
-def dense_exact(loss: Loss, point: LossAt, penalties: np.ndarray) -> np.ndarray:
+def dense_exact(loss: Loss, point: LossPoint, penalties: np.ndarray) -> np.ndarray:
     """The exact Hessian at a point, plus diag(c), its gauge made definite, shape (n, n)."""
-    return _with_penalties(loss, point.dense(), penalties)
+    return _with_penalties(loss, point.dense_hessian(), penalties)
 
 
 def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> np.ndarray:
@@ -282,38 +274,36 @@ def _with_penalties(loss: Loss, H: np.ndarray | None, penalties: np.ndarray) -> 
 
 def definite(loss: Loss, A: np.ndarray) -> np.ndarray:
     """The same matrix, with curvature added along directions that change nothing."""
-    gauge = loss.gauge
+    gauge = loss.gauge_indices
     if gauge is not None:
         # The gradient has no part along the gauge, so that any curvature there serves.
         A[np.ix_(gauge, gauge)] += loss.examples / len(gauge) ** 2
     return A
 
 
-def _corrected(
-    solve: Callable[[np.ndarray], np.ndarray], slope: np.ndarray, correction: Correction | None
-) -> np.ndarray:
+def _corrected(solve: LinearMap, slope: np.ndarray, correction: Correction | None) -> np.ndarray:
     """−(A − U D Uᵀ)⁻¹ g by Woodbury's identity, or −A⁻¹ g where the correction takes too much."""
     if correction is None:
         return -solve(slope)
     scaled = correction.U * np.sqrt(correction.D)
-    both = solve(np.column_stack((scaled, -slope)))
-    inner, plain = scaled.T @ both[:, :-1], both[:, -1]
+    solutions = solve(np.column_stack((scaled, -slope)))
+    inner, plain = scaled.T @ solutions[:, :-1], solutions[:, -1]
     shares, vectors = np.linalg.eigh(inner)
-    if not shares[-1] < _MOST_CORRECTED:
+    if not shares[-1] < _MAX_CORRECTED_SHARE:
         return plain
-    part = vectors @ ((vectors.T @ (scaled.T @ plain)) / (1.0 - shares))
-    return plain + both[:, :-1] @ part
+    coefficients = vectors @ ((vectors.T @ (scaled.T @ plain)) / (1.0 - shares))
+    return plain + solutions[:, :-1] @ coefficients
 
 
 def conjugate_gradients(
-    apply: Callable[[np.ndarray], np.ndarray],
+    apply: LinearMap,
     b: np.ndarray,
-    precondition: Callable[[np.ndarray], np.ndarray],
+    precondition: LinearMap,
     accuracy: float,
     enough: float = 0.0,
     start: np.ndarray | None = None,
-    most: int = 250,
-) -> Solved:
+    max_iterations: int = 250,
+) -> CgResult:
     """The x with A x = b; stops when ‖r‖ in the preconditioner's norm has fallen so far."""
     x = np.zeros_like(b) if start is None else start.copy()
     r = b.copy() if start is None else b - apply(x)
@@ -321,17 +311,17 @@ def conjugate_gradients(
     first = float(b @ precondition(b)) if start is not None else float(r @ z)
     d, rz = z.copy(), float(r @ z)
     goal = max(accuracy**2 * first, 2.0 * enough)
-    for iteration in range(1, most + 1):
+    for iteration in range(1, max_iterations + 1):
         if rz <= goal:
-            return Solved(x, iteration - 1, True)
+            return CgResult(x, iteration - 1, True)
         Ad = apply(d)
         curvature = float(d @ Ad)
         if not curvature > 0.0:
-            return Solved(None, iteration, False)
+            return CgResult(None, iteration, False)
         step = rz / curvature
         x += step * d
         r -= step * Ad
         z = precondition(r)
         rz, last = float(r @ z), rz
         d = z + (rz / last) * d
-    return Solved(x, most, rz <= goal)
+    return CgResult(x, max_iterations, rz <= goal)

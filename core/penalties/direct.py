@@ -12,7 +12,6 @@ the paper found this prone to poor local minima; it is offered for comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,22 +19,18 @@ from core.optimize.blas_threads import one_blas_thread
 from core.optimize.lbfgs import minimize_steps
 from core.optimize.loss import Loss
 from core.optimize.newton import Newton
-from core.penalties.group_penalty import GammaPrior, LogPenalty
-from core.penalties.problem import PenaltyProblem
-from core.penalties.remarks import bounded, collapse, floor
-from core.penalties.start import first_point
-from core.penalties.step import Step
-
-
-@dataclass(frozen=True)
-class DirectOptions(GammaPrior):
-    """Options of direct minimization: the prior's, and the most steps."""
-
-    max_steps: int = 500
+from core.penalties.group_penalty import LogPenalty
+from core.penalties.learner_options import DirectOptions
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.remarks import collapse_remark, noise_floor_remark, rare_group_remark
+from core.penalties.starting_point import first_point
+from core.penalties.step import LearnerStep
 
 
 @one_blas_thread
-def run(problem: PenaltyProblem, options: DirectOptions = DirectOptions()) -> Iterator[Step]:
+def direct_steps(
+    problem: PenaltyProblem, options: DirectOptions = DirectOptions()
+) -> Iterator[LearnerStep]:
     """The iterates of L-BFGS on f, from the solution at C = 1.
 
     Raises:
@@ -44,34 +39,36 @@ def run(problem: PenaltyProblem, options: DirectOptions = DirectOptions()) -> It
     penalty = problem.log_penalty(options)
     loss = problem.loss
     grouped = penalty.grouping
-    ones = np.ones(grouped.count)
+    ones = np.ones(grouped.group_count)
     start = first_point(loss, grouped.per_parameter(ones), Newton(loss))
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = loss.value_and_gradient(w)
-        return value + penalty.value(w), gradient + grouped.per_parameter(penalty.update(w)) * w
+        penalties = grouped.per_parameter(penalty.penalties_at(w))
+        return value + penalty.value_at(w), gradient + penalties * w
 
     last = np.inf
-    for number, at in enumerate(minimize_steps(objective, start.point.w)):
-        C = penalty.update(at.x) if number else ones
-        done = number >= options.max_steps or last - at.value < 1e-9 * max(1.0, abs(at.value))
+    for number, iterate in enumerate(minimize_steps(objective, start.point.w)):
+        C = penalty.penalties_at(iterate.x) if number else ones
+        settled = last - iterate.value < 1e-9 * max(1.0, abs(iterate.value))
+        is_last = settled or number >= options.max_steps
         off = penalty.switched_off(C)
-        yield Step(
+        yield LearnerStep(
             number=number,
-            w=at.x,
+            w=iterate.x,
             C=C,
-            objective=at.value,
-            loss=at.value - penalty.value(at.x),
-            norms=np.sqrt(grouped.squares(at.x)),
+            objective=iterate.value,
+            loss=iterate.value - penalty.value_at(iterate.x),
+            norms=np.sqrt(grouped.squares(iterate.x)),
             switched_off=off,
             iterations=1,
-            fits=start.fits + at.evaluations,
-            remarks=_remarks(loss, at.x, penalty, off) if done else (),
+            fits=start.fits + iterate.evaluations,
+            remarks=_remarks(loss, iterate.x, penalty, off) if is_last else (),
         )
-        if done:
+        if is_last:
             return
-        last = at.value
+        last = iterate.value
 
 
 def _remarks(loss: Loss, w: np.ndarray, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
-    return collapse(loss, w, off) + bounded(penalty) + floor(loss, w)
+    return collapse_remark(loss, w, off) + rare_group_remark(penalty) + noise_floor_remark(loss, w)

@@ -1,13 +1,13 @@
-"""The fit at learned penalties: the weights that are kept."""
+"""The fit at learned penalties: the weights of the final model."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from core.optimize.descent import solve
+from core.optimize.descent import solve_penalized
 from core.optimize.loss import Loss
 
-TIGHT = 1e-12  # how near its minimum the model that is kept must be, as a share of the loss
+TIGHT = 1e-12  # how near its minimum the final model must be, as a share of the loss
 
 
 def per_weight(C: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -28,4 +28,4 @@ def final_fit(loss: Loss, groups: np.ndarray, C: np.ndarray, start: np.ndarray) 
         groups, C: as for `per_weight`.
         start: weights to begin at, shape (n,).
     """
-    return solve(loss, per_weight(C, groups), start, tolerance=TIGHT, most=100).point.w
+    return solve_penalized(loss, per_weight(C, groups), start, tolerance=TIGHT).point.w

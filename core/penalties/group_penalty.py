@@ -3,13 +3,13 @@
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | π | ``groups`` | (n,) | the group of every parameter, −1 for an unpenalized one |
-| k, n_j | ``count``, ``sizes`` | (k,) | groups, and how many parameters each has |
+| k, n_j | ``group_count``, ``sizes`` | (k,) | groups, and how many parameters each has |
 | α, β | ``alpha``, ``beta`` | | the prior C_j ~ Gamma(α, β) that is integrated out |
 | a_j | ``powers`` | (k,) | n_j/2 + α |
 | h_j | | (k,) | ½‖w_j‖² + β |
 | | ``rare`` | (k,) | groups that are held at β_j = n_j/2 |
 | C | ``C`` | (k,) | penalties, C_j = a_j / h_j |
-| cap | ``caps`` | (k,) | a_j / β, which no C_j can exceed |
+| cap | ``penalty_caps`` | (k,) | a_j / β, which no C_j can exceed |
 
 Integrating C out counts every weight as if the data determined it. Weights of features that hardly
 occur (words) are determined by the prior: their own variance, about 1 at C = 1, stands beside w_i²
@@ -46,43 +46,43 @@ class Grouping:
     sizes: np.ndarray
 
     @property
-    def count(self) -> int:
+    def group_count(self) -> int:
         """How many groups there are (k)."""
         return len(self.sizes)
 
     @property
-    def empty(self) -> np.ndarray:
+    def is_empty(self) -> np.ndarray:
         """Groups without a parameter (all their columns are constant), boolean, shape (k,)."""
         return self.sizes == 0
 
     def squares(self, w: np.ndarray) -> np.ndarray:
         """‖w_j‖², shape (k,)."""
-        return self.sums(w * w)
+        return self.group_sums(w * w)
 
-    def sums(self, values: np.ndarray) -> np.ndarray:
+    def group_sums(self, values: np.ndarray) -> np.ndarray:
         """Sums over every group of values (n,), shape (k,)."""
-        return np.bincount(self.groups + 1, weights=values, minlength=self.count + 1)[1:]
+        return np.bincount(self.groups + 1, weights=values, minlength=self.group_count + 1)[1:]
 
     def per_parameter(self, C: np.ndarray) -> np.ndarray:
         """c_i = C_π(i), 0 for an unpenalized parameter, shape (n,)."""
         return np.concatenate(([0.0], C))[self.groups + 1]
 
     def columns(self, w: np.ndarray) -> np.ndarray:
-        """The w cut into its groups, one column each, shape (n, k)."""
+        """The vector w split into its groups, one column each, shape (n, k)."""
         inside = np.flatnonzero(self.groups >= 0)
-        cut = np.zeros((len(w), self.count))
+        cut = np.zeros((len(w), self.group_count))
         cut[inside, self.groups[inside]] = w[inside]
         return cut
 
 
 def grouping(
-    groups: np.ndarray, count: int | None = None, counted: np.ndarray | None = None
+    groups: np.ndarray, group_count: int | None = None, counted: np.ndarray | None = None
 ) -> Grouping:
     """The Grouping of π.
 
     Args:
         groups: π, shape (n,).
-        count: k, where the last groups may be empty.
+        group_count: k, where the last groups may be empty.
         counted: the parameters that n_j counts, boolean, shape (n,); None for all. A group with
             parameters counts as one at least.
 
@@ -97,11 +97,11 @@ def grouping(
             where="features",
             cure="choose columns that are not constant",
         )
-    least = max(highest, count or 0) + 1
-    sizes = np.bincount(groups + 1, minlength=least)[1:]
+    min_length = max(highest, group_count or 0) + 1
+    sizes = np.bincount(groups + 1, minlength=min_length)[1:]
     if counted is not None:
-        some = np.bincount(groups + 1, weights=counted, minlength=least)[1:].astype(np.intp)
-        sizes = np.where(sizes > 0, np.maximum(some, 1), 0)
+        counts = np.bincount(groups + 1, weights=counted, minlength=min_length)[1:]
+        sizes = np.where(sizes > 0, np.maximum(counts.astype(np.intp), 1), 0)
     return Grouping(groups, sizes)
 
 
@@ -122,52 +122,28 @@ class LogPenalty:
     rare: np.ndarray
 
     @property
-    def caps(self) -> np.ndarray:
+    def penalty_caps(self) -> np.ndarray:
         """(n_j/2 + α)/β, shape (k,)."""
         return self.powers / self.beta
 
-    def value(self, w: np.ndarray) -> float:
+    def value_at(self, w: np.ndarray) -> float:
         """The penalty at w."""
         return float(self.powers @ np.log(0.5 * self.grouping.squares(w) + self.beta))
 
-    def update(self, w: np.ndarray) -> np.ndarray:
+    def penalties_at(self, w: np.ndarray) -> np.ndarray:
         """C_j = (n_j/2 + α) / (½‖w_j‖² + β), shape (k,) (Foo 2009, algorithm 2)."""
         return self.powers / (0.5 * self.grouping.squares(w) + self.beta)
 
     @property
-    def prunes(self) -> bool:
+    def can_prune(self) -> bool:
         """Whether a penalty can switch a group off: not with one parameter each and a large β."""
-        each = self.grouping.count > 1 and self.grouping.sizes.max() <= 1
-        return not each or float(self.beta.max()) < LARGE_BETA
+        has_single_parameters = self.grouping.group_count > 1 and self.grouping.sizes.max() <= 1
+        return not has_single_parameters or float(self.beta.max()) < LARGE_BETA
 
     def switched_off(self, C: np.ndarray) -> np.ndarray:
         """Groups within 10 % of a cap that prunes, and empty ones, boolean, shape (k,)."""
-        at_cap = (1.0 - NEAR_CAP) * self.caps <= C
-        return (at_cap & self.prunes & ~self.rare) | self.grouping.empty
-
-
-@dataclass(frozen=True)
-class GammaPrior:
-    """Options of the prior C_j ~ Gamma(α, β).
-
-    Attributes:
-        alpha, beta: α and β.
-        preset: paper; authors (α = ½) or sparse (β = 10⁻⁴), which stand in for the one of them that
-            is at its default; automatic, as the paper but for rare groups.
-        counts: which parameters n_j counts: those seen in the data, or all, as in the paper.
-    """
-
-    alpha: float = 0.0
-    beta: float = 1.0
-    preset: str = "paper"
-    counts: str = "seen"
-
-    @property
-    def parameters(self) -> tuple[float, float]:
-        """α and β with the preset."""
-        alpha = 0.5 if self.preset == "authors" and self.alpha == 0.0 else self.alpha
-        beta = 1e-4 if self.preset == "sparse" and self.beta == 1.0 else self.beta
-        return float(alpha), float(beta)
+        at_cap = (1.0 - NEAR_CAP) * self.penalty_caps <= C
+        return (at_cap & self.can_prune & ~self.rare) | self.grouping.is_empty
 
 
 def rare_groups(grouped: Grouping, occurrences: np.ndarray | None) -> np.ndarray:
@@ -176,9 +152,9 @@ def rare_groups(grouped: Grouping, occurrences: np.ndarray | None) -> np.ndarray
     Args:
         grouped: the groups.
         occurrences: how often every parameter's feature comes with its label, shape (n,); None
-            where that means nothing. Those that never come have no say.
+            where that means nothing. Those that never come are passed over.
     """
-    rare = np.zeros(grouped.count, dtype=bool)
+    rare = np.zeros(grouped.group_count, dtype=bool)
     if occurrences is None:
         return rare
     for j in np.flatnonzero(grouped.sizes > 1):
@@ -202,14 +178,14 @@ def log_penalty(
             cure="give a number above 0, such as 1",
         )
     powers = 0.5 * grouped.sizes + alpha
-    if (powers[~grouped.empty] <= 0.0).any():
-        smallest = int(grouped.sizes[~grouped.empty].min())
+    if (powers[~grouped.is_empty] <= 0.0).any():
+        smallest = int(grouped.sizes[~grouped.is_empty].min())
         raise UnusableError(
             f"α = {alpha:g} makes n/2 + α negative or zero for a group of {smallest} coefficients,"
             " so that its penalty would reward large weights",
             where="option alpha",
             cure=f"give a number above {-0.5 * smallest:g}",
         )
-    rare = np.zeros(grouped.count, dtype=bool) if rare is None else rare
+    rare = np.zeros(grouped.group_count, dtype=bool) if rare is None else rare
     betas = np.where(rare, 0.5 * grouped.sizes, float(beta))
-    return LogPenalty(grouped, np.where(grouped.empty, 1.0, powers), betas, rare)
+    return LogPenalty(grouped, np.where(grouped.is_empty, 1.0, powers), betas, rare)

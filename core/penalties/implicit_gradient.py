@@ -18,24 +18,23 @@ The last step is the refit on all training rows with the learned C, unscaled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, minres
 
 from core.optimize.blas_threads import one_blas_thread
-from core.optimize.descent import solve
-from core.optimize.lbfgs import Box, Iterate, minimize_steps
-from core.optimize.loss import LossAt
-from core.optimize.newton import Newton, conjugate_gradients, dense_exact, exact
+from core.optimize.descent import solve_penalized
+from core.optimize.lbfgs import Bounds, Iterate, minimize_steps
+from core.optimize.loss import LinearMap, LossPoint
+from core.optimize.newton import Newton, conjugate_gradients, dense_exact, hessian_product
 from core.penalties.group_penalty import Grouping
-from core.penalties.problem import Pairs, PenaltyProblem
-from core.penalties.step import Step
+from core.penalties.learner_options import GradientOptions
+from core.penalties.penalty_problem import Pairs, PenaltyProblem
+from core.penalties.step import LearnerStep
 
-LOWEST, HIGHEST = -10.0, 12.0
-PRIOR_SD = 1.0  # two thirds of the penalties between 1/3 and 3, nearly all between 1/7 and 7
-_MOST_PRODUCTS = 2000  # products for a linear system that conjugate gradients did not solve
+_MAX_PRODUCTS = 2000  # products for a linear system that conjugate gradients did not solve
 
 
 class HoldoutLoss:
@@ -53,7 +52,7 @@ class HoldoutLoss:
     def __init__(self, pairs: Pairs, grouped: Grouping, w: np.ndarray | None = None) -> None:
         self.pairs, self.grouped = pairs, grouped
         self.newtons = [Newton(fit) for fit, _ in pairs]
-        self.w = [fit.start() if w is None else w for fit, _ in pairs]
+        self.w = [fit.initial_weights() if w is None else w for fit, _ in pairs]
         self.x: list[np.ndarray | None] = [None for _ in pairs]
         # Expensive losses far from quadratic are solved as closely as the outer steps need.
         expensive = any(newton.memory is not None for newton in self.newtons)
@@ -66,51 +65,42 @@ class HoldoutLoss:
 
     def __call__(self, d: np.ndarray) -> tuple[float, np.ndarray]:
         """The holdout loss and its gradient, shape (k,), at d."""
-        total, gradient = 0.0, np.zeros(self.grouped.count)
+        total, gradient = 0.0, np.zeros(self.grouped.group_count)
         C = np.exp(d)
         penalties = self.grouped.per_parameter(C)
-        for number, (fit, held) in enumerate(self.pairs):
-            solution = solve(
-                fit,
-                penalties,
-                self.w[number],
-                tolerance=self.tolerance,
-                newton=self.newtons[number],
+        for k, (fit, holdout) in enumerate(self.pairs):
+            solution = solve_penalized(
+                fit, penalties, self.w[k], tolerance=self.tolerance, newton=self.newtons[k]
             )
-            self.w[number] = solution.point.w
+            self.w[k] = solution.point.w
             self.iterations += solution.iterations
             self.fits += 1
-            held_at = held.at(solution.point.w)
-            x = self._implicit(number, solution.point, penalties, held_at.gradient)
-            self.x[number] = x
-            total += held_at.value
-            gradient -= C * self.grouped.sums(solution.point.w * x)
+            holdout_point = holdout.point_at(solution.point.w)
+            x = self._implicit(k, solution.point, penalties, holdout_point.gradient)
+            self.x[k] = x
+            total += holdout_point.value
+            gradient -= C * self.grouped.group_sums(solution.point.w * x)
         return total, gradient
 
     def _implicit(
-        self, number: int, point: LossAt, penalties: np.ndarray, slope: np.ndarray
+        self, k: int, point: LossPoint, penalties: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:
-        """The solution of (diag c + ∇²ℓ_T) x = ∇ℓ_H, by a factor or conjugate gradients.
-
-        The Hessian is the exact one: a majorizer of it would give another gradient.
-        """
-        fit, newton = self.pairs[number][0], self.newtons[number]
+        """The solution of (diag c + ∇²ℓ_T) x = ∇ℓ_H, by a factor or conjugate gradients."""
+        # The Hessian is the exact one: a majorizer of it would give another gradient.
+        fit, newton = self.pairs[k][0], self.newtons[k]
         if newton.dense:
-            return _solved(dense_exact(fit, point, penalties), slope)
-        apply = newton.recorded(exact(fit, point, penalties), penalties)
-        precondition, last = newton.precondition(point, penalties), self.x[number]
-        found = conjugate_gradients(apply, slope, precondition, self.accuracy, start=last)
-        self.iterations += found.iterations
-        if found.x is not None and found.converged:
-            return found.x
-        return self._by_minres(apply, slope, precondition, last if found.x is None else found.x)
+            return _solve_symmetric(dense_exact(fit, point, penalties), slope)
+        apply = newton.recorded(hessian_product(fit, point, penalties), penalties)
+        precondition, last = newton.precondition(point, penalties), self.x[k]
+        solution = conjugate_gradients(apply, slope, precondition, self.accuracy, start=last)
+        self.iterations += solution.iterations
+        if solution.x is not None and solution.converged:
+            return solution.x
+        start = last if solution.x is None else solution.x
+        return self._by_minres(apply, slope, precondition, start)
 
     def _by_minres(
-        self,
-        apply: Callable[[np.ndarray], np.ndarray],
-        slope: np.ndarray,
-        precondition: Callable[[np.ndarray], np.ndarray],
-        start: np.ndarray | None,
+        self, apply: LinearMap, slope: np.ndarray, precondition: LinearMap, start: np.ndarray | None
     ) -> np.ndarray:
         """The same where conjugate gradients did not arrive, also for an indefinite Hessian."""
         steps: list[None] = []
@@ -120,7 +110,7 @@ class HoldoutLoss:
             slope,
             x0=start,
             rtol=0.1 * self.accuracy,
-            maxiter=_MOST_PRODUCTS,
+            maxiter=_MAX_PRODUCTS,
             M=LinearOperator(shape, precondition, dtype=np.float64),
             callback=lambda _: steps.append(None),
         )
@@ -131,7 +121,7 @@ class HoldoutLoss:
         return np.asarray(x)
 
 
-def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _solve_symmetric(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The x with A x = b for a symmetric A, by Cholesky where it is positive definite."""
     factor, failed = lapack.dpotrf(A, lower=1)
     if failed:
@@ -139,34 +129,10 @@ def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(lapack.dpotrs(factor, b, lower=1)[0])
 
 
-@dataclass(frozen=True)
-class GradientOptions:
-    """Options of the outer problem.
-
-    Attributes:
-        start: every d_j at the start.
-        steps: line searches at most.
-        low, high: the bounds of d.
-        prior: weak for the prior on d; anything else is none (what automatic means is settled by
-            whoever knows the data).
-        prior_sd: s.
-    """
-
-    start: float = 0.0
-    steps: int = 30
-    low: float = LOWEST
-    high: float = HIGHEST
-    prior: str = "none"
-    prior_sd: float = PRIOR_SD
-
-    @property
-    def deviation(self) -> float:
-        """S, infinite without a prior."""
-        return self.prior_sd if self.prior == "weak" else np.inf
-
-
 @one_blas_thread
-def run(problem: PenaltyProblem, options: GradientOptions = GradientOptions()) -> Iterator[Step]:
+def gradient_steps(
+    problem: PenaltyProblem, options: GradientOptions = GradientOptions()
+) -> Iterator[LearnerStep]:
     """The line searches of the outer problem, then the refit on all training rows.
 
     Raises:
@@ -175,24 +141,25 @@ def run(problem: PenaltyProblem, options: GradientOptions = GradientOptions()) -
     if not problem.holdout:
         raise ValueError("the implicit gradient needs at least one pair of losses")
     outer, deviation = HoldoutLoss(problem.holdout, problem.grouping), options.deviation
-    start = np.full(outer.grouped.count, options.start)
-    box = Box(options.low, options.high, longest=2.0)
+    start = np.full(outer.grouped.group_count, options.start)
+    box = Bounds(options.low, options.high, longest=2.0)
     iterations, last = 0, np.inf
     # Below a tenth of the change that ends it, the inner problems' errors would be followed.
-    for number, at in enumerate(minimize_steps(with_prior(outer, deviation), start, box, 1e-5)):
-        shown = without_prior(at, deviation)
-        step = _step(number, shown, outer, outer.pairs[0][0].at(outer.w[0]), box)
+    searches = minimize_steps(with_prior(outer, deviation), start, box, 1e-5)
+    for number, iterate in enumerate(searches):
+        plain_iterate = without_prior(iterate, deviation)
+        step = _make_step(number, plain_iterate, outer, outer.pairs[0][0].point_at(outer.w[0]), box)
         yield replace(step, iterations=outer.iterations - iterations, fits=outer.fits)
         iterations = outer.iterations
-        change = abs(last - at.value) / max(1.0, abs(at.value))
+        change = abs(last - iterate.value) / max(1.0, abs(iterate.value))
         if number >= options.steps or change < 1e-4:
             break
         # The inner problems are solved more closely as the outer one closes in.
         outer.tolerance = min(outer.tolerance, max(outer.closest, 1e-6 * change**2))
-        last = at.value
-    penalties = outer.grouped.per_parameter(np.exp(at.x))
-    refit = solve(problem.loss, penalties, outer.w[0], tolerance=outer.finest)
-    step = _step(number + 1, shown, outer, refit.point, box)
+        last = iterate.value
+    penalties = outer.grouped.per_parameter(np.exp(iterate.x))
+    refit = solve_penalized(problem.loss, penalties, outer.w[0], tolerance=outer.finest)
+    step = _make_step(number + 1, plain_iterate, outer, refit.point, box)
     remarks = _bound_remark(step.at_bound) + _unsolved_remark(outer.unsolved)
     yield replace(step, iterations=refit.iterations, fits=outer.fits + 1, remarks=remarks)
 
@@ -209,23 +176,24 @@ def with_prior(
     return objective
 
 
-def without_prior(at: Iterate, deviation: float) -> Iterate:
+def without_prior(iterate: Iterate, deviation: float) -> Iterate:
     """The iterate with the holdout loss alone as its value."""
-    return replace(at, value=at.value - 0.5 * float(at.x @ at.x) / deviation**2)
+    return replace(iterate, value=iterate.value - 0.5 * float(iterate.x @ iterate.x) / deviation**2)
 
 
-def _step(number: int, at: Iterate, outer: HoldoutLoss, point: LossAt, box: Box) -> Step:
-    """The penalties of an iterate, with the weights at a point."""
-    return Step(
+def _make_step(
+    number: int, iterate: Iterate, outer: HoldoutLoss, point: LossPoint, box: Bounds
+) -> LearnerStep:
+    return LearnerStep(
         number=number,
         w=point.w.copy(),
-        C=np.exp(at.x),
-        objective=at.value,
+        C=np.exp(iterate.x),
+        objective=iterate.value,
         loss=point.value,
         norms=np.sqrt(outer.grouped.squares(point.w)),
-        switched_off=at.x >= box.high,
-        gradient_norm=at.residual,
-        at_bound=(at.x <= box.low) | (at.x >= box.high),
+        switched_off=iterate.x >= box.high,
+        gradient_norm=iterate.residual,
+        at_bound=(iterate.x <= box.low) | (iterate.x >= box.high),
     )
 
 
@@ -243,5 +211,5 @@ def _unsolved_remark(count: int) -> tuple[str, ...]:
     times = "once" if count == 1 else f"{count} times"
     return (
         f"The linear system behind the gradient was not solved accurately {times}: the penalties"
-        " can be short of the best. Groups of more alike size, or standardized columns, help.",
+        " can be short of the best. Groups of more similar size, or standardized columns, help.",
     )

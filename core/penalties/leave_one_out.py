@@ -3,23 +3,29 @@
 For classes the Laplace evidence is off where the rows are fitted closely or hardly at all: on wide
 tables it holds the weights back too far, on separable ones as well. Here the ratios between groups
 are the evidence's (MacKay 1992), and one number that all log penalties are moved by is the
-minimizer of the approximate leave-one-out log loss (core.penalties.left_out), less the log of a
-wide prior (core.penalties.scale_search). With one group the evidence is not needed; and where the
-table is too large for it, five folds are left out instead of each row (core.penalties.folds).
+minimizer of the approximate leave-one-out log loss (leave_one_out_loss.py), less the log of a wide
+prior (scale_search.py). With one group the evidence is not needed; and where the table is too large
+for it, five folds are left out instead of each row (cross_validated_loss.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from core.errors import UnusableError
 from core.optimize.blas_threads import one_blas_thread
 from core.penalties import evidence
-from core.penalties.left_out import LARGEST, has_one_factor, is_of_classes, left_out
-from core.penalties.problem import PenaltyProblem
+from core.penalties.learner_options import EvidenceOptions, LooOptions
+from core.penalties.leave_one_out_loss import (
+    LARGEST,
+    has_one_factor,
+    is_of_classes,
+    leave_one_out_loss,
+)
+from core.penalties.penalty_problem import PenaltyProblem
 from core.penalties.scale_search import (
     NEAR,
     SWITCHED_OFF,
@@ -27,77 +33,72 @@ from core.penalties.scale_search import (
     log_prior_variance,
     negative_log_prior,
 )
-from core.penalties.step import Step
+from core.penalties.step import LearnerStep
 
-_SEARCH_STEPS = 30  # of all steps, kept for the search after the evidence
+_MIN_SEARCH_STEPS = 30  # of all steps, kept for the search after the evidence
 _AT_END = "The penalty ran to the end of its range: leaving rows out in turn set no limit there."
 
 
-@dataclass(frozen=True)
-class LooOptions:
-    """The one option: the most steps."""
-
-    max_steps: int = 130
-
-
 @one_blas_thread
-def run(problem: PenaltyProblem, options: LooOptions = LooOptions()) -> Iterator[Step]:
+def leave_one_out_steps(
+    problem: PenaltyProblem, options: LooOptions = LooOptions()
+) -> Iterator[LearnerStep]:
     """The points of the search at which the leave-one-out log loss fell, the last the minimum.
 
     Raises:
         UnusableError: the loss is not of classes of table rows, or too large for its groups.
     """
-    loss, grouped, most = problem.loss, problem.grouping, options.max_steps
-    several = grouped.count - int(grouped.empty.sum()) > 1
-    if not is_of_classes(loss) or (several and not has_one_factor(loss)):
+    loss, grouped, max_steps = problem.loss, problem.grouping, options.max_steps
+    is_grouped = grouped.group_count - int(grouped.is_empty.sum()) > 1
+    if not is_of_classes(loss) or (is_grouped and not has_one_factor(loss)):
         raise UnusableError(
             "leaving rows out in turn is worked out for classes, and with several groups for at "
             f"most {LARGEST:,} weights (two classes: or {LARGEST:,} rows)",
             where="strategy loo",
             cure="choose the strategy evidence",
         )
-    C, w, fits, number = np.ones(grouped.count), loss.start(), 0, 0
-    if several:
-        before = evidence.EvidenceOptions(max_steps=max(1, most - _SEARCH_STEPS))
-        for step in evidence.run(problem, before):
+    C, w, fits, number = np.ones(grouped.group_count), loss.initial_weights(), 0, 0
+    if is_grouped:
+        before = EvidenceOptions(max_steps=max(1, max_steps - _MIN_SEARCH_STEPS))
+        for step in evidence.evidence_steps(problem, before):
             penalties = grouped.per_parameter(step.C)
-            value = left_out(loss, step.w, penalties).value
+            value = leave_one_out_loss(loss, step.w, penalties).value
             value += negative_log_prior(log_prior_variance(loss, penalties))
             yield replace(step, objective=value, parameters=None, remarks=())
             C, w, fits, number = step.C, step.w, step.fits, step.number + 1
     search = ScaleSearch(loss, grouped, C, w)
     search.fits += fits
-    yield _step(search, number)
-    yield from _searched(search, number, max(1, most - number - 1))
+    yield _make_step(search, number)
+    yield from _search_steps(search, number, max(1, max_steps - number - 1))
 
 
-def _searched(search: ScaleSearch, number: int, most: int) -> Iterator[Step]:
-    """A step wherever the search finds a lower f, then the last one."""
-    last = number + most
-    while number < last and (t := search.next()) is not None:
-        before = search.best.t
+def _search_steps(search: ScaleSearch, number: int, max_steps: int) -> Iterator[LearnerStep]:
+    """A step at each lower f of the search, then the last one."""
+    last = number + max_steps
+    while number < last and (t := search.next_t()) is not None:
+        before = search.best_point.t
         search.evaluate(t)
-        if search.best.t != before:
+        if search.best_point.t != before:
             number += 1
-            yield _step(search, number)
-    yield _step(search, number + 1, done=True)
+            yield _make_step(search, number)
+    yield _make_step(search, number + 1, is_last=True)
 
 
-def _step(search: ScaleSearch, number: int, done: bool = False) -> Step:
+def _make_step(search: ScaleSearch, number: int, is_last: bool = False) -> LearnerStep:
     """The best point as a learner's step, the last one fitted to its end."""
-    best = search.best
-    w = search.fitted() if done else best.w.copy()
+    best = search.best_point
+    w = search.final_weights() if is_last else best.w.copy()
     C = search.C * np.exp(best.t)
     at_end = min(abs(best.t - bound) for bound in search.bounds) < NEAR
-    return Step(
+    return LearnerStep(
         number=number,
         w=w,
         C=C,
         objective=best.value,
-        loss=search.loss.at(w).value,
+        loss=search.loss.point_at(w).value,
         norms=np.sqrt(search.grouped.squares(w)),
-        switched_off=(np.log(C) > SWITCHED_OFF) | search.grouped.empty,
+        switched_off=(np.log(C) > SWITCHED_OFF) | search.grouped.is_empty,
         iterations=search.iterations + (search.folds.iterations if search.folds else 0),
         fits=search.fits + (search.folds.fits if search.folds else 0),
-        remarks=(_AT_END,) if done and at_end else (),
+        remarks=(_AT_END,) if is_last and at_end else (),
     )

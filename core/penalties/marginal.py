@@ -26,8 +26,8 @@ import numpy as np
 from scipy.linalg import blas, solve_triangular
 from scipy.optimize import minimize_scalar
 
-from core.losses.linear.eigenbasis import EigenbasisLoss
-from core.losses.linear.linear import LinearLoss
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss
+from core.losses.linear.linear_loss import LinearLoss
 from core.optimize.cholesky import cholesky, inverse_diagonal, log_determinant, solve_factored
 from core.penalties.group_penalty import Grouping
 
@@ -37,12 +37,12 @@ _LOWEST, _HIGHEST = 1e-6, 1e8
 _DENSITY = 2
 # Matrices beyond this are not decomposed; the centred columns beside K may have so many entries.
 _LARGEST = 2000
-_MOST_ENTRIES = 20_000_000
+_MAX_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Marginal:
-    """What is known at penalties ρ.
+class MarginalLikelihood:
+    """The likelihood at penalties ρ, and what the same factor gives.
 
     Attributes:
         value: −log p up to a constant.
@@ -61,38 +61,38 @@ class Marginal:
     log_determinant: float
 
 
-def best_single(loss: EigenbasisLoss) -> tuple[float, Marginal]:
+def best_single(loss: EigenbasisLoss) -> tuple[float, MarginalLikelihood]:
     """The ρ of the global maximum with one penalty, in O(r) for each of some hundred ρ."""
     low = math.log(_LOWEST * float(loss.values.min()))
     high = math.log(_HIGHEST * float(loss.values.max()))
     grid = np.linspace(low, high, _DENSITY * math.ceil(high - low) + 1)
-    best = int(np.argmin(_along(loss, np.exp(grid))))
-    at = float(grid[best])
+    best = int(np.argmin(_single_values(loss, np.exp(grid))))
+    log_ridge = float(grid[best])
     if 0 < best < len(grid) - 1:
         around = float(grid[best - 1]), float(grid[best + 1])
         options = {"xatol": 1e-7}
-        at = minimize_scalar(
-            lambda x: float(_along(loss, np.exp([x]))[0]), None, around, options=options
+        log_ridge = minimize_scalar(
+            lambda x: float(_single_values(loss, np.exp([x]))[0]), None, around, options=options
         ).x
-    return math.exp(at), single(loss, math.exp(at))
+    return math.exp(log_ridge), single_marginal(loss, math.exp(log_ridge))
 
 
-def single(loss: EigenbasisLoss, ridge: float) -> Marginal:
+def single_marginal(loss: EigenbasisLoss, ridge: float) -> MarginalLikelihood:
     """The marginal likelihood with one penalty."""
-    left = ridge / (loss.values + ridge)
-    quadratic = loss.rest + float(loss.projected**2 @ left)
+    shrinkage = ridge / (loss.values + ridge)
+    quadratic = loss.min_rss + float(loss.projected**2 @ shrinkage)
     w = np.sqrt(loss.values) * loss.projected / (loss.values + ridge)
-    gamma = np.array([float((1.0 - left).sum())])
+    gamma = np.array([float((1.0 - shrinkage).sum())])
     logs = float(np.log1p(loss.values / ridge).sum())
-    variance, value = _noise(loss, quadratic, logs)
+    variance, value = _best_noise(loss, quadratic, logs)
     slope = 0.5 * (ridge * float(w @ w) / variance - gamma)
-    return Marginal(value, slope, variance, w, gamma, logs)
+    return MarginalLikelihood(value, slope, variance, w, gamma, logs)
 
 
-def _along(loss: EigenbasisLoss, ridges: np.ndarray) -> np.ndarray:
-    """The value that `single` has at every ρ, shape (ridges,)."""
+def _single_values(loss: EigenbasisLoss, ridges: np.ndarray) -> np.ndarray:
+    """The value that `single_marginal` has at every ρ, shape (ridges,)."""
     ratios = loss.values / ridges[:, None]
-    quadratic = loss.rest + (1.0 / (1.0 + ratios)) @ loss.projected**2
+    quadratic = loss.min_rss + (1.0 / (1.0 + ratios)) @ loss.projected**2
     freedom = max(loss.examples - int(loss.has_intercept), 1)
     variance = np.maximum(quadratic / freedom, loss.noise.floor / loss.examples)
     logs = np.log1p(ratios).sum(axis=1)
@@ -111,7 +111,7 @@ class GroupedMarginal:
 
     def __init__(self, loss: LinearLoss, grouped: Grouping) -> None:
         self.loss, self.grouped = loss, grouped
-        p = loss.design.columns
+        p = loss.design.column_count
         self._of_column = grouped.groups[:p]
         self._X: np.ndarray | None = None
         if not _by_columns(loss):
@@ -119,30 +119,28 @@ class GroupedMarginal:
             self._X = np.asfortranarray(X)
 
     @staticmethod
-    def serves(loss: LinearLoss, grouped: Grouping) -> bool:
+    def can_serve(loss: LinearLoss, grouped: Grouping) -> bool:
         """Whether the loss is small enough, and no column is without a penalty."""
-        design = loss.design
-        small = _by_columns(loss) or (
-            design.rows <= _LARGEST and design.rows * design.columns <= _MOST_ENTRIES
-        )
-        return small and bool((grouped.groups[: design.columns] >= 0).all())
+        rows, columns = loss.design.row_count, loss.design.column_count
+        small = _by_columns(loss) or (rows <= _LARGEST and rows * columns <= _MAX_ENTRIES)
+        return small and bool((grouped.groups[:columns] >= 0).all())
 
-    def __call__(self, ridge: np.ndarray) -> Marginal:
+    def __call__(self, ridge: np.ndarray) -> MarginalLikelihood:
         """At ρ, shape (k,)."""
         of_column = ridge[self._of_column]
-        known = self._from_gram(of_column) if self._X is None else self._from_rows(of_column)
-        w, determined, quadratic, logs = known
-        variance, value = _noise(self.loss, quadratic, logs)
-        gamma = self._sums(determined)
-        slope = 0.5 * (ridge * self._sums(w * w) / variance - gamma)
-        return Marginal(value, slope, variance, w, gamma, logs)
+        solution = self._from_gram(of_column) if self._X is None else self._from_rows(of_column)
+        w, determined, quadratic, logs = solution
+        variance, value = _best_noise(self.loss, quadratic, logs)
+        gamma = self._group_sums(determined)
+        slope = 0.5 * (ridge * self._group_sums(w * w) / variance - gamma)
+        return MarginalLikelihood(value, slope, variance, w, gamma, logs)
 
-    def _sums(self, values: np.ndarray) -> np.ndarray:
-        return np.bincount(self._of_column, weights=values, minlength=self.grouped.count)
+    def _group_sums(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self._of_column, weights=values, minlength=self.grouped.group_count)
 
     def _from_gram(self, of_column: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
         """From w, each column's part of γ, Q and log |K|, by the factor of XᵀX + D."""
-        G, b = self.loss.gram()
+        G, b = self.loss.normal_equations()
         A = G.copy()
         A.flat[:: len(A) + 1] += of_column
         L = cholesky(A)
@@ -161,17 +159,19 @@ class GroupedMarginal:
         K = blas.dsyrk(1.0, scaled, lower=1)
         K.flat[:: len(K) + 1] += 1.0
         L = cholesky(K)
-        half = solve_triangular(L, self._y, lower=True)
+        whitened_y = solve_triangular(L, self._y, lower=True)
         V = solve_triangular(L, scaled, lower=True, overwrite_b=True)
-        w = (V.T @ half) / np.sqrt(of_column)
-        return w, np.einsum("ij,ij->j", V, V), float(half @ half), log_determinant(L)
+        w = (V.T @ whitened_y) / np.sqrt(of_column)
+        return w, np.einsum("ij,ij->j", V, V), float(whitened_y @ whitened_y), log_determinant(L)
 
 
 def _by_columns(loss: LinearLoss) -> bool:
-    return loss.has_gram and (loss.design.columns <= loss.design.rows)
+    return loss.has_gram and (loss.design.column_count <= loss.design.row_count)
 
 
-def _noise(loss: LinearLoss | EigenbasisLoss, quadratic: float, logs: float) -> tuple[float, float]:
+def _best_noise(
+    loss: LinearLoss | EigenbasisLoss, quadratic: float, logs: float
+) -> tuple[float, float]:
     """The best σ², and −log p there; `logs` is log |K|."""
     freedom = max(loss.examples - int(loss.has_intercept), 1)
     variance = max(quadratic / freedom, loss.noise.floor / loss.examples)

@@ -17,55 +17,55 @@ The paper's majorizer as printed leaves α out; n_j/2 + α is used throughout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.optimize.blas_threads import one_blas_thread
-from core.optimize.descent import Accuracy, newton_step
-from core.optimize.loss import Correction, Loss, LossAt
+from core.optimize.descent import StepTolerance, newton_step
+from core.optimize.loss import Correction, Loss, LossPoint
 from core.optimize.newton import Newton
-from core.penalties.eigenbasis import diagonalized
-from core.penalties.group_penalty import GammaPrior, LogPenalty
-from core.penalties.problem import PenaltyProblem
-from core.penalties.remarks import bounded, collapse, floor, mostly_off, nothing_to_prune
-from core.penalties.start import first_point
-from core.penalties.step import Step
+from core.penalties.eigenbasis import WeightMap, diagonalized
+from core.penalties.group_penalty import LogPenalty
+from core.penalties.learner_options import MmOptions
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.remarks import (
+    collapse_remark,
+    mostly_off,
+    noise_floor_remark,
+    nothing_to_prune,
+    rare_group_remark,
+)
+from core.penalties.starting_point import first_point
+from core.penalties.step import LearnerStep
 
 # Groups beyond this many are too many for their correction to be worth its solves.
-_MOST_CORRECTED = 40
-
-
-@dataclass(frozen=True)
-class MmOptions(GammaPrior):
-    """Options of MM: the prior's, the most steps, and the change of log C that ends it."""
-
-    max_steps: int = 100
-    tolerance: float = 1e-3
+_MAX_CORRECTED_GROUPS = 40
 
 
 @dataclass(frozen=True)
 class _Iterate:
-    """Step t: w and the loss there, C, f, how far log C moved, the share that f fell, and costs."""
+    """Step t: w and the loss there, C, f, the change of log C, the share that f fell, and costs."""
 
     number: int
-    point: LossAt
+    point: LossPoint
     C: np.ndarray
     f: float
-    moved: float
-    gained: float
+    log_C_change: float
+    f_decrease: float
     iterations: int
     fits: int
 
-    def done(self, options: MmOptions) -> bool:
+    def is_done(self, options: MmOptions) -> bool:
         """Whether nothing moves any more, or the steps are spent."""
-        settled = self.moved < options.tolerance and self.gained < 1e-5 * options.tolerance
+        tolerance = options.tolerance
+        settled = self.log_C_change < tolerance and self.f_decrease < 1e-5 * tolerance
         return self.number >= options.max_steps or settled
 
 
 @one_blas_thread
-def run(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[Step]:
+def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[LearnerStep]:
     """The steps of MM on a loss: one update of C and one Newton step each (algorithm 2).
 
     Raises:
@@ -74,79 +74,74 @@ def run(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[S
     penalty = problem.log_penalty(options)
     loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
     newton, penalty = Newton(loss), replace(penalty, grouping=grouped)
-    at = _start(newton, penalty)
-    yield _report(at, newton, penalty, back, done=False)
-    done = False
-    while not done:
-        at = _update(at, newton, penalty)
-        done = at.done(options)
-        yield _report(at, newton, penalty, back, done)
+    iterate = _first_iterate(newton, penalty)
+    yield _make_step(iterate, newton, penalty, back, is_last=False)
+    is_last = False
+    while not is_last:
+        iterate = _next_iterate(iterate, newton, penalty)
+        is_last = iterate.is_done(options)
+        yield _make_step(iterate, newton, penalty, back, is_last)
 
 
-def _start(newton: Newton, penalty: LogPenalty) -> _Iterate:
+def _first_iterate(newton: Newton, penalty: LogPenalty) -> _Iterate:
     """Near the solution at C = 1."""
-    C = np.ones(penalty.grouping.count)
-    found = first_point(newton.loss, penalty.grouping.per_parameter(C), newton)
-    f = found.point.value + penalty.value(found.point.w)
-    return _Iterate(0, found.point, C, f, np.inf, np.inf, found.iterations, found.fits)
+    C = np.ones(penalty.grouping.group_count)
+    solution = first_point(newton.loss, penalty.grouping.per_parameter(C), newton)
+    f = solution.point.value + penalty.value_at(solution.point.w)
+    return _Iterate(0, solution.point, C, f, np.inf, np.inf, solution.iterations, solution.fits)
 
 
-def _update(at: _Iterate, newton: Newton, penalty: LogPenalty) -> _Iterate:
+def _next_iterate(iterate: _Iterate, newton: Newton, penalty: LogPenalty) -> _Iterate:
     """C from w, then one Newton step that lowers the majorizer at C, and with it f."""
-    C = penalty.update(at.point.w)
-    changes = np.abs(np.log(C / at.C))
-    moved = float(changes[~penalty.grouping.empty].max(initial=0.0))
-    step = newton_step(
-        newton,
-        at.point,
-        penalty.grouping.per_parameter(C),
-        _corrections(at.point, C, penalty, moved),
-        Accuracy(min(0.1, max(1e-4, 0.1 * moved)), 1e-9 * (1.0 + abs(at.point.value))),
-        penalty.value,
-    )
-    point = step.point or at.point
-    f = point.value + penalty.value(point.w)
-    gained = (at.f - f) / max(1.0, abs(f))
-    return _Iterate(at.number + 1, point, C, f, moved, gained, step.iterations, at.fits + 1)
+    C = penalty.penalties_at(iterate.point.w)
+    changes = np.abs(np.log(C / iterate.C))
+    log_C_change = float(changes[~penalty.grouping.is_empty].max(initial=0.0))
+    penalties, start = penalty.grouping.per_parameter(C), iterate.point
+    corrections = _corrections(start, C, penalty, log_C_change)
+    # While C still moves far, a rough step is as good as an exact one.
+    forcing = min(0.1, max(1e-4, 0.1 * log_C_change))
+    accuracy = StepTolerance(forcing, 1e-9 * (1.0 + abs(start.value)))
+    step = newton_step(newton, start, penalties, corrections, accuracy, penalty.value_at)
+    point = step.point or start
+    f = point.value + penalty.value_at(point.w)
+    f_decrease = (iterate.f - f) / max(1.0, abs(f))
+    number, fits = iterate.number + 1, iterate.fits + 1
+    return _Iterate(number, point, C, f, log_C_change, f_decrease, step.iterations, fits)
 
 
 def _corrections(
-    point: LossAt, C: np.ndarray, penalty: LogPenalty, moved: float
+    point: LossPoint, C: np.ndarray, penalty: LogPenalty, log_C_change: float
 ) -> list[Correction | None]:
     """First the curvature that f really has, if C is near its place; then the majorizer's."""
-    if moved > 1.0 or penalty.grouping.count > _MOST_CORRECTED:
+    if log_C_change > 1.0 or penalty.grouping.group_count > _MAX_CORRECTED_GROUPS:
         return [None]
     # The Hessian of a log(½‖w_j‖² + β) is C − (C²/a) w_j w_jᵀ.
     U, D = penalty.grouping.columns(point.w), C**2 / penalty.powers
-    own = point.correction()
-    if own is not None:
-        U, D = np.column_stack((U, own.U)), np.concatenate((D, own.D))
+    loss_correction = point.correction()
+    if loss_correction is not None:
+        U, D = np.column_stack((U, loss_correction.U)), np.concatenate((D, loss_correction.D))
     return [Correction(U, D), None]
 
 
-def _report(
-    at: _Iterate,
-    newton: Newton,
-    penalty: LogPenalty,
-    back: Callable[[np.ndarray], np.ndarray],
-    done: bool,
-) -> Step:
-    off = penalty.switched_off(at.C)
-    return Step(
-        number=at.number,
-        w=back(at.point.w).copy(),
-        C=at.C.copy(),
-        objective=at.f,
-        loss=at.point.value,
-        norms=np.sqrt(penalty.grouping.squares(at.point.w)),
+def _make_step(
+    iterate: _Iterate, newton: Newton, penalty: LogPenalty, back: WeightMap, is_last: bool
+) -> LearnerStep:
+    off = penalty.switched_off(iterate.C)
+    return LearnerStep(
+        number=iterate.number,
+        w=back(iterate.point.w).copy(),
+        C=iterate.C.copy(),
+        objective=iterate.f,
+        loss=iterate.point.value,
+        norms=np.sqrt(penalty.grouping.squares(iterate.point.w)),
         switched_off=off,
-        iterations=at.iterations,
-        fits=at.fits,
-        remarks=_remarks(at, newton.loss, penalty, off) if done else (),
+        iterations=iterate.iterations,
+        fits=iterate.fits,
+        remarks=_remarks(newton.loss, iterate.point.w, penalty, off) if is_last else (),
     )
 
 
-def _remarks(at: _Iterate, loss: Loss, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
-    said = collapse(loss, at.point.w, off) + mostly_off(penalty, off)
-    said += nothing_to_prune(penalty) + bounded(penalty)
-    return said + floor(loss, at.point.w)
+def _remarks(loss: Loss, w: np.ndarray, penalty: LogPenalty, off: np.ndarray) -> tuple[str, ...]:
+    remarks = collapse_remark(loss, w, off) + mostly_off(penalty, off)
+    remarks += nothing_to_prune(penalty) + rare_group_remark(penalty)
+    return remarks + noise_floor_remark(loss, w)

@@ -16,18 +16,17 @@ five folds are left out: on 779 columns and ten classes of handwritten digits th
 of .454 where the evidence has .486, in the same time. ``tests/benchmarks/bench_recommended.py``
 prints the comparison with grid search.
 
-Measured, not argued, that MM is never recommended for numbers: beside 5-fold grid search (squared
-error as a share of the target's variance, less is better) the evidence stood at −.007 ± .003 and MM
-at +.41 ± .20 over 57 runs on generated tables (60 to 1,000 rows, a tenth to five times as many
-columns), by which that was chosen; and at −.007 ± .004 and +.15 ± .08 over 28 runs on housing, mpg,
-bodyfat and abalone, also one-hot, and −.24 and −.19 (± .4) on pyrim, which had no part in it.
+MM is never recommended for numbers: beside 5-fold grid search (squared error as a share of the
+target's variance) the evidence was at −.007 ± .003 and MM at +.41 ± .20 over 57 runs on generated
+tables, by which that was chosen; and at −.007 ± .004 and +.15 ± .08 over 28 runs on housing, mpg,
+bodyfat and abalone, and −.24 and −.19 (± .4) on pyrim, which had no part in the choice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.penalties.left_out import LARGEST
+from core.penalties.leave_one_out_loss import LARGEST
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Recommendation:
 def recommend_update(
     parameters: int, examples: int, classes: int, *, groups: int = 1, weights: str = ""
 ) -> Recommendation:
-    """The learner to use, from the size of the problem alone; no test data is looked at.
+    """The learner to use, from the size of the problem alone; no test data is used.
 
     Args:
         parameters: n, penalized parameters (columns, times classes if more than two).
@@ -50,13 +49,13 @@ def recommend_update(
         groups: k, regularization groups.
         weights: n in words, where it is not known exactly.
     """
-    given = f"{weights or f'{parameters:,} weights'} for {examples:,} training rows"
-    given += f", in {groups:,} groups" if groups > 1 else ""
-    each = "each group's penalty" if groups > 1 else "the penalty"
+    size = f"{weights or f'{parameters:,} weights'} for {examples:,} training rows"
+    size += f", in {groups:,} groups" if groups > 1 else ""
+    noun = "each group's penalty" if groups > 1 else "the penalty"
     if classes == 0:
         return Recommendation(
             "evidence",
-            f"{given}, and a number to predict: the evidence learns {each} together with the "
+            f"{size}, and a number to predict: the evidence learns {noun} together with the "
             "noise, in about the time of one fit, and needs no validation rows.",
         )
     # As many intercepts as scores come beside the penalized parameters.
@@ -64,17 +63,17 @@ def recommend_update(
     if parameters + scores <= LARGEST or (classes == 2 and examples <= LARGEST):
         return Recommendation(
             "loo",
-            f"{given}: leave-one-out finds {each} with which every row is predicted best by the "
+            f"{size}: leave-one-out finds {noun} with which every row is predicted best by the "
             "model of the others, in about the time of five fits.",
         )
     if groups == 1:
         return Recommendation(
             "loo",
-            f"{given}: too many to leave each row out by itself. Five folds find {each} with which "
+            f"{size}: too many to leave each row out by itself. Five folds find {noun} with which "
             "rows are predicted best that were left out, in about the time of twenty fits.",
         )
     return Recommendation(
         "evidence",
-        f"{given}: the evidence counts only the weights that the data determine, in about the "
+        f"{size}: the evidence counts only the weights that the data determine, in about the "
         "time of one fit.",
     )

@@ -26,13 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.linear.logistic import LogisticLoss
-from core.losses.linear.multinomial import MultinomialLoss
-from core.optimize.descent import solve
+from core.losses.linear.logistic_loss import LogisticLoss
+from core.losses.linear.multinomial_loss import MultinomialLoss
+from core.optimize.descent import solve_penalized
 from core.optimize.newton import Newton
-from core.penalties.folds import Folds
+from core.penalties.cross_validated_loss import CrossValidatedLoss
 from core.penalties.group_penalty import Grouping, log_penalty
-from core.penalties.left_out import LocalModel, has_one_factor, left_out
+from core.penalties.leave_one_out_loss import LocalModel, has_one_factor, leave_one_out_loss
 
 FIRST_STEP = 1.5
 _LONGEST_STEP = 4.0
@@ -50,7 +50,7 @@ _USUAL = math.log(2.0)  # log V up to which the prior is flat
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class SearchPoint:
     """One point of the search: t, f(t), the weights there, and a model of f around it."""
 
     t: float
@@ -60,7 +60,7 @@ class Evaluation:
 
 
 class ScaleSearch:
-    """Looks for the t of the lowest f; `next` says where, `evaluate` fits there.
+    """Searches the t of the lowest f: `next_t` proposes one, `evaluate` fits there.
 
     Args:
         loss: of two or more classes of table rows.
@@ -72,82 +72,84 @@ class ScaleSearch:
     def __init__(self, loss: Any, grouped: Grouping, C: np.ndarray, w: np.ndarray) -> None:
         self.loss, self.grouped, self.C, self.w = loss, grouped, C, w
         self.newton, self.fits, self.iterations = Newton(loss), 0, 0
-        self.folds = None if has_one_factor(loss) else Folds(loss)
+        self.folds = None if has_one_factor(loss) else CrossValidatedLoss(loss)
         if self.folds is not None:  # strong penalties are fitted soonest, and weaker ones from them
             variance = log_prior_variance(loss, grouped.per_parameter(C))
             self.C = C = C * math.exp(variance - _USUAL - FIRST_STEP)
         self._K = loss.K if isinstance(loss, MultinomialLoss) else 1
-        self.evaluated: list[Evaluation] = []
+        self.evaluated: list[SearchPoint] = []
         # Groups that the evidence has switched off stay so, wherever the others go.
-        logs = np.log(C[~grouped.empty & (np.log(C) < SWITCHED_OFF)])
+        logs = np.log(C[~grouped.is_empty & (np.log(C) < SWITCHED_OFF)])
         # The range ends where all the others are at the same end of theirs.
-        self.bounds = (
-            LOWEST - float(logs.max(initial=LOWEST)),
-            HIGHEST - float(logs.min(initial=HIGHEST)),
-        )
+        strongest, weakest = logs.max(initial=LOWEST), logs.min(initial=HIGHEST)
+        self.bounds = LOWEST - float(strongest), HIGHEST - float(weakest)
         self._log_variance = log_prior_variance(loss, grouped.per_parameter(C))
         self.evaluate(0.0)
 
     @property
-    def best(self) -> Evaluation:
+    def best_point(self) -> SearchPoint:
         """The point of the lowest f."""
-        return min(self.evaluated, key=lambda one: one.value)
+        return min(self.evaluated, key=lambda point: point.value)
 
     def evaluate(self, t: float) -> None:
         """Fit at t, and leave every row out there."""
         penalties = self.grouped.per_parameter(self.C * math.exp(t))
         if self.folds is None:
-            w = self._solved(penalties, self._start(t, penalties), _ACCURACY, 1.0)
-            left = left_out(self.loss, w, penalties)
+            w = self._fit_weights(penalties, self._starting_weights(t, penalties), _ACCURACY, 1.0)
+            loo_loss = leave_one_out_loss(self.loss, w, penalties)
         else:
             w = self.w
-            left = self.folds.left_out(w, penalties)
-        model = left.model.thinned(_MODEL_ROWS // self._K**2) if left.model else None
-        value = left.value + float(negative_log_prior(self._log_variance - t))
-        self.evaluated.append(Evaluation(t, value, w if left.w is None else left.w, model))
+            loo_loss = self.folds.leave_folds_out(w, penalties)
+        model = loo_loss.model.thinned(_MODEL_ROWS // self._K**2) if loo_loss.model else None
+        value = loo_loss.value + float(negative_log_prior(self._log_variance - t))
+        self.evaluated.append(SearchPoint(t, value, w if loo_loss.w is None else loo_loss.w, model))
 
-    def fitted(self) -> np.ndarray:
+    def final_weights(self) -> np.ndarray:
         """The weights at the best point, fitted exactly, shape (n,)."""
-        penalties = self.grouped.per_parameter(self.C * math.exp(self.best.t))
-        return self._solved(penalties, self.best.w, _EXACT, None)
+        penalties = self.grouped.per_parameter(self.C * math.exp(self.best_point.t))
+        return self._fit_weights(penalties, self.best_point.w, _EXACT, None)
 
-    def _solved(
+    def _fit_weights(
         self, penalties: np.ndarray, w: np.ndarray, tolerance: float, scale: float | None
     ) -> np.ndarray:
-        found = solve(self.loss, penalties, w, tolerance=tolerance, scale=scale, newton=self.newton)
-        self.fits += found.fits
-        self.iterations += found.iterations
-        return found.point.w
+        solution = solve_penalized(
+            self.loss, penalties, w, tolerance=tolerance, scale=scale, newton=self.newton
+        )
+        self.fits += solution.fits
+        self.iterations += solution.iterations
+        return solution.point.w
 
-    def _start(self, t: float, penalties: np.ndarray) -> np.ndarray:
+    def _starting_weights(self, t: float, penalties: np.ndarray) -> np.ndarray:
         """Where the fit at t starts: the nearest point's weights, or what its model predicts."""
         if not self.evaluated:
             return self.w
-        near = min(self.evaluated, key=lambda one: abs(one.t - t))
+        near = min(self.evaluated, key=lambda point: abs(point.t - t))
         guess = near.model.weights(t - near.t) if near.model else None
         if guess is None:
             return near.w
-        one, other = (self.loss.at(w).value + 0.5 * penalties @ (w * w) for w in (near.w, guess))
-        return guess if other < one else near.w
+        near_value, guess_value = (
+            self.loss.point_at(w).value + 0.5 * penalties @ (w * w) for w in (near.w, guess)
+        )
+        return guess if guess_value < near_value else near.w
 
-    def next(self) -> float | None:
+    def next_t(self) -> float | None:
         """Where to look next; None where the minimum is known closely enough."""
-        ordered = sorted(self.evaluated, key=lambda one: one.t)
-        at = ordered.index(self.best)
-        if 0 < at < len(ordered) - 1:
-            return _within(ordered[at - 1], ordered[at], ordered[at + 1])
-        neighbour = ordered[1 if at == 0 else at - 1] if len(ordered) > 1 else None
-        best = ordered[at]
+        ordered = sorted(self.evaluated, key=lambda point: point.t)
+        index = ordered.index(self.best_point)
+        if 0 < index < len(ordered) - 1:
+            return _bracket_minimum(ordered[index - 1], ordered[index], ordered[index + 1])
+        neighbour = ordered[1 if index == 0 else index - 1] if len(ordered) > 1 else None
+        best = ordered[index]
         if best.model is not None:
             t = self._predicted(best.model, best, neighbour)
             if t is None or abs(t - best.t) >= NEAR:
                 return t
         if neighbour is None:
-            return self._first()
+            return self._first_move()
         return self._expanded(neighbour, best)
 
     def _predicted(
-        self, model: LocalModel, best: Evaluation, neighbour: Evaluation | None
+        self, model: LocalModel, best: SearchPoint, neighbour: SearchPoint | None
     ) -> float | None:
         """The nearest minimum of the best point's model; None where it is confirmed already."""
         predicted = _Predicted(model, self._log_variance - best.t)
@@ -158,10 +160,10 @@ class ScaleSearch:
         if neighbour is None or abs(t - best.t) >= NEAR:
             return t
         back = predicted(neighbour.t - best.t) - predicted(0.0)
-        known = neighbour.value - best.value
-        return None if abs(back - known) < max(0.5 * known, _NEGLIGIBLE) else t
+        actual_rise = neighbour.value - best.value
+        return None if abs(back - actual_rise) < max(0.5 * actual_rise, _NEGLIGIBLE) else t
 
-    def _expanded(self, before: Evaluation, end: Evaluation) -> float | None:
+    def _expanded(self, before: SearchPoint, end: SearchPoint) -> float | None:
         """A longer step beyond the end that is the best so far; None where little was gained."""
         sign = math.copysign(1.0, end.t - before.t)
         bound = self.bounds[1 if sign > 0 else 0]
@@ -170,35 +172,30 @@ class ScaleSearch:
         step = min(2.0 * abs(end.t - before.t), _LONGEST_STEP, abs(bound - end.t))
         return end.t + sign * step
 
-    def _first(self) -> float:
+    def _first_move(self) -> float:
         """Where to look after the start: MM's update of one penalty, or beside the evidence's."""
         low, high = self.bounds
         if self.folds is not None:
             return max(-FIRST_STEP, low)
-        update = log_penalty(self.grouped, 0.0, 1.0).update(self.best.w)
-        moves = np.log(update / self.C)[~self.grouped.empty]
+        update = log_penalty(self.grouped, 0.0, 1.0).penalties_at(self.best_point.w)
+        moves = np.log(update / self.C)[~self.grouped.is_empty]
         t = float(moves[0]) if len(moves) == 1 else FIRST_STEP
         t = math.copysign(max(abs(t), NEAR), t)
         return min(max(t, low), high)
 
 
 class _Predicted:
-    """What a local model predicts of f, less what does not move: evaluated on a grid as asked for.
-
-    Args:
-        model: around one point.
-        log_variance: log V there.
-    """
+    """The f that a local model predicts, up to a constant, from log V at the model's point."""
 
     def __init__(self, model: LocalModel, log_variance: float) -> None:
         self.model, self.log_variance = model, log_variance
-        self._known: dict[float, float] = {}
+        self._values: dict[float, float] = {}
 
     def __call__(self, move: float) -> float:
-        """F at the point's t plus a move."""
-        if move not in self._known:
+        """The predicted f at the point's t plus a move."""
+        if move not in self._values:
             self._evaluate([move])
-        return self._known[move]
+        return self._values[move]
 
     def nearest_minimum(self) -> float:
         """The first minimum downhill, by a parabola where it is not at the end of the grid."""
@@ -209,20 +206,20 @@ class _Predicted:
             move += downhill
             if abs(move) >= _MODEL_REACH:
                 return move
-            if move + downhill not in self._known:
+            if move + downhill not in self._values:
                 self._evaluate([move + downhill, move + 2.0 * downhill])
         left, middle, right = self(move - downhill), self(move), self(move + downhill)
         curvature = left - 2.0 * middle + right
         return move + (0.5 * (left - right) / curvature * downhill if curvature > 0.0 else 0.0)
 
     def _evaluate(self, moves: list[float]) -> None:
-        at = np.array(moves)
-        values = self.model.values(at) + negative_log_prior(self.log_variance - at)
-        self._known.update(zip(moves, values.tolist(), strict=True))
+        t = np.array(moves)
+        values = self.model.losses_at(t) + negative_log_prior(self.log_variance - t)
+        self._values.update(zip(moves, values.tolist(), strict=True))
 
 
 def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarray) -> float:
-    """Log V of penalties c, shape (n,)."""
+    """The prior variance's logarithm log V at penalties c, shape (n,)."""
     X, K = loss.design.X, loss.K if isinstance(loss, MultinomialLoss) else 1
     squares = X.multiply(X) if loss.design.is_sparse else np.square(X)
     if loss.weights is None:
@@ -230,8 +227,8 @@ def log_prior_variance(loss: LogisticLoss | MultinomialLoss, penalties: np.ndarr
     else:
         shares = loss.weights / loss.examples
         variances = np.asarray(squares.T @ shares - np.square(X.T @ shares)).ravel()
-    each = penalties.reshape(K, -1)[:, : len(variances)]
-    return math.log(float((variances / each).sum()) / K + 1e-300)
+    class_penalties = penalties.reshape(K, -1)[:, : len(variances)]
+    return math.log(float((variances / class_penalties).sum()) / K + 1e-300)
 
 
 def negative_log_prior(log_variance: float | np.ndarray) -> Any:
@@ -239,7 +236,7 @@ def negative_log_prior(log_variance: float | np.ndarray) -> Any:
     return 2.0 * np.log1p(np.square(np.maximum(log_variance - _USUAL, 0.0)))
 
 
-def _within(left: Evaluation, middle: Evaluation, right: Evaluation) -> float | None:
+def _bracket_minimum(left: SearchPoint, middle: SearchPoint, right: SearchPoint) -> float | None:
     """The minimum of the parabola through a bracket; None where it is near the middle already."""
     a, b = middle.t - left.t, right.t - middle.t
     down, up = left.value - middle.value, right.value - middle.value
@@ -249,11 +246,7 @@ def _within(left: Evaluation, middle: Evaluation, right: Evaluation) -> float | 
     move = 0.5 * (down * b * b - up * a * a) / curvature
     if abs(move) < NEAR:
         narrow = FIRST_STEP if middle.model is None else 2.0 * FIRST_STEP
-        return None if max(a, b) <= narrow else _halfway(left, middle, right)
+        # A bracket too wide for its parabola is halved on its longer side.
+        longer = right if b > a else left
+        return None if max(a, b) <= narrow else 0.5 * (middle.t + longer.t)
     return middle.t + float(np.clip(move, -0.7 * a, 0.7 * b))
-
-
-def _halfway(left: Evaluation, middle: Evaluation, right: Evaluation) -> float:
-    """The middle of the longer side of a bracket that is too wide for its parabola."""
-    longer = right if right.t - middle.t > middle.t - left.t else left
-    return 0.5 * (middle.t + longer.t)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Step:
+class LearnerStep:
     """The state after a step; arrays are the learner's own copies and never change later.
 
     Attributes:
@@ -40,3 +40,6 @@ class Step:
     at_bound: np.ndarray | None = None
     parameters: np.ndarray | None = None
     remarks: tuple[str, ...] = field(default_factory=tuple)
+
+
+Step = LearnerStep  # the name of earlier versions

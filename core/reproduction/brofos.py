@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 
 from core.datasets.reading import read_dataset
-from core.reproduction.table import Cells
+from core.reproduction.measured_table import Cells
 from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler
 from core.space import Axis
 
@@ -30,21 +30,21 @@ FIRST_TREES = (1, 75, 150)
 Make = Callable[[tuple[Axis, ...], int, str], GpSampler]
 
 
-def _made(kind: type[GpSampler], **given: Any) -> Make:
+def _sampler_maker(kind: type[GpSampler], **more_options: Any) -> Make:
     # The paper's kernel; its runs begin from trials that exist already.
-    def make(space: tuple[Axis, ...], seed: int, acquisition: str) -> GpSampler:
+    def make_sampler(space: tuple[Axis, ...], seed: int, acquisition: str) -> GpSampler:
         paper: dict[str, Any] = {"start_trials": 0, "kernel": "se", "as_published": True}
-        options = kind.Options(acquisition=acquisition, **paper, **given)
+        options = kind.Options(acquisition=acquisition, **paper, **more_options)
         return kind(space, options, seed=seed)
 
-    return make
+    return make_sampler
 
 
 METHODS: dict[str, Make] = {
-    "original": _made(GpSampler),
-    "hybrid": _made(HybridSampler),
-    "variable (corrected)": _made(VariableSampler),
-    "variable (printed)": _made(VariableSampler, rule="printed"),
+    "original": _sampler_maker(GpSampler),
+    "hybrid": _sampler_maker(HybridSampler),
+    "variable (corrected)": _sampler_maker(VariableSampler),
+    "variable (printed)": _sampler_maker(VariableSampler, rule="printed"),
 }
 CLAIMS = {"original": "stays at the local maximum", "hybrid": "finds the global one"}
 # The paper names three "anticipation equations" and not which one the figure used.
@@ -61,15 +61,17 @@ def sinc_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
     seeds = 10 if quick else 100
     for acquisition, title in ACQUISITIONS.items():
         for name, make in METHODS.items():
-            taken = [_evaluations(make, seed, acquisition) for seed in range(seeds)]
-            found = [count for count in taken if count is not None]
+            counts = [_evaluations(make, seed, acquisition) for seed in range(seeds)]
+            success_counts = [count for count in counts if count is not None]
             yield {
                 "anticipation": title,
                 "method": name,
                 "runs": seeds,
                 "found % (paper)": CLAIMS.get(name),
-                "found %": 100 * len(found) / seeds,
-                "evaluations (median)": float(np.median(found)) if found else None,
+                "found %": 100 * len(success_counts) / seeds,
+                "evaluations (median)": float(np.median(success_counts))
+                if success_counts
+                else None,
             }
 
 
@@ -98,24 +100,27 @@ def credit_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
         for name in ("variable (corrected)", "original")
     }
     accuracy, evaluations, _ = (
-        np.array(each) for each in zip(*runs["variable (corrected)"], strict=True)
+        np.array(column) for column in zip(*runs["variable (corrected)"], strict=True)
     )
-    yield _spread("accuracy %", 100 * accuracy, (85.0, 81.0, 90.0, 3.24))
-    yield _spread("evaluations to convergence", evaluations, (10.0, 7.0, 12.0, 2.2))
+    yield _statistics_row("accuracy %", 100 * accuracy, (85.0, 81.0, 90.0, 3.24))
+    yield _statistics_row("evaluations to convergence", evaluations, (10.0, 7.0, 12.0, 2.2))
     for name, paper in (("variable (corrected)", 40.0), ("original", 97.0)):
         trees = np.array([run[2] for run in runs[name]])
-        yield _spread(f"trees, {name.split()[0]}", trees, (paper, None, None, None))
+        yield _statistics_row(f"trees, {name.split()[0]}", trees, (paper, None, None, None))
 
 
-def _spread(what: str, ours: np.ndarray, paper: tuple[float | None, ...]) -> Cells:
+def _statistics_row(statistic: str, ours: np.ndarray, paper: tuple[float | None, ...]) -> Cells:
     figures = (ours.mean(), ours.min(), ours.max(), ours.std(ddof=1))
     names = ("average", "minimum", "maximum", "sd")
     theirs = dict(zip((f"{name} (paper)" for name in names), paper, strict=True))
-    own = {name: float(value) for name, value in zip(names, figures, strict=True)}
-    return {"statistic": what, **{k: v for n in names for k, v in _pair(n, theirs, own)}}
+    our_cells = {name: float(value) for name, value in zip(names, figures, strict=True)}
+    return {
+        "statistic": statistic,
+        **{k: v for n in names for k, v in _cell_pair(n, theirs, our_cells)},
+    }
 
 
-def _pair(name: str, theirs: Cells, ours: Cells) -> list[tuple[str, float | None]]:
+def _cell_pair(name: str, theirs: Cells, ours: Cells) -> list[tuple[str, float | None]]:
     return [(f"{name} (paper)", theirs[f"{name} (paper)"]), (name, ours[name])]
 
 
@@ -136,9 +141,11 @@ def _credit_run(make: Make, X: np.ndarray, y: np.ndarray, seed: int) -> tuple[fl
         study.tell(trial, float(scores[trees].mean()))
         choices.append(fewest_within_one_error(scores))
     chosen = choices[-1]
-    others = [at for at, choice in enumerate(choices, start=1) if choice != chosen]
+    changing_positions = [
+        position for position, choice in enumerate(choices, start=1) if choice != chosen
+    ]
     forest = RandomForestClassifier(chosen, random_state=seed).fit(fit_X, fit_y)
-    return float(forest.score(test_X, test_y)), max(others, default=0) + 1, chosen
+    return float(forest.score(test_X, test_y)), max(changing_positions, default=0) + 1, chosen
 
 
 def _fold_scores(trees: int, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
@@ -148,7 +155,7 @@ def _fold_scores(trees: int, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndar
 
 def fewest_within_one_error(scores: dict[int, np.ndarray]) -> int:
     """The one-standard-error rule: fewest trees whose mean lies within an error of the best."""
-    means = {trees: float(each.mean()) for trees, each in scores.items()}
+    means = {trees: float(fold_scores.mean()) for trees, fold_scores in scores.items()}
     best = max(means, key=lambda trees: (means[trees], -trees))
     error = scores[best].std(ddof=1) / math.sqrt(len(scores[best]))
     return min(trees for trees, mean in means.items() if mean >= means[best] - error)

@@ -24,30 +24,30 @@ class Checkpoint:
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
         self._path = (folder or kept_folder()) / f"{name}.jsonl"
-        self._parts: dict[str, Any] = {}
+        self._results: dict[str, Any] = {}
         written = self._path.read_text(encoding="utf-8") if self._path.is_file() else ""
         self._torn = bool(written) and not written.endswith("\n")
         for line in written.splitlines():
-            self._read(line)
+            self._read_line(line)
 
-    def _read(self, line: str) -> None:
+    def _read_line(self, line: str) -> None:
         try:
-            key, part = json.loads(line)
+            key, result = json.loads(line)
         except ValueError:  # the line that was being written when it was stopped, or no line
             return
-        self._parts[key] = part
+        self._results[key] = result
 
     def __contains__(self, key: str) -> bool:
-        return key in self._parts
+        return key in self._results
 
     def __getitem__(self, key: str) -> Any:
-        return self._parts[key]
+        return self._results[key]
 
-    def keep(self, key: str, part: Any) -> None:
+    def record_result(self, key: str, result: Any) -> None:
         """Record a finished part (plain data)."""
-        self._parts[key] = part
+        self._results[key] = result
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             # A line that a stop cut short must not swallow the next one.
-            file.write("\n" * self._torn + json.dumps([key, part]) + "\n")
+            file.write("\n" * self._torn + json.dumps([key, result]) + "\n")
         self._torn = False

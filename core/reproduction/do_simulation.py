@@ -11,9 +11,9 @@ import numpy as np
 
 from core.reproduction.checkpoint import Checkpoint
 from core.reproduction.hidden_markov import METHODS, PAPERS, label_errors
-from core.reproduction.pool import Pool
-from core.reproduction.table import Cells
-from core.tuning.guidance.forecast import in_time
+from core.reproduction.measured_table import Cells
+from core.reproduction.pool import WorkerPool
+from core.tuning.guidance.forecast import duration_text
 
 RUNS, QUICK_RUNS = 100, 20
 OVER_R = [(10, R) for R in range(0, 41, 5)]
@@ -23,35 +23,42 @@ OVER_M = [(M, 5) for M in range(20, 81, 10)]  # M = 10 at R = 5 is among the oth
 def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
     """Mean label error in % of every method and point, over runs, and its standard error."""
     runs = QUICK_RUNS if quick else RUNS
-    kept = Checkpoint("do-figure2")  # a run is the same whether quick or not
+    checkpoint = Checkpoint("do-figure2")  # a run is the same whether quick or not
     points = [*OVER_R, *OVER_M]
-    wanted = [(M, R, seed) for M, R in points for seed in range(runs)]
-    missing = [one for one in wanted if _key(*one) not in kept]
+    wanted_runs = [(M, R, seed) for M, R in points for seed in range(runs)]
+    missing_runs = [run for run in wanted_runs if _run_key(*run) not in checkpoint]
     # One process a core; in each of them sequences are too few to share among threads.
-    with Pool(os.cpu_count() or 1) as pool:
+    with WorkerPool(os.cpu_count() or 1) as pool:
         begun = time.perf_counter()
-        for one in missing:
-            pool.submit(label_errors, one, _key(*one))
-        for done, (key, errors) in enumerate(pool.ended(), start=1):
-            kept.keep(key, errors)
-            left = in_time((time.perf_counter() - begun) / done * (len(missing) - done))
-            yield f"{len(wanted) - len(missing) + done} of {len(wanted)} runs, {left} left"
+        for run in missing_runs:
+            pool.submit(label_errors, run, _run_key(*run))
+        for done, (key, errors) in enumerate(pool.as_completed(), start=1):
+            checkpoint.record_result(key, errors)
+            time_left = duration_text(
+                (time.perf_counter() - begun) / done * (len(missing_runs) - done)
+            )
+            run_count = len(wanted_runs) - len(missing_runs) + done
+            yield f"{run_count} of {len(wanted_runs)} runs, {time_left} left"
     for M, R in points:
-        yield _row(M, R, [kept[_key(M, R, seed)] for seed in range(runs)])
+        yield _error_row(M, R, [checkpoint[_run_key(M, R, seed)] for seed in range(runs)])
 
 
-def _key(M: int, R: int, seed: int) -> str:
+def _run_key(M: int, R: int, seed: int) -> str:
     return f"M={M} R={R} seed={seed}"
 
 
-def _row(M: int, R: int, errors: list[dict[str, float]]) -> Cells:
-    each = {method: 100 * np.array([run[method] for run in errors]) for method in METHODS}
+def _error_row(M: int, R: int, errors: list[dict[str, float]]) -> Cells:
+    errors_by_method = {
+        method: 100 * np.array([run[method] for run in errors]) for method in METHODS
+    }
     cells: dict[str, object] = {"M": M, "R": R}
-    cells |= {method: round(float(error.mean()), 2) for method, error in each.items()}
-    cells["±"] = round(float(each["grouped"].std(ddof=1) / np.sqrt(len(errors))), 2)
+    cells |= {method: round(float(error.mean()), 2) for method, error in errors_by_method.items()}
+    cells["±"] = round(float(errors_by_method["grouped"].std(ddof=1) / np.sqrt(len(errors))), 2)
     for prefix in ("", "refit "):
-        next_best = min(each[prefix + name].mean() for name in PAPERS if name != "grouped")
-        lead = float(next_best - each[f"{prefix}grouped"].mean())
+        next_best = min(
+            errors_by_method[prefix + name].mean() for name in PAPERS if name != "grouped"
+        )
+        lead = float(next_best - errors_by_method[f"{prefix}grouped"].mean())
         cells[f"{prefix}lead"] = round(lead, 2)
     cells["lead (paper)"] = 6.7 if (M, R) == (10, 5) else None
     return cells

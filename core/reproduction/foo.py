@@ -19,17 +19,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
+from core.datasets.task import Task
 from core.errors import UnusableError
-from core.losses.registry import TableLoss, build, parameter_groups
-from core.optimize.descent import solve
-from core.options import complete
-from core.penalties.problem import PenaltyProblem
-from core.penalties.step import Step
+from core.losses.registry import TableLoss, build_loss, parameter_groups
+from core.optimize.descent import solve_penalized
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.step import LearnerStep
 from core.reproduction.checkpoint import Checkpoint
+from core.reproduction.measured_table import SENTENCE, Cells
 from core.reproduction.papers import FOO_SPEED, FOO_TABLE_1, FOO_TABLE_2, FOO_TABLE_3A
-from core.reproduction.table import SAID, Cells
 from core.tuning.strategies.registry import STRATEGIES
 
 SEEDS, QUICK_SEEDS, QUICK_ROWS = 10, 2, 1500
@@ -48,7 +48,7 @@ ENDINGS = ("_scale.libsvm", ".scale.libsvm", ".libsvm")
 
 
 @dataclass(frozen=True)
-class Rows:
+class LabelledExamples:
     """Examples and their targets: class labels, or numbers."""
 
     X: Any
@@ -57,7 +57,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Fit:
+class MethodFit:
     """What a method found: parameters, penalty, and what it took."""
 
     loss: TableLoss
@@ -71,28 +71,31 @@ def table1_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
     """Linear regression: test MSE of least squares, grid and mm, and the penalties."""
     ratios: list[float] = []
     for name, (ls, grid, mm, grid_C, mm_C) in FOO_TABLE_1.items():
-        if (files := _files(folder, name)) is None:
+        if (files := _dataset_files(folder, name)) is None:
             continue
         errors: dict[str, list[float]] = {"least squares": [], "grid": [], "mm": [], "evidence": []}
-        found: dict[str, list[Fit]] = {"grid": [], "mm": [], "evidence": []}
-        for train, test, seed in _splits(files, quick, "regression"):
+        fits_by_method: dict[str, list[MethodFit]] = {"grid": [], "mm": [], "evidence": []}
+        for train, test, seed in _run_splits(files, quick, Task.REGRESSION):
             errors["least squares"].append(_least_squares(train, test))
-            for method, fits in found.items():
+            for method, fits in fits_by_method.items():
                 fits.append(METHODS[method]("linear", train, seed))
                 predicted = _predictions(fits[-1], test.X)
                 errors[method].append(float(np.mean((predicted - test.y) ** 2)))
-        mse = {method: float(np.mean(each)) for method, each in errors.items()}
-        ratios.append(_middle(found["grid"], "seconds") / _middle(found["mm"], "seconds"))
+        mse = {method: float(np.mean(squared_errors)) for method, squared_errors in errors.items()}
+        ratios.append(
+            _median_of(fits_by_method["grid"], "seconds")
+            / _median_of(fits_by_method["mm"], "seconds")
+        )
         yield {
             "dataset": name,
             **{"LR (paper)": ls, "LR": mse["least squares"]},
             **{"grid (paper)": grid, "grid": mse["grid"]},
             **{"mm (paper)": mm, "mm": mse["mm"], "evidence": mse["evidence"]},
-            **{"grid C (paper)": grid_C, "grid C": _middle(found["grid"], "C")},
-            **{"mm C (paper)": mm_C, "mm C": _middle(found["mm"], "C")},
-            **_costs(found),
+            **{"grid C (paper)": grid_C, "grid C": _median_of(fits_by_method["grid"], "C")},
+            **{"mm C (paper)": mm_C, "mm C": _median_of(fits_by_method["mm"], "C")},
+            **_median_costs(fits_by_method),
         }
-    yield from _speeds(ratios, None)
+    yield from _speed_rows(ratios, None)
 
 
 def table2_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
@@ -114,60 +117,67 @@ def _accuracy_rows(
     speed: tuple[float, float],
 ) -> Iterator[Cells]:
     ratios: list[float] = []
-    kept = Checkpoint(f"foo-{loss}{'-quick' if quick else ''}")
+    checkpoint = Checkpoint(f"foo-{loss}{'-quick' if quick else ''}")
     for name, figures in printed.items():
-        if (files := _files(folder, name)) is None:
+        if (files := _dataset_files(folder, name)) is None:
             continue
-        key = " ".join([name, *(_mark(file) for file in files)])
-        if key not in kept:
-            kept.keep(key, _measured(loss, files, quick))
-        measured = kept[key]
-        cells: dict[str, Any] = {"dataset": name}
+        key = " ".join([name, *(_file_mark(file) for file in files)])
+        if key not in checkpoint:
+            checkpoint.record_result(key, _measured(loss, files, quick))
+        measured = checkpoint[key]
+        cells: dict[str, object] = {"dataset": name}
         for method in METHODS:
             if method in PRINTED:
                 cells[f"{method} (paper)"] = figures[PRINTED.index(method)]
             cells[method] = measured[method]
-        costs = {what: value for what, value in measured.items() if what not in METHODS}
+        costs = {heading: value for heading, value in measured.items() if heading not in METHODS}
         ratios.append(costs["grid s"] / costs["mm s"])
         yield {**cells, **costs}
-    yield from _speeds(ratios, speed)
+    yield from _speed_rows(ratios, speed)
 
 
 def _measured(loss: str, files: list[Path], quick: bool) -> dict[str, float]:
     """Mean accuracy of every method in %, then the median fits and seconds."""
-    found: dict[str, list[Fit]] = {method: [] for method in METHODS}
+    fits_by_method: dict[str, list[MethodFit]] = {method: [] for method in METHODS}
     right: dict[str, list[float]] = {method: [] for method in METHODS}
-    for train, test, seed in _splits(files, quick, ""):
+    for train, test, seed in _run_splits(files, quick, ""):
         for method, run in METHODS.items():
-            found[method].append(run(loss, train, seed))
-            predicted = _predictions(found[method][-1], test.X)
+            fits_by_method[method].append(run(loss, train, seed))
+            predicted = _predictions(fits_by_method[method][-1], test.X)
             right[method].append(100 * float(np.mean(predicted == test.y)))
-    means = {method: round(float(np.mean(each)), 2) for method, each in right.items()}
-    return {**means, **_costs(found)}
+    means = {method: round(float(np.mean(accuracies)), 2) for method, accuracies in right.items()}
+    return {**means, **_median_costs(fits_by_method)}
 
 
-def _mark(file: Path) -> str:
-    """Tells one file from another of the same name."""
+def _file_mark(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
-def _speeds(ratios: list[float], paper: tuple[float, float] | None) -> Iterator[Cells]:
+def _speed_rows(ratios: list[float], paper: tuple[float, float] | None) -> Iterator[Cells]:
     """How many times as fast mm is as the grid, least and most of the datasets."""
     if ratios:
         theirs = f"; the paper: {paper[0]:g} to {paper[1]:g} times" if paper else ""
-        yield {SAID: f"mm is {min(ratios):.2g} to {max(ratios):.2g} times as fast as grid{theirs}."}
+        yield {
+            SENTENCE: f"mm is {min(ratios):.2g} to {max(ratios):.2g} times as fast as grid{theirs}."
+        }
 
 
-def _costs(found: dict[str, list[Fit]]) -> dict[str, float]:
-    fits = {f"{method} fits": _middle(each, "fits") for method, each in found.items()}
-    return fits | {f"{method} s": _middle(each, "seconds") for method, each in found.items()}
+def _median_costs(fits_by_method: dict[str, list[MethodFit]]) -> dict[str, float]:
+    fits = {
+        f"{method} fits": _median_of(method_fits, "fits")
+        for method, method_fits in fits_by_method.items()
+    }
+    return fits | {
+        f"{method} s": _median_of(method_fits, "seconds")
+        for method, method_fits in fits_by_method.items()
+    }
 
 
-def _middle(fits: list[Fit], what: str) -> float:
-    return float(np.median([getattr(fit, what) for fit in fits]))
+def _median_of(fits: list[MethodFit], field: str) -> float:
+    return float(np.median([getattr(fit, field) for fit in fits]))
 
 
-def _files(folder: Path | None, name: str) -> list[Path] | None:
+def _dataset_files(folder: Path | None, name: str) -> list[Path] | None:
     """The files of a dataset, training part first; None where the folder does not hold them."""
     if folder is None or not folder.is_dir():
         raise UnusableError(
@@ -183,15 +193,21 @@ def _files(folder: Path | None, name: str) -> list[Path] | None:
     return None
 
 
-def _splits(files: list[Path], quick: bool, task: str) -> Iterator[tuple[Rows, Rows, int]]:
+def _run_splits(
+    files: list[Path], quick: bool, task: str
+) -> Iterator[tuple[LabelledExamples, LabelledExamples, int]]:
     """(training set, test set, seed) of every run; of a quick one few, on few rows."""
     for train, test, seed in splits_of(files, QUICK_SEEDS if quick else SEEDS, task):
-        few = quick and len(train.y) > QUICK_ROWS
-        part = _halved(train, 1 - QUICK_ROWS / len(train.y), seed)[0] if few else train
-        yield part, test, seed
+        is_reduced = quick and len(train.y) > QUICK_ROWS
+        train_part = (
+            _split_examples(train, 1 - QUICK_ROWS / len(train.y), seed)[0] if is_reduced else train
+        )
+        yield train_part, test, seed
 
 
-def splits_of(files: list[Path], seeds: int, task: str = "") -> Iterator[tuple[Rows, Rows, int]]:
+def splits_of(
+    files: list[Path], seeds: int, task: str = ""
+) -> Iterator[tuple[LabelledExamples, LabelledExamples, int]]:
     """(training set, test set, seed) of every run; 30 % are held out where no file is.
 
     Args:
@@ -203,23 +219,27 @@ def splits_of(files: list[Path], seeds: int, task: str = "") -> Iterator[tuple[R
         UnusableError: as `read_dataset` does.
     """
     test_file = str(files[1]) if len(files) > 1 else ""
-    dataset = read_dataset(str(files[0]), Choices(task=task), test_file=test_file)
-    of_classes = dataset.task != "regression"
-    whole = Rows(_with_ones(dataset.matrix), dataset.target, of_classes)
+    dataset = read_dataset(str(files[0]), DataOptions(task=task), test_file=test_file)
+    of_classes = dataset.task.has_classes
+    examples = LabelledExamples(_with_ones(dataset.matrix), dataset.target, of_classes)
     for seed in range(seeds):
         if dataset.test is not None:
             test_X = _with_ones(dataset.test.matrix)
-            train, test = whole, Rows(test_X, dataset.test.target, of_classes)
+            train, test = examples, LabelledExamples(test_X, dataset.test.target, of_classes)
         else:
-            train, test = _halved(whole, 0.3, seed)
+            train, test = _split_examples(examples, 0.3, seed)
         yield train, test, seed
 
 
-def _halved(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+def _split_examples(
+    rows: LabelledExamples, share: float, seed: int
+) -> tuple[LabelledExamples, LabelledExamples]:
     stratify = rows.y if rows.of_classes else None
-    parts = train_test_split(rows.X, rows.y, test_size=share, random_state=seed, stratify=stratify)
-    kept, out = (Rows(X, y, rows.of_classes) for X, y in ((parts[0], parts[2]), parts[1::2]))
-    return kept, out
+    arrays = train_test_split(rows.X, rows.y, test_size=share, random_state=seed, stratify=stratify)
+    first, second = (
+        LabelledExamples(X, y, rows.of_classes) for X, y in ((arrays[0], arrays[2]), arrays[1::2])
+    )
+    return first, second
 
 
 def _with_ones(matrix: Any) -> Any:
@@ -229,13 +249,13 @@ def _with_ones(matrix: Any) -> Any:
     return X.toarray() if crowded else X
 
 
-def _least_squares(train: Rows, test: Rows) -> float:
+def _least_squares(train: LabelledExamples, test: LabelledExamples) -> float:
     dense = [X if isinstance(X, np.ndarray) else X.toarray() for X in (train.X, test.X)]
     w = np.linalg.lstsq(dense[0], train.y, rcond=None)[0]
     return float(np.mean((dense[1] @ w - test.y) ** 2))
 
 
-def _predictions(fit: Fit, X: Any) -> np.ndarray:
+def _predictions(fit: MethodFit, X: Any) -> np.ndarray:
     coef, _ = fit.loss.coefficients(fit.w)
     scores = X @ np.atleast_2d(coef).T
     if fit.loss.classes is None:
@@ -244,64 +264,68 @@ def _predictions(fit: Fit, X: Any) -> np.ndarray:
     return np.asarray(fit.loss.classes)[chosen]
 
 
-def _grid(loss_name: str, rows: Rows, seed: int) -> Fit:
+def _fit_by_grid(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
     """C = 2^k, k = −10 … 10, five folds, by accuracy or MSE; each fold's path is warm-started."""
     begun = time.perf_counter()
     kind = KFold if loss_name == "linear" else StratifiedKFold
     totals = np.zeros(len(GRID))
     for fit_rows, score_rows in kind(FOLDS, shuffle=True, random_state=seed).split(rows.X, rows.y):
-        loss = build(loss_name, rows.X[fit_rows], rows.y[fit_rows], fit_intercept=False)
-        w = loss.start()
-        for at in reversed(range(len(GRID))):
-            w = solve(loss, np.full(loss.size, GRID[at]), w, tolerance=EXACT).point.w
-            fit = Fit(loss, w, GRID[at], 1, 0.0)
+        loss = build_loss(loss_name, rows.X[fit_rows], rows.y[fit_rows], fit_intercept=False)
+        w = loss.initial_weights()
+        for index in reversed(range(len(GRID))):
+            w = solve_penalized(loss, np.full(loss.size, GRID[index]), w, tolerance=EXACT).point.w
+            fit = MethodFit(loss, w, GRID[index], 1, 0.0)
             predicted, actual = _predictions(fit, rows.X[score_rows]), rows.y[score_rows]
             right = -((predicted - actual) ** 2) if loss_name == "linear" else predicted == actual
-            totals[at] += float(np.sum(right))
+            totals[index] += float(np.sum(right))
     C = float(GRID[np.flatnonzero(totals == totals.max())[-1]])  # of equals, the simplest model
-    fit = _solved(loss_name, rows, C)
-    return Fit(fit.loss, fit.w, C, FOLDS * len(GRID) + 1, time.perf_counter() - begun)
+    fit = _fit_at_penalty(loss_name, rows, C)
+    return MethodFit(fit.loss, fit.w, C, FOLDS * len(GRID) + 1, time.perf_counter() - begun)
 
 
-def _solved(loss_name: str, rows: Rows, C: float) -> Fit:
-    loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
-    w = solve(loss, np.full(loss.size, C), loss.start(), tolerance=EXACT).point.w
-    return Fit(loss, w, C, 1, 0.0)
+def _fit_at_penalty(loss_name: str, rows: LabelledExamples, C: float) -> MethodFit:
+    loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
+    w = solve_penalized(
+        loss, np.full(loss.size, C), loss.initial_weights(), tolerance=EXACT
+    ).point.w
+    return MethodFit(loss, w, C, 1, 0.0)
 
 
-def _gradient(loss_name: str, rows: Rows, seed: int) -> Fit:
+def _fit_by_gradient(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
     """Implicit gradient on one holdout split of 30 %, then a fit on all rows."""
     begun = time.perf_counter()
-    part, held = _halved(rows, 0.3, seed)
-    loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
-    last = _last_step("gradient", loss, seed, [(loss.on(part.X, part.y), loss.on(held.X, held.y))])
-    return Fit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
+    train, held = _split_examples(rows, 0.3, seed)
+    loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
+    last = _last_step(
+        "gradient", loss, seed, [(loss.for_data(train.X, train.y), loss.for_data(held.X, held.y))]
+    )
+    return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
 
 
-def _learner(name: str) -> Callable[[str, Rows, int], Fit]:
-    def run(loss_name: str, rows: Rows, seed: int) -> Fit:
+def _learner(name: str) -> Callable[[str, LabelledExamples, int], MethodFit]:
+    def fit_learner(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
         begun = time.perf_counter()
-        loss = build(loss_name, rows.X, rows.y, fit_intercept=False)
+        loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
         last = _last_step(name, loss, seed, None)
-        return Fit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
+        return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
 
-    return run
+    return fit_learner
 
 
 def _last_step(
     name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
-) -> Step:
+) -> LearnerStep:
     learner = STRATEGIES[name]
-    options = complete(learner.options, {})
+    options = learner.option_values({})
     steps = learner.make(
         PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed), options
     )
     return deque(steps, maxlen=1)[-1]
 
 
-METHODS: dict[str, Callable[[str, Rows, int], Fit]] = {
-    "grid": _grid,
-    "gradient": _gradient,
+METHODS: dict[str, Callable[[str, LabelledExamples, int], MethodFit]] = {
+    "grid": _fit_by_grid,
+    "gradient": _fit_by_gradient,
     "direct": _learner("direct"),
     "mm": _learner("mm"),
     "evidence": _learner("evidence"),

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from core.losses.crf.chain import marginals
-from core.losses.crf.loss import CrfLoss, build_crf
-from core.optimize.descent import solve
-from core.options import complete
-from core.penalties.problem import PenaltyProblem
-from core.penalties.step import Step
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.optimize.descent import solve_penalized
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.step import LearnerStep
 from core.tuning.strategies.registry import STRATEGIES
 
 FEATURES, LENGTH = 40, 10
@@ -30,7 +29,7 @@ PAPERS = ("grid", *GROUPINGS)  # fitted on the M training sequences alone
 METHODS = (*PAPERS, *(f"refit {name}" for name in PAPERS), *(f"mm {g}" for g in GROUPINGS))
 
 
-def simulated(
+def simulate_sequences(
     sequences: int, relevant: int, generator: np.random.Generator
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Tokens and their states.
@@ -69,30 +68,33 @@ def label_errors(sequences: int, relevant: int, seed: int) -> dict[str, float]:
         seed: of the run.
     """
     generator = np.random.default_rng([seed, sequences, relevant])
-    train, train_y = simulated(sequences, relevant, generator)
-    held, held_y = simulated(HOLDOUT, relevant, generator)
-    test, test_y = simulated(TEST, relevant, generator)
+    train, train_y = simulate_sequences(sequences, relevant, generator)
+    held, held_y = simulate_sequences(HOLDOUT, relevant, generator)
+    test, test_y = simulate_sequences(TEST, relevant, generator)
     held["sequence"] += sequences
-    both, both_y = pd.concat([train, held], ignore_index=True), np.concatenate([train_y, held_y])
-    loss = build_crf(both, "sequence", both_y, ["0", "1"])
-    pair = (loss.on(train, train_y), loss.on(held, held_y))
-    tokens = loss.encoding.tokens(test)
+    all_tokens, all_labels = (
+        pd.concat([train, held], ignore_index=True),
+        np.concatenate([train_y, held_y]),
+    )
+    loss = build_crf(all_tokens, "sequence", all_labels, ["0", "1"])
+    pair = (loss.for_data(train, train_y), loss.for_data(held, held_y))
+    tokens = loss.encoding.encode_tokens(test)
     codes = (test_y == "1").astype(int)
 
-    def error(w: np.ndarray) -> float:
+    def label_error(w: np.ndarray) -> float:
         return float(np.mean(marginals(w, 2, tokens).argmax(axis=1) != codes))
 
-    chosen = dict(zip(("grid", "refit grid"), _grid(loss, *pair), strict=True))
+    chosen = dict(zip(("grid", "refit grid"), _grid_solutions(loss, *pair), strict=True))
     for grouping in GROUPINGS:
-        groups = _groups(loss, grouping, relevant)
-        steps = _steps("gradient", loss, groups, pair, steps=LINE_SEARCHES)
+        groups = _penalty_groups(loss, grouping, relevant)
+        steps = _learner_steps("gradient", loss, groups, pair, steps=LINE_SEARCHES)
         # The last step is the refit on all sequences, the one before it the paper's solution.
         chosen[grouping], chosen[f"refit {grouping}"] = steps[-2].w, steps[-1].w
-        chosen[f"mm {grouping}"] = _steps("mm", loss, groups, pair)[-1].w
-    return {method: error(chosen[method]) for method in METHODS}
+        chosen[f"mm {grouping}"] = _learner_steps("mm", loss, groups, pair)[-1].w
+    return {method: label_error(chosen[method]) for method in METHODS}
 
 
-def _groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
+def _penalty_groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
     """π for one group; a group a parameter; or transitions, relevant and noise features."""
     if grouping == "single":
         return np.zeros(loss.size, dtype=np.intp)
@@ -103,18 +105,20 @@ def _groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
     return np.unique(kinds, return_inverse=True)[1]  # no group is empty where R is 0 or 40
 
 
-def _steps(name: str, loss: CrfLoss, groups: np.ndarray, pair: Any, **given: Any) -> list[Step]:
+def _learner_steps(
+    name: str, loss: CrfLoss, groups: np.ndarray, pair: Any, **option_values: Any
+) -> list[LearnerStep]:
     learner = STRATEGIES[name]
-    options = complete(learner.options, given)
+    options = learner.option_values(option_values)
     return list(learner.make(PenaltyProblem(loss, groups, holdout=[pair]), options))
 
 
-def _grid(loss: CrfLoss, fit: CrfLoss, held: CrfLoss) -> tuple[np.ndarray, np.ndarray]:
+def _grid_solutions(loss: CrfLoss, fit: CrfLoss, held: CrfLoss) -> tuple[np.ndarray, np.ndarray]:
     """C = 2^k, k = −5 … 10, by the holdout loss: on the training sequences, and on all of them."""
-    w, best = fit.start(), np.inf
+    w, best = fit.initial_weights(), np.inf
     for C in GRID[::-1]:
-        w = solve(fit, np.full(fit.size, C), w, tolerance=1e-8).point.w
+        w = solve_penalized(fit, np.full(fit.size, C), w, tolerance=1e-8).point.w
         value = held.value_and_gradient(w)[0]
         if value < best:
-            best, chosen, at = value, C, w
-    return at, solve(loss, np.full(loss.size, chosen), at, tolerance=1e-8).point.w
+            best, chosen, best_w = value, C, w
+    return best_w, solve_penalized(loss, np.full(loss.size, chosen), best_w, tolerance=1e-8).point.w

@@ -5,14 +5,14 @@ from __future__ import annotations
 from core.reproduction.brofos import credit_rows, sinc_rows
 from core.reproduction.do_simulation import figure2_rows
 from core.reproduction.foo import table1_rows, table2_rows, table3a_rows
-from core.reproduction.mcinerney.tables import table2_rows as mcinerney_table2_rows
-from core.reproduction.mcinerney.tables import table3_rows as mcinerney_table3_rows
+from core.reproduction.mcinerney.mcinerney_tables import table2_rows as mcinerney_table2_rows
+from core.reproduction.mcinerney.mcinerney_tables import table3_rows as mcinerney_table3_rows
 from core.reproduction.mcinerney.tabular import tabular_rows
+from core.reproduction.measured_table import Measure
 from core.reproduction.rna_folds import figure3_rows, table3b_rows, table4_rows
-from core.reproduction.table import Measure
-from core.reproduction.yogatama.tables import figure3_rows as yogatama_figure3_rows
-from core.reproduction.yogatama.tables import table2_rows as yogatama_table2_rows
-from core.reproduction.yogatama.tables import table3_rows as yogatama_table3_rows
+from core.reproduction.yogatama.yogatama_tables import figure3_rows as yogatama_figure3_rows
+from core.reproduction.yogatama.yogatama_tables import table2_rows as yogatama_table2_rows
+from core.reproduction.yogatama.yogatama_tables import table3_rows as yogatama_table3_rows
 
 MEASURES: dict[str, Measure] = {
     "foo-table1": table1_rows,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from core.json_reading import read_as
+from core.reproduction.measured_table import PAPER, SENTENCE, Cells, cell_text
 from core.reproduction.registry import reproduction
-from core.reproduction.table import PAPER, SAID, Cells, in_words
 from core.writing import whole_file
 
 FOLDER = Path(__file__).parents[2] / "resources" / "reproductions"
@@ -17,7 +18,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MeasuredResult:
     """A table or figure as it was measured.
 
     Attributes:
@@ -30,29 +31,28 @@ class Outcome:
     name: str
     rows: tuple[Cells, ...]
     seconds: float | None
-    versions: Mapping[str, str]
+    versions: dict[str, str]
 
 
-def outcome(name: str, folder: Path = FOLDER) -> Outcome | None:
+def load_result(name: str, folder: Path = FOLDER) -> MeasuredResult | None:
     """What was kept of a reproduction; None where there is nothing."""
     path = folder / f"{name}.json"
     if not path.is_file():
         return None
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    return Outcome(kept["name"], tuple(kept["rows"]), kept["seconds"], kept["versions"])
+    return read_as(MeasuredResult, json.loads(path.read_text(encoding="utf-8")))
 
 
-def keep(found: Outcome, folder: Path = FOLDER) -> Path:
+def save_result(result: MeasuredResult, folder: Path = FOLDER) -> Path:
     """Write what was measured; the file's path."""
-    path = folder / f"{found.name}.json"
-    text = json.dumps(asdict(found), indent=1, ensure_ascii=False) + "\n"
+    path = folder / f"{result.name}.json"
+    text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
     with whole_file(path) as beside:
         beside.write_text(text, encoding="utf-8")
     return path
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultTable:
     """Rows of an outcome that have the same headings, ready to be shown.
 
     Attributes:
@@ -66,26 +66,27 @@ class Part:
     compared: bool
 
 
-def parts(found: Outcome) -> Iterator[Part]:
+def result_tables(result: MeasuredResult) -> Iterator[ResultTable]:
     """The tables of an outcome, in their order; sentences are left out."""
-    about = reproduction(found.name)
+    about = reproduction(result.name)
     groups: dict[tuple[str, ...], list[Cells]] = {}
-    for cells in found.rows:
-        if SAID not in cells:
+    for cells in result.rows:
+        if SENTENCE not in cells:
             groups.setdefault(tuple(cells), []).append(cells)
     for names, rows in groups.items():
         pairs = [name for name in names if name + PAPER in names]
         columns = _columns(names, pairs, about.beside) if pairs else list(names)
-        columns = [name for name in columns if any(_told(row, name) for row in rows)]
+        columns = [name for name in columns if any(_has_figure(row, name) for row in rows)]
         texts = tuple(
-            tuple(_cell(row, name, name in about.factors) for name in columns) for row in rows
+            tuple(_comparison_text(row, name, name in about.factors) for name in columns)
+            for row in rows
         )
-        yield Part(tuple(columns), texts, bool(pairs))
+        yield ResultTable(tuple(columns), texts, bool(pairs))
 
 
-def sentences(found: Outcome) -> Iterator[str]:
+def sentences(result: MeasuredResult) -> Iterator[str]:
     """What the outcome says in words."""
-    return (cells[SAID] for cells in found.rows if SAID in cells)
+    return (cells[SENTENCE] for cells in result.rows if SENTENCE in cells)
 
 
 def _columns(names: Sequence[str], pairs: Sequence[str], beside: Sequence[str]) -> list[str]:
@@ -94,21 +95,21 @@ def _columns(names: Sequence[str], pairs: Sequence[str], beside: Sequence[str]) 
     return [*names[:first], *(name for name in names[first:] if name in (*pairs, *beside))]
 
 
-def _told(row: Cells, name: str) -> bool:
+def _has_figure(row: Cells, name: str) -> bool:
     return row[name] is not None or row.get(name + PAPER) is not None
 
 
-def _cell(row: Cells, name: str, as_factor: bool) -> str:
-    ours = in_words(row[name])
+def _comparison_text(row: Cells, name: str, as_factor: bool) -> str:
+    ours = cell_text(row[name])
     if row.get(name + PAPER) is None:
         return ours
     theirs = row[name + PAPER]
-    return f"{ours} / {in_words(theirs)}{_difference(row[name], theirs, as_factor)}"
+    return f"{ours} / {cell_text(theirs)}{_difference(row[name], theirs, as_factor)}"
 
 
 def _difference(ours: Any, theirs: Any, as_factor: bool) -> str:
     """By how much ours is above theirs, or how many times as large; "" between words."""
-    a, b = _number(ours), _number(theirs)
+    a, b = _parse_number(ours), _parse_number(theirs)
     if a is None or b is None:
         return ""
     if as_factor:
@@ -116,7 +117,7 @@ def _difference(ours: Any, theirs: Any, as_factor: bool) -> str:
     return f" ({a - b:+.3g})"
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """A cell as a number; “126.2 (limit)” is one too."""
     try:
         return float(str(value).split(" (")[0])

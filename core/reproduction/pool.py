@@ -21,7 +21,7 @@ def on_cluster(connection: Any) -> Iterator[None]:
     """Pools that are opened inside of the block work on a cluster.
 
     Args:
-        connection: a `core.tuning.cluster.connection.Connection`; None for this machine.
+        connection: a `core.tuning.cluster.connection.ClusterConnection`; None for this machine.
     """
     token = _cluster.set(connection)
     try:
@@ -30,7 +30,7 @@ def on_cluster(connection: Any) -> Iterator[None]:
         _cluster.reset(token)
 
 
-class Pool:
+class WorkerPool:
     """Processes of one thread each, and what they are at; with none of them, work is done here.
 
     Args:
@@ -43,7 +43,7 @@ class Pool:
         self._executor: Any = None
         self._cluster = _cluster.get()
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> WorkerPool:
         if self._cluster is not None:
             self._executor = self._cluster.client.get_executor(pure=False)
         elif self._processes:
@@ -60,25 +60,25 @@ class Pool:
                 self._executor.shutdown(wait=False)
 
     @property
-    def free(self) -> bool:
+    def has_free_process(self) -> bool:
         """Whether a process has nothing to do."""
-        many = self._processes if self._cluster is None else self._cluster.threads
-        return len(self._running) < max(1, many)
+        process_count = self._processes if self._cluster is None else self._cluster.threads
+        return len(self._running) < max(1, process_count)
 
-    def runs(self, key: str) -> bool:
+    def is_running(self, key: str) -> bool:
         """Whether the work of that key is under way."""
         return key in self._running.values()
 
-    def submit(self, work: Callable[..., Any], given: tuple[Any, ...], key: str) -> None:
+    def submit(self, work: Callable[..., Any], arguments: tuple[Any, ...], key: str) -> None:
         """Have something done."""
         if self._executor is None:
             done: Future[Any] = Future()
-            done.set_result(work(*given))
+            done.set_result(work(*arguments))
             self._running[done] = key
         else:
-            self._running[self._executor.submit(work, *given)] = key
+            self._running[self._executor.submit(work, *arguments)] = key
 
-    def ended(self, at_least: int = 0) -> Iterator[tuple[str, Any]]:
+    def as_completed(self, at_least: int = 0) -> Iterator[tuple[str, Any]]:
         """Key and outcome of work as it ends; so many, or all of it."""
         count = at_least or len(self._running)
         while count > 0 and self._running:

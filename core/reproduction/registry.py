@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import UnusableError, one_of
-from core.reproduction.table import Cells, Measure, Reproduction
+from core.errors import UnusableError, nearest_names_cure
+from core.reproduction.measured_table import Cells, Measure, Reproduction
 
 FOO_CLOSING = (
     "Ours: mean over seeds of other random splits than the paper's (except where a file has its "
@@ -16,7 +16,7 @@ FOO_CLOSING = (
 RNA_CLOSING = (
     "Two folds: learned on one, tested on the other; log losses summed, pairs counted together. "
     "The paper does not say\nhow the ends of the ROC curve are treated: ours is the area under "
-    "sensitivity over specificity as core.losses.rna.scores has it."
+    "sensitivity over specificity as core.losses.rna.pair_scores has it."
 )
 
 YOGATAMA_CLOSING = (
@@ -66,7 +66,7 @@ _ALL = (
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
-        kept=True,
+        keeps_runs=True,
     ),
     Reproduction(
         "foo-table3a",
@@ -76,7 +76,7 @@ _ALL = (
         FOO_CLOSING,
         {"dataset": 14},
         beside=("evidence", "loo"),
-        kept=True,
+        keeps_runs=True,
     ),
     Reproduction(
         "foo-table3b",
@@ -85,7 +85,7 @@ _ALL = (
         _measuring("foo-table3b"),
         f"{RNA_CLOSING}\n(limit): at the largest penalty that MM can give, (n/2 + α)/β.",
         {"": 37, "fold A": 15, "fold B": 15},
-        kept=True,
+        keeps_runs=True,
         factors=("fold A", "fold B"),
     ),
     Reproduction(
@@ -95,7 +95,7 @@ _ALL = (
         _measuring("foo-table4"),
         RNA_CLOSING,
         {"": 8},
-        kept=True,
+        keeps_runs=True,
         beside=("gradient log loss", "direct log loss", "mm log loss"),
     ),
     Reproduction(
@@ -107,7 +107,7 @@ _ALL = (
         "next best, in points;\n±: standard error of grouped. Refit: the same penalties, fitted "
         "on training and holdout sequences, which mm\nlearns from as well. The paper names no M "
         "and R for its lead.",
-        kept=True,
+        keeps_runs=True,
         takes_data=False,
     ),
     Reproduction(
@@ -117,7 +117,7 @@ _ALL = (
         _measuring("do-figure3"),
         f"{RNA_CLOSING}\n(limit): at the end of the allowed range, exp(−10) or exp(12).",
         {"": 37, "fold A": 15, "fold B": 15},
-        kept=True,
+        keeps_runs=True,
         factors=("fold A", "fold B"),
     ),
     Reproduction(
@@ -147,7 +147,7 @@ _ALL = (
         _measuring("yogatama-table2"),
         YOGATAMA_CLOSING,
         WORDS,
-        kept=True,
+        keeps_runs=True,
         beside=("dev se", "test se"),
     ),
     Reproduction(
@@ -157,7 +157,7 @@ _ALL = (
         _measuring("yogatama-table3"),
         YOGATAMA_CLOSING,
         WORDS,
-        kept=True,
+        keeps_runs=True,
         beside=("dev se", "test se"),
     ),
     Reproduction(
@@ -178,7 +178,7 @@ _ALL = (
             "transfer-mkl": 12,
             "in words": 100,
         },
-        kept=True,
+        keeps_runs=True,
     ),
     Reproduction(
         "mcinerney-table2",
@@ -191,7 +191,7 @@ _ALL = (
         "longer documents. Judged by the variational\nbound instead, EB-Hyp without validation was "
         "worse than BayesOpt with it (three seeds, −1002 ± 678 nats).",
         MCINERNEY_WIDTHS,
-        kept=True,
+        keeps_runs=True,
     ),
     Reproduction(
         "mcinerney-table3",
@@ -203,7 +203,7 @@ _ALL = (
         "the paper's\ntotals have a scale that it does not give: compare the order of the methods "
         "and the signs. Persons alone, log p(y | x),\nare predicted by the same searches.",
         MCINERNEY_WIDTHS,
-        kept=True,
+        keeps_runs=True,
     ),
     Reproduction(
         "averages-on-tables",
@@ -215,11 +215,11 @@ _ALL = (
         "± pairs: standard error of all\npairs; ± tables: over the tables' own means, as if tables "
         "had been drawn. greedy: Caruana et al. 2004, of the best tenth or\nof all trials.",
         {"model": 9, "of": 14, "less that of": 20, "difference": 10, "in words": 100},
-        kept=True,
+        keeps_runs=True,
     ),
 )
 
-REPRODUCTIONS: dict[str, Reproduction] = {each.name: each for each in _ALL}
+REPRODUCTIONS: dict[str, Reproduction] = {entry.name: entry for entry in _ALL}
 
 
 def reproduction(name: str) -> Reproduction:
@@ -229,5 +229,7 @@ def reproduction(name: str) -> Reproduction:
         UnusableError: there is none of that name.
     """
     if name not in REPRODUCTIONS:
-        raise UnusableError(f"there is no reproduction “{name}”", cure=one_of(REPRODUCTIONS, name))
+        raise UnusableError(
+            f"there is no reproduction “{name}”", cure=nearest_names_cure(REPRODUCTIONS, name)
+        )
     return REPRODUCTIONS[name]

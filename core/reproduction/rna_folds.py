@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,14 @@ import pandas as pd
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators.structured.rna_folder import RnaFolder
-from core.losses.rna.loss import RnaLoss, build_rna
+from core.json_reading import read_as
+from core.losses.rna.pair_scores import roc_area
 from core.losses.rna.parameters import MOTIFS
-from core.losses.rna.scores import roc_area
-from core.options import complete
-from core.penalties.problem import PenaltyProblem
+from core.losses.rna.rna_loss import RnaLoss, build_rna
+from core.penalties.penalty_problem import PenaltyProblem
+from core.records import Record, to_plain
 from core.reproduction.checkpoint import Checkpoint
+from core.reproduction.measured_table import Cells
 from core.reproduction.papers import (
     DO_FIGURE_3,
     DO_FIGURE_3_AREA,
@@ -31,8 +33,7 @@ from core.reproduction.papers import (
     FOO_TABLE_3B,
     FOO_TABLE_4,
 )
-from core.reproduction.table import Cells
-from core.tuning.guidance.forecast import in_time
+from core.tuning.guidance.forecast import duration_text
 from core.tuning.strategies.registry import STRATEGIES
 
 FILE = "rna_s151rfam.csv"
@@ -45,11 +46,34 @@ Fold = tuple[list[str], list[str]]  # letters and structures
 Parts = Iterator[Cells | str]
 
 
+@dataclass(frozen=True)
+class FoldRun(Record):
+    """What a learner that saw one fold gave on the other.
+
+    Attributes:
+        pairs: as `RnaFolder.pair_counts` counts them, summed over the molecules.
+        log_loss: summed over the molecules.
+        penalties: by motif, and which of them are at a limit; of the grouping by motifs alone.
+        steps: of the learner.
+    """
+
+    pairs: list[list[float]]
+    log_loss: float
+    penalties: dict[str, float]
+    at_limit: list[str]
+    steps: int
+
+
+Runs = dict[str, FoldRun]  # by `_run_key`
+
+
 def figure3_rows(folder: Path | None, quick: bool) -> Parts:
     """Implicit gradient: ROC area and test log loss by grouping, then the learned penalties."""
-    runs = yield from _runs(folder, quick, [("gradient", grouping) for grouping in GROUPINGS])
+    runs = yield from _measure_runs(
+        folder, quick, [("gradient", grouping) for grouping in GROUPINGS]
+    )
     for grouping in GROUPINGS:
-        area, loss = _tested(runs, "gradient", grouping)
+        area, loss = _test_scores(runs, "gradient", grouping)
         yield {
             "": grouping,
             "ROC area (paper)": DO_FIGURE_3_AREA[grouping],
@@ -62,7 +86,7 @@ def figure3_rows(folder: Path | None, quick: bool) -> Parts:
 
 def table3b_rows(folder: Path | None, quick: bool) -> Parts:
     """MM: the learned penalty of every motif type, a fold a column."""
-    runs = yield from _runs(folder, quick, [("mm", "grouped")])
+    runs = yield from _measure_runs(folder, quick, [("mm", "grouped")])
     printed = {name: figures[2:] for name, figures in FOO_TABLE_3B.items()}
     yield from _penalties(runs, "mm", printed)
 
@@ -71,84 +95,85 @@ def table4_rows(folder: Path | None, quick: bool) -> Parts:
     """ROC area and test log loss of gradient, direct and mm by grouping."""
     names = ("gradient", "direct", "mm")
     wanted = [(name, grouping) for grouping in FOO_TABLE_4 for name in names]
-    runs = yield from _runs(folder, quick, wanted)
+    runs = yield from _measure_runs(folder, quick, wanted)
     for grouping in FOO_TABLE_4:
-        cells: dict[str, Any] = {"": grouping}
+        cells: dict[str, object] = {"": grouping}
         for name in names:
-            area, loss = _tested(runs, name, grouping)
+            area, loss = _test_scores(runs, name, grouping)
             cells[f"{name} (paper)"] = FOO_TABLE_4.get(grouping, {}).get(name)
             cells |= {name: area, f"{name} log loss": loss}
         yield cells
 
 
-def _penalties(runs: dict[str, Any], name: str, printed: dict[str, Any]) -> Iterator[Cells]:
+def _penalties(runs: Runs, name: str, printed: Mapping[str, Sequence[object]]) -> Iterator[Cells]:
     """A row a motif: the penalties of both folds, with a mark for those at a limit."""
     for motif in MOTIFS:
-        cells: dict[str, Any] = {"": motif}
+        cells: dict[str, object] = {"": motif}
         for fold, figure in zip(FOLDS, printed[motif], strict=True):
-            run = runs[_key(name, "grouped", fold)]
-            at_limit = motif in run["at_limit"]
-            shown = f"{run['penalties'][motif]:.4g}" + (" (limit)" if at_limit else "")
+            run = runs[_run_key(name, "grouped", fold)]
+            shown = f"{run.penalties[motif]:.4g}" + (" (limit)" if motif in run.at_limit else "")
             cells |= {f"fold {fold} (paper)": figure, f"fold {fold}": shown}
         yield cells
 
 
-def _tested(runs: dict[str, Any], name: str, grouping: str) -> tuple[float, float]:
+def _test_scores(runs: Runs, name: str, grouping: str) -> tuple[float, float]:
     """ROC area over the molecules of both folds, and the summed log loss."""
-    both = [runs[_key(name, grouping, fold)] for fold in FOLDS]
-    pairs = np.sum([run["pairs"] for run in both], axis=0)
-    return round(roc_area(pairs), 4), round(sum(run["log_loss"] for run in both), 1)
+    fold_runs = [runs[_run_key(name, grouping, fold)] for fold in FOLDS]
+    pairs = np.sum([run.pairs for run in fold_runs], axis=0)
+    return round(roc_area(pairs), 4), round(sum(run.log_loss for run in fold_runs), 1)
 
 
-def _runs(
+def _measure_runs(
     folder: Path | None, quick: bool, wanted: list[tuple[str, str]]
-) -> Generator[str, None, dict[str, Any]]:
+) -> Generator[str, None, Runs]:
     """Do the runs that are not on record yet, saying how far it is; {key: run} in the end."""
-    folds, mark = _folds(folder, quick)
-    kept = Checkpoint(f"rna-{mark}")
-    whole = [(name, grouping, fold) for name, grouping in wanted for fold in FOLDS]
-    for number, one in enumerate(whole, start=1):
-        if _key(*one) in kept:
+    folds, mark = _read_folds(folder, quick)
+    checkpoint = Checkpoint(f"rna-{mark}")
+    all_runs = [(name, grouping, fold) for name, grouping in wanted for fold in FOLDS]
+    for number, run in enumerate(all_runs, start=1):
+        if _run_key(*run) in checkpoint:
             continue
         begun = time.perf_counter()
-        said = f"{one[0]} {one[1]}, learning from fold {one[2]} (run {number} of {len(whole)})"
-        for step in _learning(folds, *one):
-            if isinstance(step, dict):
-                kept.keep(_key(*one), step)
+        run_text = (
+            f"{run[0]} {run[1]}, learning from fold {run[2]} (run {number} of {len(all_runs)})"
+        )
+        for step in _learning(folds, *run):
+            if isinstance(step, FoldRun):
+                checkpoint.record_result(_run_key(*run), to_plain(step))
             else:
-                yield f"{said}: step {step} after {in_time(time.perf_counter() - begun)}"
-    return {_key(*one): kept[_key(*one)] for one in whole}
+                yield f"{run_text}: step {step} after {duration_text(time.perf_counter() - begun)}"
+    return {_run_key(*run): read_as(FoldRun, checkpoint[_run_key(*run)]) for run in all_runs}
 
 
-def _learning(folds: dict[str, Fold], name: str, grouping: str, fold: str) -> Iterator[Any]:
-    """The numbers of the steps, then the finished run as plain data."""
+def _learning(
+    folds: dict[str, Fold], name: str, grouping: str, fold: str
+) -> Iterator[int | FoldRun]:
+    """The numbers of the steps, then the finished run."""
     loss = build_rna(*folds[fold])
-    groups = _groups(loss, grouping)
+    groups = _penalty_groups(loss, grouping)
     learner = STRATEGIES[name]
-    options = complete(learner.options, {})
-    holdout = [_halves(loss, folds[fold])] if learner.holds_out else None
+    options = learner.option_values({})
+    holdout = [_holdout_split(loss, folds[fold])] if learner.holds_out else None
     last = None
     for last in learner.make(PenaltyProblem(loss, groups, holdout=holdout), options):
         yield last.number
     assert last is not None  # a learner reports at least its start
     test_letters, test_structures = folds[FOLDS[1 - FOLDS.index(fold)]]
     X = pd.DataFrame({"letters": test_letters})
-    folder = RnaFolder().take(loss, last.w, {}, groups)
+    folder = RnaFolder().set_weights(loss, last.w, {}, groups)
     at_limit = last.switched_off if last.at_bound is None else last.at_bound
-    yield {
-        "pairs": folder.pair_counts(X, test_structures)[:, :-1].sum(axis=0).tolist(),
-        "log_loss": float(folder.log_losses(X, test_structures).sum()),
-        "penalties": dict(zip(MOTIFS, last.C.tolist(), strict=True))
-        if grouping == "grouped"
-        else {},
-        "at_limit": [m for m, at in zip(MOTIFS, at_limit, strict=True) if at]
-        if grouping == "grouped"
-        else [],
-        "steps": last.number,
-    }
+    of_motifs = grouping == "grouped"
+    limits = zip(MOTIFS, at_limit, strict=True) if of_motifs else ()
+    yield FoldRun(
+        pairs=folder.pair_counts(X, test_structures)[:, :-1].sum(axis=0).tolist(),
+        log_loss=float(folder.log_losses(X, test_structures).sum()),
+        penalties=dict(zip(MOTIFS, last.C.tolist(), strict=True)) if of_motifs else {},
+        at_limit=[motif for motif, is_limited in limits if is_limited],
+        steps=last.number,
+    )
 
 
-def _groups(loss: RnaLoss, grouping: str) -> np.ndarray:
+def _penalty_groups(loss: RnaLoss, grouping: str) -> np.ndarray:
     if grouping == "single":
         return np.zeros(loss.size, dtype=np.intp)
     if grouping == "separate":
@@ -156,16 +181,21 @@ def _groups(loss: RnaLoss, grouping: str) -> np.ndarray:
     return np.array([MOTIFS.index(source) for source in loss.sources])
 
 
-def _halves(loss: RnaLoss, fold: Fold) -> tuple[RnaLoss, RnaLoss]:
+def _holdout_split(loss: RnaLoss, fold: Fold) -> tuple[RnaLoss, RnaLoss]:
     held = np.arange(len(fold[0])) % HELD == HELD - 1
     fit, out = (
-        loss.on(*([one for one, here in zip(part, chosen, strict=True) if here] for part in fold))
+        loss.for_data(
+            *(
+                [molecule for molecule, here in zip(column, chosen, strict=True) if here]
+                for column in fold
+            )
+        )
         for chosen in (~held, held)
     )
     return fit, out
 
 
-def _folds(folder: Path | None, quick: bool) -> tuple[dict[str, Fold], str]:
+def _read_folds(folder: Path | None, quick: bool) -> tuple[dict[str, Fold], str]:
     """Letters and structures of the folds, and a mark of what they are."""
     path = None if folder is None else folder / FILE
     if path is None or not path.is_file():
@@ -183,14 +213,14 @@ def _folds(folder: Path | None, quick: bool) -> tuple[dict[str, Fold], str]:
         letters = dataset.table.iloc[rows, 0].tolist()
         structures = dataset.target[rows].tolist()
         if quick:
-            short = [k for k, one in enumerate(letters) if len(one) <= QUICK_BASES]
+            short = [k for k, sequence in enumerate(letters) if len(sequence) <= QUICK_BASES]
             letters, structures = (
-                [part[k] for k in short[:QUICK_MOLECULES]] for part in (letters, structures)
+                [column[k] for k in short[:QUICK_MOLECULES]] for column in (letters, structures)
             )
         folds[fold] = letters, structures
     mark = hashlib.sha256(repr(folds).encode()).hexdigest()[:12]
     return folds, f"quick-{mark}" if quick else mark
 
 
-def _key(name: str, grouping: str, fold: str) -> str:
+def _run_key(name: str, grouping: str, fold: str) -> str:
     return f"{name} {grouping} {fold}"

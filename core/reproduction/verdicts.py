@@ -13,14 +13,14 @@ class Verdict:
 
     Attributes:
         claim: what the paper concludes from it, in one sentence.
-        found: holds, holds in part, or does not hold.
-        here: what was found here, in one or two sentences.
+        judgement: holds, holds in part, or does not hold.
+        finding: what was found here, in one or two sentences.
         causes: why figures differ, a sentence each.
     """
 
     claim: str
-    found: str
-    here: str
+    judgement: str
+    finding: str
     causes: tuple[str, ...] = ()
 
 
@@ -193,7 +193,7 @@ VERDICTS: dict[str, Verdict] = {
         "Proposing costs SCoT many times what it costs transfer-mkl as datasets are added.",
         NOT,
         "Both take about twice as long for twice as many datasets, some ten milliseconds a trial: "
-        "each stands on the twenty nearest datasets.",
+        "each uses the twenty nearest datasets.",
         (
             "The paper's SCoT solves a quadratic program over all pairs of trials; ours learns the "
             "ranking by compiled coordinate steps, and forgets pairs beyond the nearest datasets.",

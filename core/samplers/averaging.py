@@ -33,7 +33,7 @@ def member_count(finished: int) -> int:
     return max(1, finished // SHARE) if finished > 0 else 0
 
 
-def members(
+def best_tenth(
     scores: Mapping[int, float],
     *,
     maximize: bool,
@@ -48,12 +48,12 @@ def members(
         finished: S; None for the trials with a finite score.
         excluded: trials that a person left out; they count in S but are no members.
     """
-    ranked = ranking(scores, maximize=maximize)
+    ranked = rank_trials(scores, maximize=maximize)
     T = member_count(len(ranked) if finished is None else finished)
     return [number for number in ranked if number not in excluded][:T]
 
 
-def ranking(scores: Mapping[int, float], *, maximize: bool) -> list[int]:
+def rank_trials(scores: Mapping[int, float], *, maximize: bool) -> list[int]:
     """All trials with a finite score, the best first, of equal scores the earlier trial first."""
     sign = -1.0 if maximize else 1.0
     finite = [number for number, score in scores.items() if math.isfinite(score)]
@@ -66,11 +66,7 @@ def uniform_weights(count: int) -> Array:
 
 
 def tempered_weights(
-    scores: Mapping[int, float],
-    chosen: Sequence[int],
-    *,
-    maximize: bool,
-    temperature: float = 1.0,
+    scores: Mapping[int, float], chosen: Sequence[int], *, maximize: bool, temperature: float = 1.0
 ) -> Array:
     """Weights ∝ exp(z/temperature), z the standardized score; shape (len(chosen),).
 
@@ -111,8 +107,8 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG
     for start in sorted({1, min(bag, T)}):
         counts = np.bincount(order[:start], minlength=T).astype(float)
         bags.append((log_predictive(log_densities, counts / start), counts))
-        bags.append(_grown(log_densities, counts, rounds))
-    _, best = max(bags, key=lambda found: found[0])
+        bags.append(_grow_bag(log_densities, counts, rounds))
+    _, best = max(bags, key=lambda bag_and_score: bag_and_score[0])
     return best / best.sum()
 
 
@@ -125,9 +121,8 @@ def greedy_mean_weights(
 
     Args:
         predictions: of validation rows, shape (rows, T).
-        y: what is true, shape (rows,).
-        rounds: how many members are added.
-        bag: how many of the best members it begins with.
+        y: the true numbers, shape (rows,).
+        rounds, bag: as for `greedy_weights`.
     """
     T = predictions.shape[1]
     errors = predictions - y[:, None]
@@ -147,11 +142,9 @@ def greedy_mean_weights(
     return best / best.sum()
 
 
-def _grown(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
-    """The best bag after one or more additions: how well its average predicts, and its counts.
-
-    Densities are taken relative to the largest of their row: no overflow, and one logarithm a sum.
-    """
+def _grow_bag(log_densities: Array, counts: Array, rounds: int) -> tuple[float, Array]:
+    """The best bag after one or more additions: its log predictive density, and its counts."""
+    # Densities are relative to the largest of their row: no overflow, and one logarithm a sum.
     largest = log_densities.max(axis=1)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     densities, constant = np.exp(log_densities - largest[:, None]), float(largest.sum())
@@ -182,30 +175,27 @@ def weights(
 
     Args:
         kind: one of `KINDS`.
-        scores: {trial: f} of all trials.
-        chosen: the members.
-        maximize: whether larger scores are better.
-        temperature: of tempered.
+        scores, chosen, maximize, temperature: as for `tempered_weights`.
         log_densities: for greedy: log p of validation rows, columns in the order of `chosen`.
 
     Raises:
         ValueError: the kind is none of `KINDS`, or greedy has no densities.
     """
     if kind == "uniform":
-        found = uniform_weights(len(chosen))
+        values = uniform_weights(len(chosen))
     elif kind == "tempered":
-        found = tempered_weights(scores, chosen, maximize=maximize, temperature=temperature)
+        values = tempered_weights(scores, chosen, maximize=maximize, temperature=temperature)
     elif kind == "greedy" and log_densities is not None:
-        found = greedy_weights(log_densities)
+        values = greedy_weights(log_densities)
     else:
         raise ValueError(f"no weights called {kind}, or without what they need")
-    return dict(zip(chosen, found.tolist(), strict=True))
+    return dict(zip(chosen, values.tolist(), strict=True))
 
 
 def average_log_densities(log_densities: Array, weights: Array) -> Array:
     """The average's log Σ_t w_t p_t for every row, shape (rows,) (McInerney 2017, eq. 4)."""
-    used = weights > 0.0
-    return _log_sum_exp(log_densities[:, used] + np.log(weights[used]))
+    has_weight = weights > 0.0
+    return _log_sum_exp(log_densities[:, has_weight] + np.log(weights[has_weight]))
 
 
 def log_predictive(log_densities: Array, weights: Array) -> float:
@@ -249,8 +239,8 @@ def density_gap(log_densities: Array, weights: Array) -> Array:
     What averaging gains over a member drawn by weight; the spread of members that give a density
     of what was seen, but no probabilities of what might have been. Densities must be finite.
     """
-    used = weights > 0.0
-    mean = log_densities[:, used] @ weights[used]
+    has_weight = weights > 0.0
+    mean = log_densities[:, has_weight] @ weights[has_weight]
     return np.maximum(average_log_densities(log_densities, weights) - mean, 0.0)
 
 

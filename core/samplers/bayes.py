@@ -15,8 +15,8 @@ count as the worst score so far, so that the search leaves a region that keeps f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Literal, TypeVar, cast
+from dataclasses import replace
+from typing import ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from optuna.study import Study
@@ -24,71 +24,30 @@ from optuna.trial import FrozenTrial
 from scipy.stats import qmc
 
 from core.gp.acquisition import ACQUISITIONS, probability_of_improvement, standard_deviation
-from core.gp.domain import Domain
-from core.gp.fitting import Fitter
-from core.gp.kernels import Array, Stationary
-from core.gp.proposal import SAME, Proposal, Search
-from core.gp.regression import Regression
+from core.gp.domain import SearchDomain
+from core.gp.gp_fitting import GpFitter
+from core.gp.kernels import Array
+from core.gp.proposal import AcquisitionSearch, Proposal
+from core.gp.regression import GpPosterior
 from core.gp.surrogate import Surrogate, response_to_beat
-from core.gp.warping import Warp, warp_of
-from core.samplers.observations import ObservationReader, Observations, conditioned
-from core.samplers.proposing import ProposingSampler, note
+from core.gp.warping import ScoreWarp, warp_of
+from core.samplers.gp_options import GpOptions, HybridOptions, VariableOptions
+from core.samplers.observations import ObservationReader, Observations, condition_on_pending
+from core.samplers.proposing_sampler import ProposingSampler, note_reason
 from core.samplers.responses import scale_of
 from core.samplers.search_space import SearchSpace
 from core.space import Axis, Setting
 
 SMALL_IMPROVEMENT = 1e-3  # of the scores' standard deviation
 SMALL_DEVIATION = 0.05
-NEAR_EVERY = 2  # of so many trials one is looked for near the best
-FEWEST = 2  # trials from which on the surrogate is shown, before it decides
+NEAR_EVERY = 2  # of so many trials one is searched near the best
+MIN_SHOWN_TRIALS = 2  # trials from which on the surrogate is shown, before it decides
 REPLACEMENTS = 32  # start points at hand where the trial's own is taken
 FIT, SEARCH, COIN = 1, 2, 3  # purposes of a trial's random numbers
-Given = TypeVar("Given", bound="GpOptions")
+OptionsT = TypeVar("OptionsT", bound=GpOptions)
 
 
-@dataclass(frozen=True)
-class GpOptions:
-    """Options of Bayesian optimization.
-
-    Attributes:
-        kernel: se, matern32 or matern52.
-        acquisition: ei, pi or mean.
-        start_trials: how many trials are spread evenly before the surrogate decides; None for
-            three for each axis, but between 4 and 12.
-        stop_when_certain: whether the search ends when neither an improvement nor anything unknown
-            is left.
-        always_learn: learn the hyperparameters at every ask, however many trials there are.
-        as_published: search as the papers do. Scores are standardized, the worse half not
-            compressed (core.gp.warping); every trial is looked for in the whole space, not every
-            second one near the best (core.gp.proposal.NearSearch) and the others with a prior
-            against the edges (InwardSearch); and the start is one trial more than there are axes,
-            but between 4 and 10.
-    """
-
-    kernel: str = "matern52"
-    acquisition: str = "ei"
-    start_trials: int | None = None
-    stop_when_certain: bool = False
-    always_learn: bool = False
-    as_published: bool = False
-
-
-@dataclass(frozen=True)
-class HybridOptions(GpOptions):
-    """The same, and the probability τ of improving."""
-
-    tau: float = 0.8
-
-
-@dataclass(frozen=True)
-class VariableOptions(HybridOptions):
-    """The same, τ a factor; and the rule: corrected (the paper's text) or printed (its listing)."""
-
-    tau: float = 1.0
-    rule: Literal["corrected", "printed"] = "corrected"
-
-
-class GpSampler(ProposingSampler, Generic[Given]):
+class GpSampler(ProposingSampler, Generic[OptionsT]):
     """Tries the point where the acquisition function is largest (Brofos 2013, Algorithm 1).
 
     Args:
@@ -103,110 +62,110 @@ class GpSampler(ProposingSampler, Generic[Given]):
     Options: ClassVar[type[GpOptions]] = GpOptions
 
     def __init__(
-        self, space: Sequence[Axis] | None = None, options: Given | None = None, *, seed: int = 0
+        self, space: Sequence[Axis] | None = None, options: OptionsT | None = None, *, seed: int = 0
     ) -> None:
         super().__init__(space, seed=seed)
-        self.options = cast(Given, self.Options()) if options is None else options
+        self.options = cast(OptionsT, self.Options()) if options is None else options
         self.surrogate: Surrogate | None = None
-        self._known: SearchSpace | None = None
+        self._prepared_space: SearchSpace | None = None
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """A start point, or the point that the surrogate and the rule choose."""
-        if self._known is not space:
-            self._known = space
-            self._domain = Domain(space.axes)
+        if self._prepared_space is not space:
+            self._prepared_space = space
+            self._domain = SearchDomain(space.axes)
             self._reader = ObservationReader(space)
-            self._fitter = Fitter(
-                self.options.kernel, self._domain.axis_of, always=self.options.always_learn
-            )
+            kernel, always = self.options.kernel, self.options.always_learn
+            self._fitter = GpFitter(kernel, self._domain.axis_of, always_learn=always)
         observed = self._reader.read(study, trial)
         self.finish_where_last(self._domain, observed)
-        if trial.number < self._starts() or len(observed.points) == 0:
-            note(study, trial, "random")
+        if trial.number < self._start_count() or len(observed.points) == 0:
+            note_reason(study, trial, "random")
             start = self._start_point(trial, observed)
             self._show_early(trial, observed, start)
             return space.setting(start)
-        regression = self._fit(trial, observed)
-        point, reason = self._next(study, trial, observed, regression)
+        regression = self._fit_posterior(trial, observed)
+        point, reason = self._next_point(study, trial, observed, regression)
         self._describe(regression, observed, point)
         self._note_expectation(study, trial, reason, regression, point)
         return space.setting(point)
 
-    def _next(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        observed: Observations,
-        regression: Regression[Stationary],
+    def _next_point(
+        self, study: Study, trial: FrozenTrial, observed: Observations, regression: GpPosterior
     ) -> tuple[Array, str]:
         """The point to try by the fitted surrogate, and the reason."""
         best, where = response_to_beat(regression)
-        about = conditioned(regression, observed), self._domain, best, observed.points[where]
+        surface, incumbent = condition_on_pending(regression, observed), observed.points[where]
         # Where every setting was tried, one is tried again: noise may be left to see through.
-        for taken in (observed.taken, observed.taken[:0]):
-            search = Search(*about, taken, self.random(trial, SEARCH))
-            proposal, reason = self._choose(search, trial)
+        for points in (observed.tried_points, observed.tried_points[:0]):
+            random = self.random_generator(trial, SEARCH)
+            search = AcquisitionSearch(surface, self._domain, best, incumbent, points, random)
+            proposal, reason = self._choose_proposal(search, trial)
             if proposal is not None:
                 return proposal.point, reason
-        return observed.points[where], reason
+        return incumbent, reason
 
-    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
+    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
         """Whether this trial goes to θᵘ instead of θ*: never."""
         return False
 
-    def _choose(self, search: Search, trial: FrozenTrial) -> tuple[Proposal | None, str]:
+    def _choose_proposal(
+        self, search: AcquisitionSearch, trial: FrozenTrial
+    ) -> tuple[Proposal | None, str]:
         """θ* or θᵘ, and the reason; (None, improve) where every setting was tried."""
-        improving = self._improving(search, trial)
-        if improving is None:
+        improvement = self._improvement(search, trial)
+        if improvement is None:
             return None, "improve"
-        if self.options.stop_when_certain and self._certain(search):
-            self.finish("no better setting is expected, and none is still unknown", ends_study=True)
+        if self.options.stop_when_certain and self._is_certain(search):
+            reason = "no better setting is expected, and none is still unknown"
+            self.mark_exhausted(reason, ends_study=True)
         if type(self).explores is GpSampler.explores:
-            return improving, "improve"
-        looked_for = search if self.options.as_published else search.inward()
-        unknown = looked_for.maximize(standard_deviation)
-        assert unknown is not None  # as long as anything is left to improve by
-        rho = float(self.random(trial, COIN).random())
+            return improvement, "improve"
+        area = search if self.options.as_published else search.interior_search()
+        unknown = area.maximize(standard_deviation)
+        assert unknown is not None  # there was a point to improve by
+        rho = float(self.random_generator(trial, COIN).random())
         explores = self.explores(search, unknown, rho)
-        return (unknown, "explore") if explores else (improving, "improve")
+        return (unknown, "explore") if explores else (improvement, "improve")
 
-    def _improving(self, search: Search, trial: FrozenTrial) -> Proposal | None:
+    def _improvement(self, search: AcquisitionSearch, trial: FrozenTrial) -> Proposal | None:
         """θ*: of the whole space; not as published, near the best or with a prior inwards."""
         acquisition = ACQUISITIONS[self.options.acquisition]
         if self.options.as_published:
             return search.maximize(acquisition)
         if trial.number % NEAR_EVERY == 1:
-            found = search.near().maximize(acquisition)
-            if found is not None:
-                return found
+            local_proposal = search.local_search().maximize(acquisition)
+            if local_proposal is not None:
+                return local_proposal
         logarithmic = self.options.acquisition != "mean"
-        return (search.inward() if logarithmic else search).maximize(acquisition)
+        return (search.interior_search() if logarithmic else search).maximize(acquisition)
 
     @staticmethod
-    def _certain(search: Search) -> bool:
+    def _is_certain(search: AcquisitionSearch) -> bool:
         """Whether the largest expected improvement and the largest deviation are both small."""
-        improving = search.maximize(ACQUISITIONS["ei"])
+        improvement = search.maximize(ACQUISITIONS["ei"])
         unknown = search.maximize(standard_deviation)
-        assert improving is not None
+        assert improvement is not None
         assert unknown is not None
-        small = np.exp(improving.value) < SMALL_IMPROVEMENT
+        small = np.exp(improvement.value) < SMALL_IMPROVEMENT
         return bool(small and unknown.sd < SMALL_DEVIATION)
 
-    def _starts(self) -> int:
-        if self.options.start_trials is not None:
-            return self.options.start_trials
+    def _start_count(self) -> int:
+        start_trials = self.options.start_trials
+        if start_trials is not None and start_trials >= 0:
+            return start_trials
         axes = len(self._domain.space)
-        few, many = np.clip(axes + 1, 4, 10), np.clip(3 * axes, 4, 12)
-        return int(few if self.options.as_published else many)
+        published_count, default_count = np.clip(axes + 1, 4, 10), np.clip(3 * axes, 4, 12)
+        return int(published_count if self.options.as_published else default_count)
 
     def _show_early(self, trial: FrozenTrial, observed: Observations, point: Array) -> None:
-        """What the first trials say, for those who watch: it decides nothing yet."""
-        if len(observed.points) < FEWEST:
+        """Shows the surrogate of the first trials, which decides nothing yet."""
+        if len(observed.points) < MIN_SHOWN_TRIALS:
             return
         # A fitter of its own: what is shown must not change what is proposed later.
-        fitter = Fitter(self.options.kernel, self._domain.axis_of, always=False)
-        z = self._warp(observed).responses(observed.scores)
-        regression = fitter.fit(observed.points, z, self.random(trial, FIT))
+        fitter = GpFitter(self.options.kernel, self._domain.axis_of, always_learn=False)
+        z = self._score_warp(observed).to_responses(observed.scores)
+        regression = fitter.fit(observed.points, z, self.random_generator(trial, FIT))
         self._describe(regression, observed, point)
         assert self.surrogate is not None
         self.surrogate = replace(self.surrogate, proposes=False)
@@ -216,26 +175,24 @@ class GpSampler(ProposingSampler, Generic[Given]):
         sobol = qmc.Sobol(len(self._domain.space), scramble=True, rng=self.seed)
         power = (trial.number + REPLACEMENTS).bit_length()
         columns = sobol.random_base2(power)[trial.number : trial.number + REPLACEMENTS]
-        points = self._domain.spread(columns)
+        points = self._domain.points_from_uniforms(columns)
         for point in points:
-            if len(observed.taken) == 0 or np.abs(observed.taken - point).max(axis=1).min() > SAME:
+            if not observed.has_tried(point):
                 return point
         return points[0]
 
-    def _fit(self, trial: FrozenTrial, observed: Observations) -> Regression[Stationary]:
-        z = self._warp(observed).responses(observed.scores)
-        return self._fitter.fit(observed.points, z, self.random(trial, FIT))
+    def _fit_posterior(self, trial: FrozenTrial, observed: Observations) -> GpPosterior:
+        z = self._score_warp(observed).to_responses(observed.scores)
+        return self._fitter.fit(observed.points, z, self.random_generator(trial, FIT))
 
-    def _warp(self, observed: Observations) -> Warp:
+    def _score_warp(self, observed: Observations) -> ScoreWarp:
         if not self.options.as_published:
             return warp_of(observed.scores, observed.maximize)
         scale = scale_of(observed.scores, observed.maximize)
-        return Warp(scale.mean, scale.deviation, observed.maximize)
+        return ScoreWarp(scale.mean, scale.deviation, observed.maximize)
 
-    def _describe(
-        self, regression: Regression[Stationary], observed: Observations, point: Array
-    ) -> None:
-        warp, hyper = self._warp(observed), regression.kernel.hyper
+    def _describe(self, regression: GpPosterior, observed: Observations, point: Array) -> None:
+        warp, hyper = self._score_warp(observed), regression.kernel.hyper
         best = np.argmax(observed.scores if observed.maximize else -observed.scores)
         self.surrogate = Surrogate(
             trials=len(observed.scores),
@@ -257,18 +214,13 @@ class GpSampler(ProposingSampler, Generic[Given]):
         )
 
     def _note_expectation(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        reason: str,
-        regression: Regression[Stationary],
-        point: Array,
+        self, study: Study, trial: FrozenTrial, reason: str, regression: GpPosterior, point: Array
     ) -> None:
         assert self.surrogate is not None
         mean, sd = regression.posterior(point[None, :])
-        warp = self.surrogate.warp
-        expected, uncertainty = warp.scores(mean), warp.deviation(mean, sd)
-        note(study, trial, reason, float(expected[0]), float(uncertainty[0]))
+        warp = self.surrogate.score_warp
+        expected, uncertainty = warp.to_scores(mean), warp.deviation(mean, sd)
+        note_reason(study, trial, reason, float(expected[0]), float(uncertainty[0]))
 
 
 class HybridSampler(GpSampler[HybridOptions]):
@@ -279,7 +231,7 @@ class HybridSampler(GpSampler[HybridOptions]):
 
     Options = HybridOptions
 
-    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
+    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
         """Whether ρ ≥ τ."""
         return rho >= self.options.tau
 
@@ -294,7 +246,7 @@ class VariableSampler(GpSampler[VariableOptions]):
 
     Options = VariableOptions
 
-    def explores(self, search: Search, unknown: Proposal, rho: float) -> bool:
+    def explores(self, search: AcquisitionSearch, unknown: Proposal, rho: float) -> bool:
         """The chosen rule, at ν = Φ((μ(θᵘ) − best)/sd(θᵘ))."""
         mean, sd = np.array([unknown.mean]), np.array([unknown.sd])
         nu = float(probability_of_improvement(mean, sd, search.best)[0])

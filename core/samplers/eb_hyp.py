@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 from optuna.study import Study
@@ -27,86 +25,55 @@ from optuna.trial import FrozenTrial
 from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
-from core.gp.domain import Domain
-from core.gp.kernels import Array, Stationary
+from core.gp.domain import SearchDomain
+from core.gp.kernels import Array
 from core.gp.pathwise import PosteriorDraws
 from core.gp.proposal import ENUMERATED, SAME, scattered_around
-from core.gp.regression import Regression
-from core.samplers.bayes import SEARCH, GpOptions, GpSampler
-from core.samplers.observations import Observations, conditioned
-from core.samplers.proposing import note_more
+from core.gp.regression import GpPosterior
+from core.samplers.bayes import SEARCH, GpSampler
+from core.samplers.gp_options import EbHypOptions
+from core.samplers.observations import Observations, condition_on_pending
+from core.samplers.proposing_sampler import note_more
 from core.space import Axis
 
 CANDIDATES = 4096
-INCUMBENTS = 3  # best trials around which the arg max is looked for more closely
+INCUMBENTS = 3  # best trials around which the arg max is searched more closely
 DRAW, PICK = 4, 5  # purposes of a trial's random numbers, beside those of core.samplers.bayes
 EFFECTIVE = "effective_candidates"  # the note on a trial
-
-
-@dataclass(frozen=True)
-class EbHypOptions(GpOptions):
-    """Options of EB-Hyp; those of the surrogate default to the paper's (Matérn 3/2; §4).
-
-    Attributes:
-        rule: sample draws the setting (eq. 5); thompson takes the arg max (Algorithm 1, line 7).
-        temperature: T, positive; thompson does not need it.
-    """
-
-    kernel: str = "matern32"
-    acquisition: str = "mean"
-    always_learn: bool = True
-    as_published: bool = True  # the temperature is in units of the scores' standard deviation
-    rule: Literal["sample", "thompson"] = "sample"
-    temperature: float = 1.0
 
 
 class EbHypSampler(GpSampler[EbHypOptions]):
     """Tries a draw from p̃(η|X), or its arg max (McInerney 2017, eq. 5; Algorithm 1, lines 5-7).
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        options: of EB-Hyp.
-        seed: of everything random.
+    Arguments of `GpSampler`.
 
     Attributes:
-        surrogate: the performance model as of the last ask; None while there is none.
         effective: among how many candidates the last setting was drawn in effect, 1/Σp̃²; None
             while there is none. Also noted on the trial.
     """
 
     Options = EbHypOptions
+    effective: float | None = None
 
-    def __init__(
-        self,
-        space: Sequence[Axis] | None = None,
-        options: EbHypOptions | None = None,
-        *,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(space, options, seed=seed)
-        self.effective: float | None = None
-
-    def _next(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        observed: Observations,
-        regression: Regression[Stationary],
+    def _next_point(
+        self, study: Study, trial: FrozenTrial, observed: Observations, regression: GpPosterior
     ) -> tuple[Array, str]:
-        """A draw of the performance model, and a setting from what it says of the settings."""
+        """A draw of the performance model, and a setting by its values of the settings."""
         # Running trials are left out: draws differ, so that workers do not crowd.
-        known = replace(observed, pending=observed.pending[:0])
+        without_pending = replace(observed, pending=observed.pending[:0])
         candidates, prior = self._candidates(trial, observed)
-        draw = PosteriorDraws(conditioned(regression, known), self.random(trial, DRAW))
+        conditioned = condition_on_pending(regression, without_pending)
+        draw = PosteriorDraws(conditioned, self.random_generator(trial, DRAW))
         log_likelihood = draw(candidates)[0]
         probabilities = posterior(log_likelihood, prior, self.options.temperature)
         self.effective = float(1.0 / np.sum(probabilities**2))
         note_more(study, trial, EFFECTIVE, self.effective)
         if self.options.rule == "thompson":
-            picked = int(np.argmax(log_likelihood))
+            index = int(np.argmax(log_likelihood))
         else:
-            picked = int(self.random(trial, PICK).choice(len(candidates), p=probabilities))
-        return candidates[picked], "sample"
+            random = self.random_generator(trial, PICK)
+            index = int(random.choice(len(candidates), p=probabilities))
+        return candidates[index], "sample"
 
     def _candidates(self, trial: FrozenTrial, observed: Observations) -> tuple[Array, Array]:
         """Allowed points that were not tried, shape (m, width), and their p(η), shape (m,).
@@ -117,20 +84,19 @@ class EbHypSampler(GpSampler[EbHypOptions]):
         """
         domain = self._domain
         if domain.size <= ENUMERATED:
-            points, prior = domain.everything(), prior_shares(domain)
+            points, prior = domain.all_points(), prior_shares(domain)
         else:
-            random = self.random(trial, SEARCH)
+            random = self.random_generator(trial, SEARCH)
             sobol = qmc.Sobol(len(domain.space), scramble=True, rng=random)
-            points = domain.spread(sobol.random_base2(CANDIDATES.bit_length() - 1))
+            points = domain.points_from_uniforms(sobol.random_base2(CANDIDATES.bit_length() - 1))
             if self.options.rule == "thompson":
                 best = np.argsort(observed.scores * (-1 if observed.maximize else 1), kind="stable")
-                around = [
-                    scattered_around(domain, observed.points[k], random) for k in best[:INCUMBENTS]
-                ]
+                incumbents = observed.points[best[:INCUMBENTS]]
+                around = [scattered_around(domain, point, random) for point in incumbents]
                 points = np.vstack([points, *around])
             prior = np.ones(len(points))
-        left = _untried(points, observed.taken)
-        return (points[left], prior[left]) if left.any() else (points, prior)
+        is_untried = _untried(points, observed.tried_points)
+        return (points[is_untried], prior[is_untried]) if is_untried.any() else (points, prior)
 
 
 def posterior(log_likelihood: Array, prior: Array, temperature: float) -> Array:
@@ -146,28 +112,25 @@ def posterior(log_likelihood: Array, prior: Array, temperature: float) -> Array:
     return weighted / weighted.sum()
 
 
-def prior_shares(domain: Domain) -> Array:
-    """The share of the box that rounds to each point of a finite domain, shape (size,); sum 1.
-
-    In the order of `Domain.everything`.
-    """
-    shares = [_shares(axis) for axis in domain.space]
+def prior_shares(domain: SearchDomain) -> Array:
+    """The share of the box that rounds to each point of `SearchDomain.all_points`; sum 1."""
+    shares = [_axis_shares(axis) for axis in domain.space]
     return functools.reduce(lambda a, b: np.multiply.outer(a, b).ravel(), shares)
 
 
-def _shares(axis: Axis) -> Array:
+def _axis_shares(axis: Axis) -> Array:
     if axis.kind == "choice":
         return np.full(len(axis.choices), 1.0 / len(axis.choices))
-    if Domain.count(axis) == 1:
+    if SearchDomain.value_count(axis) == 1:
         return np.ones(1)
     edges = np.arange(round(axis.low) - 0.5, round(axis.high) + 1.0)
     inside = [max(edge, axis.low / 2) if axis.log else edge for edge in edges]
     return np.diff([axis.to_unit(edge)[0] for edge in inside])
 
 
-def _untried(points: Array, taken: Array) -> np.ndarray:
+def _untried(points: Array, tried_points: Array) -> np.ndarray:
     """Which points were not tried and are not being tried, shape (m,), bool."""
-    if len(taken) == 0:
+    if len(tried_points) == 0:
         return np.ones(len(points), dtype=bool)
-    apart, _ = cKDTree(taken).query(points, p=math.inf, distance_upper_bound=2 * SAME)
+    apart, _ = cKDTree(tried_points).query(points, p=math.inf, distance_upper_bound=2 * SAME)
     return apart > SAME

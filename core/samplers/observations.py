@@ -1,4 +1,4 @@
-"""What a study holds, as a Gaussian process wants it: points, scores, and what is still open."""
+"""A study's trials as a Gaussian process needs them: points, scores, and running trials."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from core.gp.kernels import Array
+from core.gp.proposal import SAME
 from core.gp.regression import ResponseSurface
 from core.samplers.search_space import SearchSpace
 
@@ -36,9 +37,14 @@ class Observations:
     maximize: bool
 
     @property
-    def taken(self) -> Array:
-        """All points tried or being tried, shape (any, width)."""
+    def tried_points(self) -> Array:
+        """All points of finished and running trials, shape (any, width)."""
         return np.vstack([self.points, self.pending, self.failed])
+
+    def has_tried(self, point: Array) -> bool:
+        """Whether a point is that of a finished or a running trial."""
+        points = self.tried_points
+        return len(points) > 0 and bool(np.abs(points - point).max(axis=1).min() <= SAME)
 
 
 class ObservationReader:
@@ -48,33 +54,33 @@ class ObservationReader:
         self.space = space
         self._points: dict[int, Array] = {}
 
-    def read(self, study: Study, asked: FrozenTrial) -> Observations:
-        """The history of a study, without the trial that is being asked for."""
-        scored: list[tuple[int, Array, float]] = []
+    def read(self, study: Study, new_trial: FrozenTrial) -> Observations:
+        """The observations of a study, without the trial that is being asked."""
+        finished_trials: list[tuple[int, Array, float]] = []
         pending: list[Array] = []
         failed: list[Array] = []
         for trial in study.get_trials(deepcopy=False):
-            if trial.number == asked.number or not self.space.contains(trial.params):
+            if trial.number == new_trial.number or not self.space.contains(trial.params):
                 continue
-            point = self._point(trial)
+            point = self._trial_point(trial)
             if trial.state == TrialState.RUNNING:
                 pending.append(point)
-            elif trial.state == TrialState.COMPLETE and _score(trial) is not None:
-                scored.append((trial.number, point, float(trial.values[0])))
+            elif trial.state == TrialState.COMPLETE and _finite_score(trial) is not None:
+                finished_trials.append((trial.number, point, float(trial.values[0])))
             elif trial.state.is_finished():
                 failed.append(point)
         return Observations(
-            points=self._stacked([point for _, point, _ in scored]),
-            scores=np.array([score for _, _, score in scored]),
-            numbers=[number for number, _, _ in scored],
+            points=self._stacked([point for _, point, _ in finished_trials]),
+            scores=np.array([score for _, _, score in finished_trials]),
+            numbers=[number for number, _, _ in finished_trials],
             pending=self._stacked(pending),
             failed=self._stacked(failed),
             maximize=study.direction == StudyDirection.MAXIMIZE,
         )
 
-    def _point(self, trial: FrozenTrial) -> Array:
+    def _trial_point(self, trial: FrozenTrial) -> Array:
         if trial.number not in self._points:
-            self._points[trial.number] = self.space.unit(trial.params)
+            self._points[trial.number] = self.space.to_unit_vector(trial.params)
         return self._points[trial.number]
 
     def _stacked(self, points: list[Array]) -> Array:
@@ -82,17 +88,16 @@ class ObservationReader:
         return np.array(points).reshape(-1, width)
 
 
-def _score(trial: FrozenTrial) -> float | None:
-    """The trial's score where it is a finite number."""
+def _finite_score(trial: FrozenTrial) -> float | None:
     value = trial.values[0] if trial.values else math.nan
     return value if math.isfinite(value) else None
 
 
-def conditioned(surface: S, observed: Observations, worst: float | None = None) -> S:
+def condition_on_pending(surface: S, observed: Observations, worst: float | None = None) -> S:
     """The posterior with running and failed trials, a kriging believer (Ginsbourger et al. 2010).
 
     Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
-    give the response `worst`, the smallest so far if not given.
+    give the response `worst`, the smallest so far where it is None.
     """
     worst = float(surface.z.min()) if worst is None else worst
     for points, lie in ((observed.pending, None), (observed.failed, worst)):

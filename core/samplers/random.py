@@ -5,7 +5,7 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
-from core.samplers.proposing import ProposingSampler, note, uniform_setting
+from core.samplers.proposing_sampler import ProposingSampler, note_reason, uniform_setting
 from core.samplers.search_space import SearchSpace
 from core.space import Setting
 
@@ -15,5 +15,5 @@ class RandomSampler(ProposingSampler):
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """A uniform draw that depends on the seed and the trial's number only."""
-        note(study, trial, "random")
-        return uniform_setting(space, self.random(trial, 0))
+        note_reason(study, trial, "random")
+        return uniform_setting(space, self.random_generator(trial, 0))

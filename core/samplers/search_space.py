@@ -49,14 +49,14 @@ class SearchSpace:
 
     def __init__(self, described: Mapping[str, BaseDistribution]) -> None:
         self.described = dict(described)
-        self.axes = tuple(_axis(name, kind) for name, kind in described.items())
+        self.axes = tuple(_distribution_axis(name, kind) for name, kind in described.items())
 
     def setting(self, unit: Array) -> Setting:
         """The setting at a unit vector, shape (width,)."""
-        found = setting_at(self.axes, unit)
-        return {name: self._value(name, value) for name, value in found.items()}
+        axis_values = setting_at(self.axes, unit)
+        return {name: self._distribution_value(name, value) for name, value in axis_values.items()}
 
-    def unit(self, setting: Mapping[str, Any]) -> Array:
+    def to_unit_vector(self, setting: Mapping[str, Any]) -> Array:
         """The unit vector of a setting, shape (width,)."""
         counted = {name: self._counted(name, setting[name]) for name in self.described}
         return unit_vector(self.axes, counted)
@@ -65,9 +65,9 @@ class SearchSpace:
         """Whether a setting has a value for every axis."""
         return self.described.keys() <= setting.keys()
 
-    def _value(self, name: str, value: Any) -> Any:
+    def _distribution_value(self, name: str, value: Any) -> Any:
         kind = self.described[name]
-        step = _step(kind)
+        step = _step_size(kind)
         if step is None:
             return value
         assert isinstance(kind, IntDistribution | FloatDistribution)
@@ -76,14 +76,14 @@ class SearchSpace:
 
     def _counted(self, name: str, value: Any) -> Any:
         kind = self.described[name]
-        step = _step(kind)
+        step = _step_size(kind)
         if step is None:
             return value
         assert isinstance(kind, IntDistribution | FloatDistribution)
         return round((value - kind.low) / step)
 
 
-def _step(kind: BaseDistribution) -> float | None:
+def _step_size(kind: BaseDistribution) -> float | None:
     """The step of a stepped number; None for everything that an axis describes by itself."""
     if isinstance(kind, FloatDistribution):
         return kind.step
@@ -92,12 +92,12 @@ def _step(kind: BaseDistribution) -> float | None:
     return None
 
 
-def _axis(name: str, kind: BaseDistribution) -> Axis:
+def _distribution_axis(name: str, kind: BaseDistribution) -> Axis:
     if isinstance(kind, CategoricalDistribution):
         return Axis(name, name, "choice", choices=tuple(kind.choices))
     assert isinstance(kind, IntDistribution | FloatDistribution)
-    step = _step(kind)
+    step = _step_size(kind)
     if step is not None:
         return Axis(name, name, "int", 0, math.floor((kind.high - kind.low) / step + 1e-9))
-    whole = isinstance(kind, IntDistribution)
-    return Axis(name, name, "int" if whole else "float", kind.low, kind.high, kind.log)
+    is_integer = isinstance(kind, IntDistribution)
+    return Axis(name, name, "int" if is_integer else "float", kind.low, kind.high, kind.log)

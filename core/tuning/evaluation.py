@@ -7,15 +7,13 @@ Simon 2006). Few rows make a small test set that can show large gains only; ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from core.datasets.task import Task
 from core.errors import UnusableError
 from core.tuning.plan import EVALUATIONS, Plan
+from core.tuning.run_results import EvaluationFacts, Results
 
 FEW_ROWS = 1000  # below so many every row tests, where a repeated tuning costs a moment
 OUTER_FOLDS = 5
-TABLES = ("regression", "binary", "multiclass")
 
 
 def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
@@ -33,24 +31,24 @@ def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
     Raises:
         UnusableError: there is no such evaluation, or it does not fit the task or a second file.
     """
-    chosen, data = plan.evaluation, plan.data
-    if chosen and chosen not in EVALUATIONS:
+    evaluation, data = plan.evaluation, plan.data
+    if evaluation and evaluation not in EVALUATIONS:
         raise UnusableError(
-            f"there is no evaluation “{chosen}”",
+            f"there is no evaluation “{evaluation}”",
             where="option evaluation",
             cure="choose auto, " + " or ".join(EVALUATIONS),
         )
-    if chosen == "nested":
+    if evaluation == "nested":
         _check_nested(plan, task)
-    if chosen:
-        return chosen
-    given = bool(data.test_file) or bool(data.latest) or data.test_size is not None
-    few = task in TABLES and rows < FEW_ROWS
-    return "nested" if few and kind == "penalties" and not given else "test"
+    if evaluation:
+        return evaluation
+    has_test_choice = bool(data.test_file) or bool(data.latest) or data.test_size is not None
+    has_few_rows = Task(task).is_table and rows < FEW_ROWS
+    return "nested" if has_few_rows and kind == "penalties" and not has_test_choice else "test"
 
 
 def _check_nested(plan: Plan, task: str) -> None:
-    if task not in TABLES:
+    if not Task(task).is_table:
         raise UnusableError(
             "nested cross-validation is for tables of numbers or classes",
             where="option evaluation",
@@ -70,33 +68,31 @@ def _check_nested(plan: Plan, task: str) -> None:
         )
 
 
-def evaluation_in_words(results: Mapping[str, Any]) -> str:
+def evaluation_text(results: Results) -> str:
     """How the scores of a result were measured, and on which rows its model was fitted."""
-    facts = results.get("evaluation")
-    if not facts:
-        return ""
-    return f"{_measured(facts)} {_fitted(facts)}".strip()
+    facts = results.evaluation
+    return "" if facts is None else f"{_score_text(facts)} {_fitted_rows_text(facts)}".strip()
 
 
-def _measured(facts: Mapping[str, Any]) -> str:
-    if facts["kind"] != "nested":
+def _score_text(facts: EvaluationFacts) -> str:
+    if facts.kind != "nested":
         return ""
-    if not facts["repeated"]:
+    if not facts.repeated:
         return (
-            f"Each row was tested once, in {facts['folds']} folds, by a model fitted without it; "
+            f"Each row was tested once, in {facts.folds} folds, by a model fitted without it; "
             "but the setting was chosen with all rows in sight, so these scores are too good."
         )
     return (
         f"Each row was tested once, by a model tuned and fitted without it (nested "
-        f"cross-validation, {facts['folds']} folds)."
+        f"cross-validation, {facts.folds} folds)."
     )
 
 
-def _fitted(facts: Mapping[str, Any]) -> str:
-    if facts["fitted"] != "all":
-        return "" if facts["kind"] == "nested" else "The model is the one that was tested."
-    drawn = "drawn " if facts.get("drawn") else ""
-    rows = f"the model that is kept is fitted on all {facts['rows']:,} {drawn}{facts['units']}."
-    if facts["kind"] == "nested":
+def _fitted_rows_text(facts: EvaluationFacts) -> str:
+    if facts.fitted != "all":
+        return "" if facts.kind == "nested" else "The model is the one that was tested."
+    drawn = "drawn " if facts.drawn else ""
+    rows = f"the model that is kept is fitted on all {facts.rows:,} {drawn}{facts.units}."
+    if facts.kind == "nested":
         return rows[0].upper() + rows[1:]
-    return f"The score was measured on a model fitted without the test {facts['units']}; {rows}"
+    return f"The score was measured on a model fitted without the test {facts.units}; {rows}"

@@ -8,28 +8,41 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
+from core.space import Axis, Setting
 from core.tuning.payloads import (
+    ClusterWorker,
+    DatasetFacts,
     DisputedRow,
     FoldedMolecule,
     HistoryDataset,
     LabelledSequence,
-    LeftOut,
-    ModelStanding,
+    LeaderboardEntry,
+    OmittedTrial,
     Topic,
 )
+from core.tuning.plan import Plan, plan_from_dict
+from core.tuning.run_results import Results
 
 
 @dataclass(frozen=True)
 class Event:
-    """What every event has: the seconds since the run first started."""
+    """What every event has: the seconds since the run first started.
+
+    Attributes:
+        tag: what run files call the class; of some still its name in an earlier version.
+        class_by_tag: {tag: class}.
+    """
 
     seconds: float = 0.0
-    names: ClassVar[dict[str, type[Event]]] = {}
+    tag: ClassVar[str] = "Event"
+    class_by_tag: ClassVar[dict[str, type[Event]]] = {}
 
-    def __init_subclass__(cls) -> None:
-        Event.names[cls.__name__] = cls
+    def __init_subclass__(cls, tag: str = "") -> None:
+        cls.tag = tag or cls.__name__
+        Event.class_by_tag[cls.tag] = cls
 
 
 @dataclass(frozen=True)
@@ -38,12 +51,9 @@ class RunStarted(Event):
 
     run: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
-    dataset: dict[str, Any] = field(default_factory=dict)  # name, rows, features, task, classes,
-    # fingerprint, train_rows, test_rows; outer_folds of nested cross-validation, where all rows
-    # train and test, otherwise 0; train_sequences, test_sequences where rows are tokens;
-    # pictures: whether ImagesDrawn will come, for models that draw
+    dataset: DatasetFacts = DatasetFacts()
     kind: str = "trials"  # "trials" or "penalties"
-    space: list[dict[str, Any]] = field(default_factory=list)  # Axis.as_dict of every axis
+    space: list[Axis] = field(default_factory=list)
     groups: dict[str, int] = field(default_factory=dict)  # group: number of parameters
     metric: str = "accuracy"  # of the trials' scores; `results` may be measured by another
     maximize: bool = True
@@ -52,9 +62,15 @@ class RunStarted(Event):
     judged: str = "cv"  # what settings are judged by: cv, validation, training
     repeats: int = 1  # how often the training rows are divided into folds
     averages: bool = False  # whether the best models are averaged at the end
-    baseline: float | None = None  # the score of knowing nothing, of trials that predict
+    baseline: float | None = None  # the score of the baseline, of trials that predict
     remembered_as: str = ""  # under which name the history of datasets keeps its trials; of
     # several models the start of each one's name there
+
+    @cached_property
+    def run_plan(self) -> Plan:
+        """The plan, read."""
+        data = {"file": "", **self.plan.get("data", {})}
+        return plan_from_dict({"model": "", "strategy": "", **self.plan, "data": data})
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ class TrialStarted(Event):
     """A setting is going to be tried, and why this one."""
 
     number: int = 0
-    setting: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=dict)
     reason: str = ""  # default, past, random, grid, improve, explore, start, sample, tpe,
     # cma-es, hand
     expected: float | None = None  # the surrogate's mean there, in units of the score
@@ -83,7 +99,7 @@ class TrialFinished(Event):
     """A setting's validation score."""
 
     number: int = 0
-    setting: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=dict)
     score: float = math.nan
     fold_scores: list[float] = field(default_factory=list)
     took: float = 0.0  # seconds
@@ -96,7 +112,7 @@ class TrialFailed(Event):
     """A trial that failed, and why; the run goes on."""
 
     number: int = 0
-    setting: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=dict)
     reason: str = ""  # one sentence
     took: float = 0.0
 
@@ -110,22 +126,22 @@ class TrialExcluded(Event):
 
 
 @dataclass(frozen=True)
-class SettingWanted(Event):
+class SettingRequested(Event, tag="SettingWanted"):
     """A person wants a setting tried next, beyond the budget; the strategy learns from it."""
 
-    setting: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class ModelLooked(Event):
-    """A first look at one of several models: a setting of it, tried on a part of the rows.
+class ModelScreened(Event, tag="ModelLooked"):
+    """The screening of one of several models: a setting of it, tried on a part of the rows.
 
     The default setting is looked at first; then, where the history knows any, those that were best
     on the earlier datasets most like this one.
     """
 
     model: str = ""
-    setting: dict[str, Any] = field(default_factory=dict)
+    setting: Setting = field(default_factory=dict)
     score: float | None = None  # None where it failed
     rows: int = 0  # that it was fitted on
     took: float = 0.0
@@ -137,14 +153,14 @@ class ModelLooked(Event):
 class ModelsCompared(Event):
     """How several models stand, and which is tried next."""
 
-    models: list[ModelStanding] = field(default_factory=list)  # the best first
+    models: list[LeaderboardEntry] = field(default_factory=list)  # the best first
     next: str = ""  # the model that is tried next
     why: str = ""  # first: its default; floor: so that none is given up on one bad draw; gain:
     # most improvement a second
 
 
 @dataclass(frozen=True)
-class ModelPicked(Event):
+class ModelSelected(Event, tag="ModelPicked"):
     """A person takes another one away than the run did; its results follow."""
 
     kind: str = ""  # best, simplest, average, default, trial (core.tuning.results.candidates)
@@ -170,7 +186,7 @@ class SurrogateFitted(Event):
     acquisition: str = "ei"  # ei, pi, mean
     incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
     next: list[float] = field(default_factory=list)  # unit vector of the next trial
-    median: float = 0.0  # core.gp.warping.Warp
+    median: float = 0.0  # core.gp.warping.ScoreWarp
     spread: float = 0.0
     proposes: bool = True  # whether it chose the next trial; of the first ones it only watches
 
@@ -193,7 +209,7 @@ class HistoryRead(Event):
 
 
 @dataclass(frozen=True)
-class CommonSurfaceFitted(Event):
+class JointSurfaceFitted(Event, tag="CommonSurfaceFitted"):
     """What a view needs, beside HistoryRead, to evaluate the common response surface anywhere."""
 
     trials: int = 0  # of this run that it has seen
@@ -218,7 +234,7 @@ class CommonSurfaceFitted(Event):
 
 
 @dataclass(frozen=True)
-class Noticed(Event):
+class RemarkMade(Event, tag="Noticed"):
     """Something a person should know while the run goes on."""
 
     sentence: str = ""
@@ -282,7 +298,7 @@ class EnsembleUpdated(Event):
     average: float | None = None
     single: float | None = None
     kind: str = ""  # greedy or uniform, where the run has compared them
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[OmittedTrial] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -335,13 +351,9 @@ class Progress(Event):
 
 @dataclass(frozen=True)
 class WorkersSeen(Event):
-    """What the workers of a cluster do at this moment; no part of the run's record.
+    """What the workers of a cluster do at this moment; no part of the run's record."""
 
-    A worker: its name, host, threads, load (the share of its threads that are at work, for anyone),
-    trials (the numbers of those of this run that it is at), and whether it is usable.
-    """
-
-    workers: list[dict[str, Any]] = field(default_factory=list)
+    workers: list[ClusterWorker] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -366,10 +378,10 @@ class FoldTested(Event):
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """The run ended by itself; `results` as described in core.tuning.results.comparison."""
+    """The run ended by itself."""
 
     because: str = ""
-    results: dict[str, Any] = field(default_factory=dict)
+    results: Results | None = None
 
 
 @dataclass(frozen=True)
@@ -377,7 +389,7 @@ class RunStopped(Event):
     """The run was stopped; what was best until then is kept in `results`."""
 
     because: str = ""
-    results: dict[str, Any] = field(default_factory=dict)
+    results: Results | None = None
 
 
 @dataclass(frozen=True)
@@ -385,3 +397,8 @@ class RunFailed(Event):
     """The run could not go on; `sentence` says why and what to do."""
 
     sentence: str = ""
+
+
+# The names of earlier versions, for extensions.
+ModelLooked, ModelPicked, SettingWanted = ModelScreened, ModelSelected, SettingRequested
+CommonSurfaceFitted, Noticed = JointSurfaceFitted, RemarkMade

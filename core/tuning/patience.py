@@ -18,13 +18,15 @@ from core.tuning.strategies.strategy import Strategy
 if TYPE_CHECKING:
     from core.tuning.runs.state import RunState
 
-USUAL = Strategy.patience  # trials in a row without a better one, where a strategy says no other
+DEFAULT_PATIENCE = (
+    Strategy.patience
+)  # trials in a row without a better one, where a strategy says no other
 
 
 def usual_patience(strategy: str) -> int:
     """What a strategy takes where nobody says; 0 for any number."""
-    there = STRATEGIES.get(strategy)
-    return USUAL if there is None else there.patience
+    entry = STRATEGIES.get(strategy)
+    return DEFAULT_PATIENCE if entry is None else entry.patience
 
 
 def patience_of(plan: Plan) -> int:
@@ -32,15 +34,11 @@ def patience_of(plan: Plan) -> int:
     return usual_patience(plan.strategy) if plan.patience is None else plan.patience
 
 
-def left_of(run: RunState) -> int:
+def trials_before_stop(run: RunState) -> int:
     """After how many more trials without a better one a run ends; 0 where none ends it."""
-    plan = run.started.plan
-    patience = plan.get("patience", 0)
-    if patience is None:
-        patience = usual_patience(str(plan.get("strategy", "")))
-    if patience == 0:
-        return 0
-    return max(0, patience + int(plan.get("workers", 1)) - 1 - run.without_better)
+    plan = run.started.run_plan
+    patience = patience_of(plan)
+    return max(0, patience + plan.workers - 1 - run.without_better) if patience else 0
 
 
 def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:
@@ -57,16 +55,16 @@ def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:
     return patience > 0 and run.without_better >= patience + max(0, workers - 1)
 
 
-def in_words(plan: Plan) -> str:
+def stop_rule_text(plan: Plan) -> str:
     """What is said before the start: "It stops when 30 trials in a row improve nothing."."""
     patience = patience_of(plan)
     if not patience:
-        return "It goes on however many trials in a row improve nothing."
+        return "It continues however many trials in a row improve nothing."
     trials = "a trial improves" if patience == 1 else f"{patience} trials in a row improve"
     return f"It stops when {trials} nothing."
 
 
-def because(run: RunState) -> str:
+def stop_reason(run: RunState) -> str:
     """Why it ended, a clause."""
     count = run.without_better
     trials = "a trial" if count == 1 else f"{count} trials in a row"

@@ -2,8 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from core.datasets.task import Task
+from core.records import Record, optional
+
+
+@dataclass(frozen=True)
+class DatasetFacts(Record):
+    """The data of a run.
+
+    Attributes:
+        target: None in runs of earlier versions, which do not name it.
+        outer_folds: of nested cross-validation, where all rows train and test; otherwise 0.
+        train_sequences, test_sequences: where rows are tokens.
+        pictures: whether ImagesDrawn will come, for models that draw.
+    """
+
+    name: str = ""
+    rows: int = 0
+    features: int = 0
+    task: Task = Task.UNKNOWN
+    target: str | None = optional()
+    classes: list[str] = field(default_factory=list)
+    fingerprint: str = ""
+    train_rows: int = 0
+    test_rows: int = 0
+    outer_folds: int = 0
+    train_sequences: int | None = optional()
+    test_sequences: int | None = optional()
+    pictures: bool | None = optional()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task", Task(self.task))  # by its name too
 
 
 @dataclass(frozen=True)
@@ -27,6 +59,24 @@ class HistoryDataset:
     maximize: bool
     starter: bool
     distance: float
+
+
+@dataclass(frozen=True)
+class ClusterWorker(Record):
+    """What a worker of a cluster does at a moment.
+
+    Attributes:
+        host: its computer.
+        load: the share of its threads that are at work, for anyone.
+        trials: the numbers of those of this run that it is at; below 0 for screenings.
+    """
+
+    name: str
+    host: str = ""
+    threads: int = 1
+    load: float = 0.0
+    trials: list[int] = field(default_factory=list)
+    usable: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +112,7 @@ class FoldedMolecule:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class OmittedTrial:
     """A trial that is not in the average although it has a score, and why (a sentence)."""
 
     number: int
@@ -98,7 +148,7 @@ class Topic:
 
 
 @dataclass(frozen=True)
-class ModelStanding:
+class LeaderboardEntry:
     """How one of several models stands in a run.
 
     Attributes:
@@ -106,7 +156,7 @@ class ModelStanding:
         trials: that ended with a score on all rows.
         best: the best of their scores; None before the first.
         error: the standard error of that score over the folds; None with one fold.
-        look: its best score at the first look; None where that failed.
+        look: its best score at the screening; None where that failed.
         seconds: spent on it so far.
         gain: how much its next trial is expected to raise the best score of all.
         takes: seconds that this trial is expected to take.

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.typed_json import read_as
+from core.json_reading import read_as
+from core.space import Setting
 
 DECODINGS = ("posterior", "viterbi")
 EVALUATIONS = ("test", "nested")
 TEST_SHARE = 0.3  # of the rows, where nobody gave another
-MOST_TESTED = 10_000  # rows: a share of them is known to about ±1 point, and more rows can train
+MAX_TEST_ROWS = 10_000  # rows: a share of them is known to about ±1 point, and more rows can train
 GAMMA_CHOICES = ("hand", "f1", "sensitivity")
 
 
@@ -35,7 +36,7 @@ class DataPlan:
         together: whether equal rows, and molecules of one family, stay on one side of every split;
             off in plans of before, whose runs go on with the rows they began with.
         other_letters: whether letters of molecules that are no bases are read as N.
-        leaks: whether columns that give the target away are used; on in plans of before, whose
+        leaks: whether columns that leak the target are used; on in plans of before, whose
             runs go on with the columns they began with.
         latest: the column by whose times the latest rows test; "" to draw them at random.
         rows, test_rows: at most so many rows of the file, and of the second file, drawn at random;
@@ -72,7 +73,7 @@ class DataPlan:
         """
         if self.test_size is not None:
             return self.test_size
-        return min(TEST_SHARE, MOST_TESTED / max(units, 1))
+        return min(TEST_SHARE, MAX_TEST_ROWS / max(units, 1))
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Plan:
     evaluation: str = ""
     refit: bool = True
     ranges: dict[str, list[float]] = field(default_factory=dict)
-    fixed: dict[str, Any] = field(default_factory=dict)
+    fixed: Setting = field(default_factory=dict)
     patience: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -155,8 +156,8 @@ def plan_from_dict(plain: Mapping[str, Any]) -> Plan:
     data = plain.get("data")
     if not isinstance(data, Mapping):
         raise ValueError("Plan.data: missing")
-    before = {"together": False, "leaks": True}  # as plans that do not say it were read
-    return read_as(Plan, {"patience": 0, **plain, "data": {**before, **data}})
+    old_defaults = {"together": False, "leaks": True}  # as plans that do not say it were read
+    return read_as(Plan, {"patience": 0, **plain, "data": {**old_defaults, **data}})
 
 
 def check_gamma(plan: Plan) -> None:

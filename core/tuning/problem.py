@@ -13,48 +13,46 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.sampling.taking import Wanted
-from core.datasets.splits.splitting import folds
+from core.datasets.sampling.file_parts import RowLimit
+from core.datasets.splits.splitting import cross_validation_folds
 from core.datasets.texts.documents import refuse_too_few
 from core.datasets.texts.vocabulary import chosen_rules
 from core.errors import UnusableError
 from core.estimators.model import Model
+from core.estimators.multi_model import MODEL, combined_setting
 from core.estimators.optional_parts import check_installed
 from core.estimators.registry import MODELS, model_named
-from core.estimators.several import MODEL, of_model
-from core.options import complete
+from core.options import StrategyOptions
 from core.space import Axis, Setting, default_setting
-from core.tuning.checks import check_budget, check_numbers, check_pair, chosen
-from core.tuning.contenders import (
-    SPREAD,
-    contenders_of,
+from core.tuning.candidate_models import (
+    SPREAD_TRIALS,
+    candidate_models,
+    default_model,
+    feature_count,
     stays_sparse,
     usual_minutes,
-    usual_model,
     usual_repeats,
-    width,
 )
-from core.tuning.division import divided, divisions
 from core.tuning.plan import DataPlan, Plan, check_gamma
-from core.tuning.ranges import check_searched, searched
+from core.tuning.plan_checks import check_budget, check_numbers, check_pair, registry_entry
+from core.tuning.ranges import check_searched, searched_axes
 from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
-from core.tuning.scores.imbalance import Rare, class_counts, rare_class, recommended_metric
+from core.tuning.scores.imbalance import RareClass, class_counts, rare_class, recommended_metric
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import (
     EXPLAINED,
     METRICS,
-    averaged_metric,
-    default_metric,
 )
-from core.tuning.scores.scoring import FoldData, Work
+from core.tuning.scores.scoring import FoldData, ScoringJob
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
+from core.tuning.train_test_rows import divide_train_test, repeated_folds
 
 VALIDATION_FOLDS = 5  # one of them is held out
-MOST_CROSS_VALIDATED = 8000  # rows, with several models: of more, a fifth tells enough
+MAX_CROSS_VALIDATED_ROWS = 8000  # rows, with several models: of more, a fifth tells enough
 
 
 @dataclass(frozen=True)
@@ -78,39 +76,39 @@ class Problem:
     model: Model
     strategy: Strategy
     metric: Metric
-    options: dict[str, Any]
+    options: StrategyOptions
     train_rows: np.ndarray
     test_rows: np.ndarray
     metric_reason: str = ""
-    rare: Rare | None = None
+    rare: RareClass | None = None
     axes: tuple[Axis, ...] = ()
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     @property
-    def nested(self) -> bool:
+    def is_nested(self) -> bool:
         """Whether every row is tested, by nested cross-validation."""
         return bool(self.outer)
 
     @property
-    def recalls(self) -> int:
+    def warm_start_datasets(self) -> int:
         """From how many earlier datasets the best setting is tried at the beginning."""
         return self.strategy.recalls(self.options)
 
-    def on(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
+    def with_rows(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
         """The same problem with other rows of the dataset to tune and fit on, and to test on."""
         return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())
 
-    def alone(self, name: str) -> Problem:
+    def single_model(self, name: str) -> Problem:
         """Of several models the problem of one: its own space and strategy, all else the same."""
-        search = STRATEGIES[str(self.options["search"])]
+        search = STRATEGIES[self.options.search]
         model = model_named(name, probabilities=self.model.probabilistic is None)
-        given: dict[str, int] = {}
+        start_options: dict[str, int] = {}
         if any(option.name == "start_trials" for option in search.options):
             # The default and the known starts come first: few more are spread before scores decide.
             task = self.dataset.task
-            known = model.starts(task, default_setting(model.space(task)))
-            given["start_trials"] = 1 + len(known) + SPREAD
-        options = complete(search.options, given)
+            known_starts = model.starts(task, default_setting(model.space(task)))
+            start_options["start_trials"] = 1 + len(known_starts) + SPREAD_TRIALS
+        options = search.option_values(start_options)
         plan = self.plan.changed(model=name, strategy=search.name, options={})
         return replace(self, plan=plan, model=model, strategy=search, options=options, axes=())
 
@@ -128,7 +126,7 @@ class Problem:
         """
         if self.axes or self.strategy.several or self.strategy.kind != "trials":
             return self.own_axes
-        return searched(self.own_axes, self.plan.ranges, self.plan.fixed)
+        return searched_axes(self.own_axes, self.plan.ranges, self.plan.fixed)
 
     @cached_property
     def own_axes(self) -> tuple[Axis, ...]:
@@ -140,61 +138,61 @@ class Problem:
             return self.axes
         task = self.dataset.task
         if self.strategy.several:
-            names = contenders_of(self.dataset)
-            usual = usual_model(self.dataset, len(self.train_rows))
-            return (Axis(MODEL, "Model", "choice", choices=names, default=usual),)
-        weighs = self.strategy.kind == "trials" and not self.strategy.numbers_only
-        space = self.model.space_of(task, rare=weighs and self.rare is not None)
+            names = candidate_models(self.dataset)
+            default_model_name = default_model(self.dataset, len(self.train_rows))
+            return (Axis(MODEL, "Model", "choice", choices=names, default=default_model_name),)
+        has_class_weights = self.strategy.kind == "trials" and not self.strategy.numbers_only
+        space = self.model.space_of(task, rare=has_class_weights and self.rare is not None)
         if self.model.most is not None:
-            most = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
+            max_values = self.model.most(min(len(fit_rows) for fit_rows, _ in self.splits))
             space = tuple(
-                replace(axis.up_to(most[axis.name]), most=most[axis.name])
-                if axis.name in most
+                replace(axis.up_to(max_values[axis.name]), most=max_values[axis.name])
+                if axis.name in max_values
                 else axis
                 for axis in space
             )
         if self.model.defaults is None:
             return space
-        X = self.preparation().fit_transform(*self.train)
-        settled = self.model.defaults(task, X)
-        return tuple(replace(a, default=settled.get(a.name, a.default)) for a in space)
+        X = self.preparation().fit_transform(*self.training_data)
+        defaults = self.model.defaults(task, X)
+        return tuple(replace(a, default=defaults.get(a.name, a.default)) for a in space)
 
     @property
     def averages(self) -> bool:
         """Whether the best models are averaged at the end, or may be."""
-        return self.strategy.averages and bool(self.options.get("average", True))
+        return self.strategy.averages and self.options.average
 
     @property
-    def keeps(self) -> bool:
+    def keeps_models(self) -> bool:
         """Whether the models that the trials fitted are kept, for an average of them."""
-        return self.averages and self.judged != "cv" and not self.strategy.several
+        return self.averages and self.validation_scheme != "cv" and not self.strategy.several
 
     @property
-    def judged(self) -> str:
+    def validation_scheme(self) -> str:
         """What settings are judged by: cv, validation or training (`averaging_options.JUDGED`)."""
-        chosen = str(self.options.get("judged", "cv"))
-        if chosen != "automatic":
-            return chosen
+        scheme = self.options.judged
+        if scheme != "automatic":
+            return scheme
         if self.strategy.several:
-            return "cv" if len(self.train_rows) <= MOST_CROSS_VALIDATED else "validation"
+            return "cv" if len(self.train_rows) <= MAX_CROSS_VALIDATED_ROWS else "validation"
         return "cv" if self.model.training_score is None else "training"
 
     @property
-    def repeats(self) -> int:
+    def fold_repeats(self) -> int:
         """How often the training rows are divided into folds."""
-        if not self.strategy.several or self.judged != "cv":
+        if not self.strategy.several or self.validation_scheme != "cv":
             return 1
-        if chosen := int(self.options.get("repeats", 1)):
-            return chosen
+        if repeats := self.options.repeats:
+            return repeats
         rows, classes = len(self.train_rows), len(self.dataset.classes)
-        return usual_repeats(rows, width(self.dataset), classes)
+        return usual_repeats(rows, feature_count(self.dataset), classes)
 
     @property
     def scored_by(self) -> Metric:
         """What trials' scores are: the metric, or what the training rows say of the model."""
-        if self.judged != "training":
+        if self.validation_scheme != "training":
             return self.metric
-        return COMPLETED if self.dataset.task == "topics" else EXPLAINED
+        return EXPLAINED if self.dataset.task.has_target else COMPLETED
 
     @property
     def minutes(self) -> float | None:
@@ -207,7 +205,7 @@ class Problem:
         """How many trials or steps there will be at most; 0 where only time bounds them."""
         plan, strategy = self.plan, self.strategy
         if strategy.kind == "penalties":
-            return int(self.options.get("max_steps", self.options.get("steps", 0)))
+            return self.options.max_steps or self.options.steps
         if plan.trials is not None:
             return plan.trials
         return strategy.default_trials if plan.minutes is None else 0
@@ -216,21 +214,25 @@ class Problem:
     def default(self) -> Setting:
         """The setting that a person would get without tuning."""
         if self.strategy.several:
-            usual = usual_model(self.dataset, len(self.train_rows))
-            return of_model(usual, self.alone(usual).default)
+            default_model_name = default_model(self.dataset, len(self.train_rows))
+            return combined_setting(
+                default_model_name, self.single_model(default_model_name).default
+            )
         return default_setting(self.space)
 
     @property
-    def train(self) -> tuple[Any, np.ndarray]:
+    def training_data(self) -> tuple[Any, np.ndarray]:
         """Raw training rows and their targets."""
-        return take(self.dataset.features, self.train_rows), self.dataset.target[self.train_rows]
+        return take_rows(self.dataset.features, self.train_rows), self.dataset.target[
+            self.train_rows
+        ]
 
     @property
-    def test(self) -> tuple[Any, np.ndarray]:
+    def test_data(self) -> tuple[Any, np.ndarray]:
         """Raw rows that tuning never sees, and their targets."""
         if self.dataset.test is not None:
             return self.dataset.test.features, self.dataset.test.target
-        return take(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
+        return take_rows(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
 
     def preparation(self) -> Any:
         """An unfitted transformer from raw rows to what the model takes."""
@@ -241,16 +243,14 @@ class Problem:
         return preparation(self.dataset, scale=scale, sparse_ok=sparse_ok)
 
     @property
-    def fixed(self) -> dict[str, Any]:
+    def fixed_parameters(self) -> Setting:
         """What a person settled beside the setting, as parameters of the estimator."""
-        if self.dataset.task == "structure":
-            return {"gamma": self.plan.gamma}
-        return {"decoding": self.plan.decoding} if self.dataset.task == "sequence" else {}
+        return {name: getattr(self.plan, name) for name in self.dataset.task.parameters}
 
     def estimator(self, setting: Setting) -> Any:
         """The unfitted estimator of a setting."""
         estimator = self.model.build(self.dataset.task, setting, self.plan.seed)
-        return estimator.set_params(**self.fixed)
+        return estimator.set_params(**self.fixed_parameters)
 
     def pipeline(self, setting: Setting) -> Pipeline:
         """The unfitted pipeline of a setting: it takes raw rows."""
@@ -261,19 +261,21 @@ class Problem:
         """(rows to fit on, rows to score on) of every fold of the training part.
 
         Held out once: the first of five folds. Judged by the training rows: these, for both.
-        Divided several times (`repeats`): the folds of one division after those of another.
+        Divided several times (`fold_repeats`): the folds of one division after those of another.
         """
-        if self.judged == "training":
+        if self.validation_scheme == "training":
             return [(self.train_rows, self.train_rows)]
-        count = self.plan.folds if self.judged == "cv" else VALIDATION_FOLDS
-        if self.judged != "cv":
-            return folds(self.dataset, self.train_rows, count, self.plan.seed)[:1]
-        return divisions(self.dataset, self.train_rows, count, self.repeats, self.plan.seed)
+        count = self.plan.folds if self.validation_scheme == "cv" else VALIDATION_FOLDS
+        if self.validation_scheme != "cv":
+            return cross_validation_folds(self.dataset, self.train_rows, count, self.plan.seed)[:1]
+        return repeated_folds(
+            self.dataset, self.train_rows, count, self.fold_repeats, self.plan.seed
+        )
 
     @property
     def validated_rows(self) -> int:
         """How many rows a trial is scored on."""
-        return sum(len(rows) for _, rows in self.splits) // self.repeats
+        return sum(len(rows) for _, rows in self.splits) // self.fold_repeats
 
     def fold_data(self) -> list[FoldData]:
         """Every fold prepared: the preparation is fitted inside it, and only once a run.
@@ -281,42 +283,44 @@ class Problem:
         The names of the columns are with it where the model shows what it has learned of them.
         """
         prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
-        found = []
+        prepared_folds = []
         for fit_rows, score_rows in self.splits:
-            fitted = clone(prepare)
-            fit_X = fitted.fit_transform(take(features, fit_rows), target[fit_rows])
-            same = score_rows is fit_rows
+            fold_preparation = clone(prepare)
+            fit_X = fold_preparation.fit_transform(take_rows(features, fit_rows), target[fit_rows])
+            is_same = score_rows is fit_rows
             fold = FoldData(
                 fit_X=fit_X,
                 fit_y=target[fit_rows],
-                score_X=fit_X if same else fitted.transform(take(features, score_rows)),
+                score_X=fit_X
+                if is_same
+                else fold_preparation.transform(take_rows(features, score_rows)),
                 score_y=target[score_rows],
             )
             if self.model.shows:
-                fold = replace(fold, names=tuple(output_names(fitted)))
-            found.append(fold)
-        return found
+                fold = replace(fold, names=tuple(output_names(fold_preparation)))
+            prepared_folds.append(fold)
+        return prepared_folds
 
-    def work(self, folds: Sequence[FoldData] | None = None) -> Work:
+    def scoring_job(self, folds: Sequence[FoldData] | None = None) -> ScoringJob:
         """What a trial process needs to score any setting, on the usual folds or those given."""
-        return Work(
+        return ScoringJob(
             self.plan.model,
             self.dataset.task,
             self.metric.name,
             self.plan.seed,
             self.dataset.classes,
             self.fold_data() if folds is None else folds,
-            self.fixed,
+            self.fixed_parameters,
             probabilities=self.averages
             or bool(self.plan.costs)
             or self.metric.needs == "probabilities",
-            tells=self.averages and self.judged != "training",
-            keeps=self.keeps,
-            fitted_rows=self.judged == "training",
+            returns_predictions=self.averages and self.validation_scheme != "training",
+            returns_model=self.keeps_models,
+            fitted_rows=self.validation_scheme == "training",
         )
 
 
-def take(features: Any, rows: np.ndarray) -> Any:
+def take_rows(features: Any, rows: np.ndarray) -> Any:
     """Some rows of a table or a CSR matrix; all of them in their order are not copied."""
     if len(rows) == features.shape[0] and np.array_equal(rows, np.arange(len(rows))):
         return features.copy(deep=False) if hasattr(features, "iloc") else features
@@ -325,7 +329,7 @@ def take(features: Any, rows: np.ndarray) -> Any:
 
 def read_data(data: DataPlan) -> Dataset:
     """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
-    given = Choices(
+    data_options = DataOptions(
         target=data.target,
         task=data.task,
         roles=data.roles,
@@ -336,9 +340,11 @@ def read_data(data: DataPlan) -> Dataset:
         other_letters=data.other_letters,
     )
     words = chosen_rules(data.vocabulary, data.stop_words)
-    rows, test = (Wanted(most, data.rows_seed) for most in (data.rows, data.test_rows))
-    file, other = data.file, data.test_file
-    return read_dataset(file, given, test_file=other, words=words, wanted=rows, wanted_test=test)
+    rows, test = (RowLimit(max_rows, data.rows_seed) for max_rows in (data.rows, data.test_rows))
+    file, test_file = data.file, data.test_file
+    return read_dataset(
+        file, data_options, test_file=test_file, words=words, row_limit=rows, test_row_limit=test
+    )
 
 
 def build_problem(plan: Plan, dataset: Dataset) -> Problem:
@@ -349,8 +355,8 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
             packages that are not installed, or the rows are too few for the folds, with the cure.
     """
     model, strategy = (
-        chosen(MODELS, "model", plan.model),
-        chosen(STRATEGIES, "strategy", plan.strategy),
+        registry_entry(MODELS, "model", plan.model),
+        registry_entry(STRATEGIES, "strategy", plan.strategy),
     )
     check_pair(model, strategy, dataset.task)
     check_numbers(dataset)
@@ -361,23 +367,29 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     check_gamma(plan)
     costs = bool(costs_of(plan.costs, dataset, model))
     if plan.metric:
-        metric = chosen(METRICS, "metric", plan.metric)
+        metric = registry_entry(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
-            fitting = [name for name, other in METRICS.items() if dataset.task in other.tasks]
+            fitting_metrics = [
+                name for name, known_metric in METRICS.items() if dataset.task in known_metric.tasks
+            ]
             raise UnusableError(
                 f"{plan.metric} does not measure this task ({dataset.task})",
                 where="option metric",
-                cure="choose one of " + ", ".join(fitting),
+                cure="choose one of " + ", ".join(fitting_metrics),
             )
-    train, test, outer = divided(plan, dataset, strategy.kind)
-    options = complete(strategy.options, plan.options)
+    train, test, outer = divide_train_test(plan, dataset, strategy.kind)
+    options = strategy.option_values(plan.options)
     rare, reason = rare_class(dataset.task, class_counts(dataset, train)), ""
     if not plan.metric and strategy.averages and not strategy.several:
-        metric = METRICS[averaged_metric(dataset.task)]
+        metric = METRICS[dataset.task.averaged_metric]
     elif not plan.metric:
-        usual, probable = default_metric(dataset.task), model.probabilistic is None
+        usual_metric, has_probabilities = dataset.task.default_metric, model.probabilistic is None
         advised = recommended_metric(
-            usual, rare, probabilities=probable, costs=costs, several=strategy.several
+            usual_metric,
+            rare,
+            probabilities=has_probabilities,
+            costs=costs,
+            several=strategy.several,
         )
         metric, reason = METRICS[advised.metric], advised.reason
     if strategy.averages or costs or metric.needs == "probabilities":
@@ -385,10 +397,10 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     problem = Problem(
         plan, dataset, model, strategy, metric, options, train, test, reason, rare, outer=outer
     )
-    _check_judged(problem)
+    _check_validation(problem)
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
-    if dataset.task == "topics":
+    if not dataset.task.has_target:
         _check_minibatch(problem)
     if strategy.kind == "trials":
         check_searched(plan, strategy, model.name, problem.space)
@@ -397,12 +409,12 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
 
 
 def _check_minibatch(problem: Problem) -> None:
-    least = min(len(fit_rows) for fit_rows, _ in problem.splits)
-    refuse_too_few(least, problem.model.minibatch, problem.dataset.name)
+    min_rows = min(len(fit_rows) for fit_rows, _ in problem.splits)
+    refuse_too_few(min_rows, problem.model.minibatch, problem.dataset.name)
 
 
-def _check_judged(problem: Problem) -> None:
-    if problem.judged == "training" and problem.model.training_score is None:
+def _check_validation(problem: Problem) -> None:
+    if problem.validation_scheme == "training" and problem.model.training_score is None:
         raise UnusableError(
             f"{problem.model.name} can only be judged by rows that it has not seen",
             where="option judged",

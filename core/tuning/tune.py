@@ -16,11 +16,11 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
-from core.tuning.begun import as_begun
+from core.tuning.baseline_score import baseline_score
 from core.tuning.events import (
     Event,
     HistoryRead,
-    Noticed,
+    RemarkMade,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -30,25 +30,26 @@ from core.tuning.events import (
 )
 from core.tuning.history.run_history import RunHistory, read_before
 from core.tuning.history.store import History
-from core.tuning.knowing_nothing import baseline_score
-from core.tuning.learning.run import LearningRun
+from core.tuning.learning.learning_run import LearningRun
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
-from core.tuning.results.conclude import conclusion
-from core.tuning.results.judging import Course
-from core.tuning.runs.clock import Clock
-from core.tuning.runs.run_folder import RunFolder, now
-from core.tuning.runs.showing import shows
-from core.tuning.runs.state import RunState, folded
-from core.tuning.runs.waiting import written
-from core.tuning.trials.executors import Executing, Executor
+from core.tuning.results.conclude import evaluate_and_keep
+from core.tuning.results.test_evaluation import EvaluationContext
+from core.tuning.resumed_problem import as_first_started
+from core.tuning.runs.fit_events import has_display
+from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.run_folder import RunFolder, utc_now
+from core.tuning.runs.state import RunState, state_from_events
+from core.tuning.runs.write_retry import write_with_retry
+from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 
 if TYPE_CHECKING:
-    from core.tuning.trials.run import TrialRun
+    from core.tuning.trials.trial_run import TrialRun
 
 
 @dataclass(frozen=True)
-class Past:
+class RecordedRun:
     """What was recorded of a run that goes on, for so many trials beyond its budget."""
 
     events: Sequence[Event]
@@ -60,10 +61,10 @@ def tune(
     dataset: Dataset,
     *,
     folder: RunFolder | None = None,
-    past: Sequence[Event] | Past = (),
+    past: Sequence[Event] | RecordedRun = (),
     requests: deque[Event] | None = None,
     history: Callable[[], History] | None = None,
-    executor: Callable[..., Executing] = Executor,
+    executor: Callable[..., TrialExecutor] = ProcessExecutor,
 ) -> Generator[Event, None, None]:
     """Run a plan, or go on with an interrupted or finished run of it.
 
@@ -73,7 +74,7 @@ def tune(
         folder: where every event is recorded before it is given out, and the fitted best is kept;
             None keeps nothing.
         past: the recorded events of the run to go on with; trials that had begun are begun again.
-            As a `Past`, that many trials beyond its budget.
+            As a `RecordedRun`, that many trials beyond its budget.
         requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
             total, EvaluationShortened, SettingWanted); taken from the left and made part of the
             stream.
@@ -89,139 +90,144 @@ def tune(
         UnusableError: plan and data do not fit, the data has changed since, the folder is another
             program's. Where the disk is full or gone, the run says so and waits.
     """
-    before = past if isinstance(past, Past) else Past(past)
-    past = before.events
-    state = folded(past)
-    problem = as_begun(build_problem(plan, dataset), state.started if past else None)
+    recorded_run = past if isinstance(past, RecordedRun) else RecordedRun(past)
+    past = recorded_run.events
+    state = state_from_events(past)
+    problem = as_first_started(build_problem(plan, dataset), state.started if past else None)
     _check_same_data(state, dataset)
-    clock = Clock(state.seconds)
-    course = Course(state, clock, read_before(past), deque() if requests is None else requests)
-    stream = _stream(problem, course, before, folder, history, executor)
+    clock = RunClock(state.seconds)
+    context = EvaluationContext(
+        state, clock, read_before(past), deque() if requests is None else requests
+    )
+    stream = _run_events(problem, context, recorded_run, folder, history, executor)
     if folder is None:
         yield from clock.stamped(stream)
         return
-    with folder.owned(), contextlib.closing(stream):
+    with folder.hold_lock(), contextlib.closing(stream):
         for event in clock.stamped(stream):
-            yield from _recorded(folder, event, state)
+            yield from _record_event(folder, event, state)
             yield event
 
 
-def _recorded(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
+def _record_event(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
     """Record an event, waiting where the disk is full, and what there is to say of the folder."""
     if not isinstance(event, WorkersSeen):  # of the moment, and of no use later
-        yield from written(lambda: folder.append(event), lambda: state.progress(None))
+        yield from write_with_retry(lambda: folder.append(event), lambda: state.progress(None))
     while folder.notices:
-        yield Noticed(sentence=folder.notices.pop(0))
+        yield RemarkMade(sentence=folder.notices.pop(0))
 
 
-def _stream(
+def _run_events(
     problem: Problem,
-    course: Course,
-    before: Past,
+    context: EvaluationContext,
+    recorded_run: RecordedRun,
     folder: RunFolder | None,
     history: Callable[[], History] | None,
-    executor: Callable[..., Executing],
+    executor: Callable[..., TrialExecutor],
 ) -> Generator[Event, None, None]:
-    state, past = course.state, before.events
+    state, past = context.state, recorded_run.events
     name = state.started.remembered_as
-    place = folder.path if folder is not None else None
-    told = RunHistory(problem, history, name, place, fresh=not past)
-    with contextlib.closing(told) as run_history:
+    folder_path = folder.path if folder is not None else None
+    open_history = RunHistory(problem, history, name, folder_path, fresh=not past)
+    with contextlib.closing(open_history) as run_history:
         run: TrialRun | LearningRun
         if problem.strategy.kind == "trials":
-            from core.tuning.race.run import trial_run  # Optuna is slow to import
+            from core.tuning.race.race_run import trial_run  # Optuna is slow to import
 
-            run = trial_run(problem, state, course.clock, course.requests, run_history, executor)
+            run = trial_run(problem, state, context.clock, context.requests, run_history, executor)
         else:
-            run = LearningRun(problem, state, course.clock, course.requests)
-        fresh = started(problem, run.groups, folder, run_history.name)
-        resumed = RunResumed(done=state.done, total=state.total + before.more_trials)
+            run = LearningRun(problem, state, context.clock, context.requests)
+        fresh = start_event(problem, run.groups, folder, run_history.name)
+        resumed = RunResumed(done=state.done_count, total=state.total + recorded_run.more_trials)
         first = resumed if past else fresh
         state.consume(first)
         yield first
         with contextlib.closing(run.events(past)) as events:
             for event in events:
                 if isinstance(event, HistoryRead):
-                    course = replace(course, history=(*course.history, event))
+                    context = replace(context, history=(*context.history, event))
                 yield event
-    if problem.strategy.kind == "trials" and state.best is None:
-        yield RunFailed(sentence=_all_failed(state))
+    if problem.strategy.kind == "trials" and state.best_trial is None:
+        yield RunFailed(sentence=_all_failed_text(state))
         return
     yield TuningEnded(because=run.because)
-    kept = {} if isinstance(run, LearningRun) or not run.ensemble else run.ensemble.models.models()
-    results = yield from conclusion(problem, course, run.because, folder, run.taken_learned(), kept)
+    fitted_models = (
+        {}
+        if isinstance(run, LearningRun) or not run.ensemble
+        else run.ensemble.models.member_models()
+    )
+    results = yield from evaluate_and_keep(
+        problem, context, run.because, folder, run.taken_learned(), fitted_models
+    )
     yield RunFinished(because=run.because, results=results)
 
 
-def started(
+def start_event(
     problem: Problem, groups: dict[str, int], folder: RunFolder | None, remembered_as: str
 ) -> RunStarted:
     """The first event of a run: everything a view needs to know about it."""
     dataset, plan, strategy = problem.dataset, problem.plan, problem.strategy
     test_rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
+    train_sequences, test_sequences = _sequence_counts(problem)
     return RunStarted(
         run=folder.name if folder else "",
         plan=plan.as_dict(),
-        dataset={
-            "name": dataset.name,
-            "rows": dataset.rows,
-            "features": dataset.features.shape[1],
-            "task": dataset.task,
-            "target": dataset.target_name,
-            "classes": [str(label) for label in dataset.classes],
-            "fingerprint": dataset.source.fingerprint,
-            "train_rows": len(problem.train_rows),
-            "test_rows": test_rows,
-            "outer_folds": len(problem.outer),
-            **_sequences(problem),
-            **_pictures(problem),
-        },
+        dataset=DatasetFacts(
+            name=dataset.name,
+            rows=dataset.rows,
+            features=dataset.features.shape[1],
+            task=dataset.task,
+            target=dataset.target_name,
+            classes=[str(label) for label in dataset.classes],
+            fingerprint=dataset.source.fingerprint,
+            train_rows=len(problem.train_rows),
+            test_rows=test_rows,
+            outer_folds=len(problem.outer),
+            train_sequences=train_sequences,
+            test_sequences=test_sequences,
+            pictures=has_display(problem.model, dataset.feature_names)
+            if problem.model.shows == "pictures"
+            else None,
+        ),
         kind=strategy.kind,
-        space=[axis.as_dict() for axis in problem.space] if strategy.kind == "trials" else [],
+        space=list(problem.space) if strategy.kind == "trials" else [],
         groups=groups,
         metric=problem.scored_by.name,
         maximize=problem.scored_by.maximize,
         total=problem.total,
-        started_at=now(),
-        judged=problem.judged if strategy.kind == "trials" else "",
-        repeats=problem.repeats,
+        started_at=utc_now(),
+        judged=problem.validation_scheme if strategy.kind == "trials" else "",
+        repeats=problem.fold_repeats,
         averages=problem.averages,
         baseline=baseline_score(problem) if strategy.kind == "trials" else None,
         remembered_as=remembered_as,
     )
 
 
-def _sequences(problem: Problem) -> dict[str, int]:
-    """How many sequences the tokens make; nothing for other tasks."""
+def _sequence_counts(problem: Problem) -> tuple[int, int] | tuple[None, None]:
+    """How many sequences the tokens of the training and test rows make."""
     dataset = problem.dataset
-    if dataset.task != "sequence":
-        return {}
+    if not dataset.task.has_sequences:
+        return None, None
     assert dataset.row_groups is not None
     train, test = dataset.row_groups[problem.train_rows], dataset.row_groups[problem.test_rows]
     if dataset.test is not None:
         test = np.asarray(dataset.test.row_groups)
-    return {"train_sequences": len(np.unique(train)), "test_sequences": len(np.unique(test))}
+    return len(np.unique(train)), len(np.unique(test))
 
 
-def _pictures(problem: Problem) -> dict[str, bool]:
-    """Whether the rows are pictures that the model will show; nothing for other models."""
-    if problem.model.shows != "pictures":
-        return {}
-    return {"pictures": shows(problem.model, problem.dataset.feature_names)}
-
-
-def _all_failed(state: RunState) -> str:
+def _all_failed_text(state: RunState) -> str:
     reasons = [trial.failure for trial in state.trials if trial.failure]
-    most = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
+    common_reason = max(set(reasons), key=reasons.count) if reasons else "nothing was tried"
     return (
-        f"No trial gave a score. The reason given most often: {most} "
+        f"No trial gave a score. The reason given most often: {common_reason} "
         "Choose another model, or allow each trial more time."
     )
 
 
 def _check_same_data(state: RunState, dataset: Dataset) -> None:
-    before = state.started.dataset.get("fingerprint", "")
-    if before and before != dataset.source.fingerprint:
+    recorded_fingerprint = state.started.dataset.fingerprint
+    if recorded_fingerprint and recorded_fingerprint != dataset.source.fingerprint:
         raise UnusableError(
             "the data has changed since this run began",
             where=dataset.source.path or dataset.name,

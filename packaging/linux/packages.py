@@ -119,7 +119,7 @@ def make_deb(program: Path, out: Path) -> Path | None:
             "Priority: optional",
             f"Description: {about['description'].rstrip('.')}",
             " Open a table, let the program suggest a model and a way of tuning it, watch",
-            " the tuning, see what was gained, and take the tuned model away. It needs no",
+            " the tuning, see what was gained, and export the tuned model. It needs no",
             " Python, no account and no network.",
         ]
         (tree / "DEBIAN").mkdir()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from app.look import appearance
 from app.preferences import preferences as settings
 from app.session.session import Session
-from app.worker.thread import WorkerThread
+from app.worker.worker_thread import WorkerThread
 from resources.theme import LIGHT
 
 WORKER_TESTS = str(Path(__file__).parent / "worker")
@@ -72,9 +72,9 @@ class StillWorker(QObject):
         """Nothing to start."""
 
     def ask(self, request):
-        self.asked.append(request.what)
+        self.asked.append(request.payload)
 
-    def leave(self):
+    def begin_shutdown(self):
         """Nothing to end."""
 
     def close(self):
@@ -84,8 +84,8 @@ class StillWorker(QObject):
 @pytest.fixture(autouse=True, scope="session")
 def traced_threads():
     """Threads of Qt are traced as those of Python are, where coverage is measured."""
-    from app.session.reading import _Reader
-    from app.worker.evaluator import SurrogateEvaluator
+    from app.session.run_loader import _Reader
+    from app.worker.evaluator_thread import SurrogateEvaluator
 
     def traced(run):
         def begin(thread):
@@ -156,7 +156,7 @@ def look(qapp):
         appearance.start(qapp)
     yield appearance
     if (appearance.current(), appearance.text_percent()) != (LIGHT, 100):
-        appearance.choose(scheme="light", percent=100)
+        appearance.change_look(scheme="light", percent=100)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,15 @@
-"""Streams of a run that tunes three models: a first look, trials, and what came of it."""
+"""Streams of a run that tunes three models: a screening, trials, and what came of it."""
 
 from __future__ import annotations
 
-from core.estimators.several import of_model
+from core.datasets.task import Task
+from core.estimators.multi_model import combined_setting
+from core.json_reading import read_as
 from core.space import Axis
 from core.tuning.events import (
     EnsembleUpdated,
-    ModelLooked,
     ModelsCompared,
+    ModelScreened,
     Progress,
     RunFinished,
     RunStarted,
@@ -16,8 +18,9 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.payloads import ModelStanding
+from core.tuning.payloads import DatasetFacts, LeaderboardEntry
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results
 
 NAMES = ("logistic", "svm", "forest")
 LOOKS = {"logistic": 0.72, "svm": 0.69, "forest": 0.70}
@@ -44,9 +47,11 @@ def begun(maximize=True, baseline=0.5, metric="accuracy", names=NAMES, **plan):
     return RunStarted(
         run="race",
         plan=Plan(DataPlan("x.csv"), "auto", "race", **plan).as_dict(),
-        dataset={"name": "x", "task": "binary", "rows": 300, "features": 4, "train_rows": 210,
-                 "test_rows": 90, "classes": ["no", "yes"], "fingerprint": "f"},
-        space=[axis.as_dict()],
+        dataset=DatasetFacts(
+            name="x", task=Task.BINARY, rows=300, features=4, train_rows=210, test_rows=90,
+            classes=["no", "yes"], fingerprint="f",
+        ),
+        space=[axis],
         metric=metric,
         maximize=maximize,
         averages=True,
@@ -57,15 +62,15 @@ def begun(maximize=True, baseline=0.5, metric="accuracy", names=NAMES, **plan):
 def looks(failed=()):
     for at, (name, score) in enumerate(LOOKS.items()):
         why = "There was not enough memory." if name in failed else ""
-        yield ModelLooked(
-            seconds=0.1 * (at + 1), model=name, setting=of_model(name, DEFAULTS[name]),
+        yield ModelScreened(
+            seconds=0.1 * (at + 1), model=name, setting=combined_setting(name, DEFAULTS[name]),
             score=None if why else score, rows=210, took=0.1, failure=why,
         )  # fmt: skip
 
 
 def standing(name, trials, best, error=0.01, state="tuned", **more):
     given = {"look": LOOKS[name], "seconds": float(trials), "gain": 0.004, "takes": 1.5, **more}
-    return ModelStanding(model=name, trials=trials, best=best, error=error, state=state, **given)
+    return LeaderboardEntry(model=name, trials=trials, best=best, error=error, state=state, **given)
 
 
 def compared(told=TRIALS, following="svm", why="gain"):
@@ -82,7 +87,7 @@ def compared(told=TRIALS, following="svm", why="gain"):
 
 def trials(told=TRIALS):
     for number, (model, own, score, early) in enumerate(told):
-        setting, at = of_model(model, own), float(number)
+        setting, at = combined_setting(model, own), float(number)
         yield compared(told[:number], model, "gain" if number > 2 else "first")
         reason = "improve" if number > 2 else "default"
         yield TrialStarted(
@@ -110,9 +115,12 @@ def average(members=(4, 3), weights=(0.75, 0.25), scores=(0.80, 0.75)):
 
 def results(taken="best", tested=True, **more):
     """Those of the run: the support vector machine of trial 4 against logistic regression."""
-    best, default = of_model("svm", TRIALS[4][1]), of_model("logistic", DEFAULTS["logistic"])
+    best, default = (
+        combined_setting("svm", TRIALS[4][1]),
+        combined_setting("logistic", DEFAULTS["logistic"]),
+    )
     gain = {"metric": "accuracy", "difference": 0.04, "low": 0.01, "high": 0.08, "real": True}
-    simplest = {"kind": "simplest", "trial": 3, "setting": of_model("logistic", {"C": 0.1}),
+    simplest = {"kind": "simplest", "trial": 3, "setting": combined_setting("logistic", {"C": 0.1}),
                 "validation": 0.75, "taken": taken == "simplest"}  # fmt: skip
     if tested and taken != "simplest":
         simplest |= {"test": {"accuracy": 0.77}, "test_interval": [0.68, 0.85],
@@ -122,7 +130,7 @@ def results(taken="best", tested=True, **more):
         simplest,
         {"kind": "default", "trial": 0, "setting": default, "validation": 0.74, "taken": False},
     ]
-    return {
+    plain = {
         "setting": best if taken == "best" else simplest["setting"], "default_setting": default,
         "groups": {}, "switched_off": [], "metric": "accuracy", "maximize": True,
         "validation": {"accuracy": 0.8}, "test": {"accuracy": 0.82, "auc": 0.9},
@@ -134,6 +142,7 @@ def results(taken="best", tested=True, **more):
         "fits": 30, "trials": 7, "failed": 1, "seconds": 8.0, "stopped_because": "the time was up",
         "seed": 0, "taken": taken, "candidates": found, **more,
     }  # fmt: skip
+    return read_as(Results, plain)
 
 
 def run(ends=True, **given):

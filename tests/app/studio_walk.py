@@ -122,7 +122,7 @@ class Mouse(Hand):
 
     def reach(self, wanted: QWidget | str) -> QWidget:
         widget = self.named(wanted)
-        self.window.pages[self.window.here].scroll.ensureWidgetVisible(widget, 20, 60)
+        self.window.pages[self.window.here].scroll_area.ensureWidgetVisible(widget, 20, 60)
         QTest.qWait(50)
         middle = self._middle(widget)
         there = self.window.childAt(widget.mapTo(self.window, middle))
@@ -195,10 +195,12 @@ def results_page(hand: Hand) -> None:
     """What matters is told; the threshold is moved."""
     page = hand.window.pages["results"]
     views = page.questions.views
-    hand.walker.until(lambda: views["columns"].answer.get("done") and views["threshold"].answer)
+    columns, threshold = views["columns"], views["threshold"]
+    hand.walker.until(lambda: columns.has_content() and columns.answer.is_final)
+    hand.walker.until(threshold.has_content)
     say(f"why: {views['columns'].describe()}")
     view = views["threshold"]
-    before = view.at(), view.sentence.text()
+    before = view.handle_index(), view.sentence.text()
     hand.reach(view.slider)
     if isinstance(hand, Keys):
         for _ in range(6):
@@ -206,7 +208,7 @@ def results_page(hand: Hand) -> None:
     else:
         at = QPoint(view.slider.width() // 8, view.slider.height() // 2)
         QTest.mouseClick(view.slider, Qt.MouseButton.LeftButton, pos=at)
-    hand.walker.until(lambda: view.at() != before[0])
+    hand.walker.until(lambda: view.handle_index() != before[0])
     assert view.sentence.text() != before[1]
     say(f"threshold: {view.sentence.text()}")
 
@@ -260,7 +262,7 @@ def runs_page(hand: Hand) -> None:
     hand.control(Qt.Key.Key_A)
     hand.write("the good one")
     hand.key(Qt.Key.Key_Return)
-    walker.until(lambda: any(run.called == "the good one" for run in table.runs.runs))
+    walker.until(lambda: any(run.display_name == "the good one" for run in table.runs.runs))
     hand.reach(page.note.box)
     if isinstance(hand, Mouse):
         QTest.mouseClick(page.note.box.viewport(), Qt.MouseButton.LeftButton)
@@ -279,7 +281,7 @@ def runs_page(hand: Hand) -> None:
     hand.press(page.compare)
     walker.until(lambda: page.side_by_side.isVisible())
     say("compared")
-    table.choose({path}, path)
+    table.choose_runs({path}, path)
     hand.reach(table)
     if isinstance(hand, Keys):
         hand.key(Qt.Key.Key_Delete)
@@ -291,7 +293,7 @@ def runs_page(hand: Hand) -> None:
     else:
         hand.press(page.undo)
     walker.until(lambda: len(table.runs.runs) == 2)
-    assert any(run.called == "the good one" for run in table.runs.runs)
+    assert any(run.display_name == "the good one" for run in table.runs.runs)
     say("deleted and brought back")
 
 

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.help import HelpDialog
-from app.dialogs.optuna import OptunaDialog
-from app.dialogs.settings import SettingsDialog
-from app.dialogs.target import TargetDialog
+from app.dialogs.help_dialog import HelpDialog
+from app.dialogs.optuna_dialog import OptunaDialog
+from app.dialogs.settings_dialog import SettingsDialog
+from app.dialogs.target_dialog import TargetDialog
 from app.window.window import Window
 from resources.theme import DARK, LIGHT
 
@@ -43,10 +43,10 @@ def _settle(qtbot):
 @pytest.mark.parametrize("percent", [100, 200])
 @pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qtbot, page, percent):
-    window.go(page)
+    window.show_page(page)
     if page == "strategy":
-        window.pages[page].advanced.fold.button.click()
-    look.choose(percent=percent)
+        window.pages[page].advanced.section.button.click()
+    look.change_look(percent=percent)
     _settle(qtbot)
     assert_accessible(window)
 
@@ -55,10 +55,10 @@ def test_every_control_of_a_page_has_a_name_and_is_large_enough(window, look, qt
 @pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_no_page_is_wider_than_its_place(window, look, qtbot, page, percent):
     window.resize(1024, 700)
-    window.go(page)
-    look.choose(percent=percent)
+    window.show_page(page)
+    look.change_look(percent=percent)
     _settle(qtbot)
-    scroll = window.pages[page].scroll
+    scroll = window.pages[page].scroll_area
     assert scroll.widget().width() <= scroll.viewport().width()
 
 
@@ -84,11 +84,11 @@ def test_the_check_itself_finds_a_nameless_small_button(look, qtbot):
 
 
 def test_the_wheel_never_changes_a_number(window, qtbot):
-    window.go("strategy")
+    window.show_page("strategy")
     window.session.choose_model("svm")
     page = window.pages["strategy"]
-    page.advanced.fold.button.click()
-    data = window._page("data")
+    page.advanced.section.button.click()
+    data = window._open_page("data")
     kinds = (QAbstractSpinBox, QComboBox, QSlider)
     controls = [c for p in (page, data) for c in p.findChildren(QWidget) if isinstance(c, kinds)]
     assert len(controls) > 8
@@ -115,9 +115,9 @@ def _wheel(control, turn):
 
 @pytest.mark.parametrize("page", ["start", "data", "model", "strategy", "history"])
 def test_tab_goes_from_top_to_bottom_within_a_page(window, qtbot, page):
-    window.go(page)
+    window.show_page(page)
     _settle(qtbot)
-    scrolled = window.pages[page].scroll.widget()
+    scrolled = window.pages[page].scroll_area.widget()
     tops = []
     start = control = scrolled
     while (control := control.nextInFocusChain()) is not start:

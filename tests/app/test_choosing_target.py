@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 
-from app.dialogs.target import TargetDialog
+from app.dialogs.target_dialog import TargetDialog
 from app.session.session import Session
 from app.window.window import Window
 
@@ -38,7 +38,7 @@ def _pick(column):
     def choose(dialog):
         [item] = dialog.columns.findItems(column, Qt.MatchFlag.MatchExactly)
         dialog.columns.setCurrentItem(item)
-        dialog.open.click()
+        dialog.open_button.click()
 
     return choose
 
@@ -95,17 +95,17 @@ def test_the_list_is_searched_and_taken_by_keyboard(look, qtbot):
     dialog = TargetDialog([f"column {i}" for i in range(30)])
     qtbot.addWidget(dialog)
     dialog.show()
-    assert dialog.chosen == "column 0"
+    assert dialog.chosen_column == "column 0"
     dialog.search.setFocus()
     qtbot.keyClicks(dialog.search, "N 2")
-    assert dialog.chosen == "column 2"
+    assert dialog.chosen_column == "column 2"
     qtbot.keyClicks(dialog.search, "x")
-    assert dialog.chosen == ""
-    assert not dialog.open.isEnabled()
+    assert dialog.chosen_column == ""
+    assert not dialog.open_button.isEnabled()
     qtbot.keyClick(dialog.search, Qt.Key.Key_Backspace)
     dialog.columns.setFocus()
     qtbot.keyClick(dialog.columns, Qt.Key.Key_Down)
-    assert dialog.chosen == "column 20"
+    assert dialog.chosen_column == "column 20"
     qtbot.keyClick(dialog.columns, Qt.Key.Key_Return)
     assert dialog.result() == QDialog.DialogCode.Accepted
-    assert dialog.chosen == "column 20"
+    assert dialog.chosen_column == "column 20"

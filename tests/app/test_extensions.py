@@ -15,8 +15,8 @@ from sklearn.datasets import load_iris
 from app.pages.model.model_page import ModelPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.session.session import Session
-from app.text.tuning.head import model_in_words
-from app.text.tuning.narrator import sentences
+from app.text.tuning.head import model_text
+from app.text.tuning.narrator import narration
 from app.views.board import Board
 from app.window.window import Window
 from app.worker.messages import Message, Opened
@@ -24,8 +24,9 @@ from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.tuning.events import RunStarted, TrialFinished, TrialStarted
 from core.tuning.guidance.advice import advise
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -117,22 +118,24 @@ def test_pages_offer_what_comes_from_outside(chosen, qtbot):
 
 def begun():
     plan = Plan(DataPlan("sample:iris"), "stumps", "genetic").as_dict()
-    return RunStarted(plan=plan, kind="trials", dataset={"test_rows": 45}, metric="accuracy")
+    return RunStarted(
+        plan=plan, kind="trials", dataset=DatasetFacts(test_rows=45), metric="accuracy"
+    )
 
 
 def test_the_run_is_told_in_the_words_of_the_extension(installed, example):
     installed(example)
-    assert model_in_words("stumps") == "boosted stumps"
-    said = " ".join(sentences(folded([begun()])))
+    assert model_text("stumps") == "boosted stumps"
+    said = " ".join(narration(state_from_events([begun()])))
     assert "The best settings of each generation are crossed to make the next one." in said
     trial = TrialStarted(number=0, setting={"n_estimators": 3}, reason="genetic")
-    said = " ".join(sentences(folded([begun(), trial])))
+    said = " ".join(narration(state_from_events([begun(), trial])))
     assert "it comes from two good settings" in said
 
 
 def test_without_the_extension_its_run_is_still_told():
-    assert model_in_words("stumps") == "stumps"
-    assert sentences(folded([begun()]))
+    assert model_text("stumps") == "stumps"
+    assert narration(state_from_events([begun()]))
 
 
 def test_the_board_shows_a_view_from_outside(installed, example, look, qtbot):

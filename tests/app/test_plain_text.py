@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,8 +15,9 @@ from app.pages.data.data_page import DataPage
 from app.pages.start.start_page import StartPage
 from app.pages.strategy.strategy_page import StrategyPage
 from app.preferences import preferences as settings
-from app.widgets.labels import OneLine, tip
+from app.widgets.text_labels import ElidedLabel, plain_tooltip
 from app.worker.messages import Message, Opened
+from core.records import Record
 from core.tuning.plan import DataPlan
 
 EVIL = "<b>bold</b><img src='http://example.org/x.png'>&amp;"
@@ -33,12 +35,12 @@ def shown(tooltip: str) -> str:
     "text", [EVIL, "a < b", "plain", "", "a & b", "<", "two\nlines <i>", "&lt;"]
 )
 def test_a_tooltip_shows_every_letter(text):
-    assert shown(tip(text)) == text
-    assert tip("plain") == "plain"
+    assert shown(plain_tooltip(text)) == text
+    assert plain_tooltip("plain") == "plain"
 
 
 def test_one_line_that_is_cut_tells_it_in_full(qtbot):
-    line = OneLine(EVIL * 20)
+    line = ElidedLabel(EVIL * 20)
     qtbot.addWidget(line)
     line.resize(60, 20)
     line.show()
@@ -48,10 +50,13 @@ def test_one_line_that_is_cut_tells_it_in_full(qtbot):
 
 def hostile(value):
     """The same with markup in the names of columns and in every text of the data."""
+    if isinstance(value, Record):
+        names = (each.name for each in dataclasses.fields(value))
+        return dataclasses.replace(value, **{name: hostile(getattr(value, name)) for name in names})
     if isinstance(value, dict):
         return {hostile_name(key): hostile(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [hostile(item) for item in value]
+    if isinstance(value, list | tuple):
+        return type(value)(map(hostile, value))
     return hostile_name(value)
 
 

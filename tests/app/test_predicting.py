@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from app.window.window import Window
 from app.worker.engine import Engine
-from app.worker.messages import DescribeModel, Message, Predict, Predicted
+from app.worker.messages import DescribeModel, Message, Predict, PredictionsSaved
 from core.errors import UnusableError
 
 
@@ -63,8 +63,8 @@ def test_what_runs_no_code_is_opened_without_a_question(window, still):
     still.open_file("/folder/model.skops")
     assert wanted(still)[-1] == DescribeModel("", "/folder/model.skops", False)
     assert window.here == "use"
-    still.save_used("/out.csv")
-    still.worker.arrived.emit([Message(still._asked.last, Predicted("/out.csv", 3))])
+    still.save_predictions("/out.csv")
+    still.worker.arrived.emit([Message(still._requests.last, PredictionsSaved("/out.csv", 3))])
     (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox)]
     assert (box.text(), box.informativeText()) == ("3 predictions saved.", "/out.csv")
     box.close()
@@ -91,5 +91,5 @@ def test_the_worker_writes_predictions(tmp_path: Path):
     joblib.dump(model, tmp_path / "model.joblib")
     rows.to_csv(tmp_path / "new.csv", index=False)
     files = [str(tmp_path / name) for name in ("model.joblib", "new.csv", "out.csv")]
-    assert Engine().answer(Predict(*files, trust=True)) == Predicted(files[2], 4)
+    assert Engine().answer(Predict(*files, trust=True)) == PredictionsSaved(files[2], 4)
     assert pd.read_csv(files[2])["prediction"].tolist() == ["no", "no", "yes", "yes"]

@@ -49,6 +49,16 @@ def test_the_first_paint_needs_nothing_heavy(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
+def test_processes_limit_their_threads_before_numpy_comes():
+    code = (
+        "import sys, app.worker.worker_process, app.worker.evaluator_process\n"
+        "print('numpy' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_the_worker_is_ready_and_reads_without_compilers_and_columns():
     code = """
 import sys
@@ -56,7 +66,7 @@ from app.worker import engine, messages
 from core.tuning.plan import DataPlan
 made = engine.Engine()
 made.warm()
-made.answer(messages.Open(DataPlan("sample:iris")))
+made.answer(messages.OpenData(DataPlan("sample:iris")))
 print(*sys.modules)
 """
     done = subprocess.run(
@@ -113,9 +123,9 @@ def test_two_files_are_refused_in_one_line(capsys, monkeypatch, tmp_path):
 
 
 def test_every_command_of_the_parser_is_known():
-    from app.cli.commands import parser
+    from app.cli.commands import build_parser
 
-    actions = [a for a in parser()._actions if getattr(a, "choices", None)]
+    actions = [a for a in build_parser()._actions if getattr(a, "choices", None)]
     assert set(actions[0].choices) == set(program.COMMANDS)
 
 
@@ -169,7 +179,7 @@ def test_what_is_needed_is_what_is_installed_with_the_program():
     names = {re.split(r"[<>=]", one)[0] for one in listed["dependencies"]}
     modules = {"sklearn" if name == "scikit-learn" else name for name in names}
     assert modules - {"PySide6-Essentials"} == {*program.NEEDED} - {"core", "resources"}
-    assert listed["requires-python"] == f">={program.LEAST_PYTHON[0]}.{program.LEAST_PYTHON[1]}"
+    assert listed["requires-python"] == f">={program.MIN_PYTHON[0]}.{program.MIN_PYTHON[1]}"
 
 
 def test_a_home_that_cannot_be_written_is_told_and_the_window_opens(monkeypatch, tmp_path):
@@ -179,13 +189,13 @@ def test_a_home_that_cannot_be_written_is_told_and_the_window_opens(monkeypatch,
     def refuse():
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(preferences, "folder", refuse)
+    monkeypatch.setattr(preferences, "settings_folder", refuse)
     faults = FaultFile()
     assert faults.fault.endswith(
         "what the window remembers cannot be written (Permission denied); it is forgotten."
     )
-    faults.watch()
-    assert faults.left_behind() == ""
+    faults.watch_crashes()
+    assert faults.earlier_crash_text() == ""
     faults.close()
 
 

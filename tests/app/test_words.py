@@ -7,10 +7,10 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QTableWidget, QVBoxLayout, QWidget
 
-from app.dialogs.help import HelpDialog
-from app.help.pages import pages
+from app.dialogs.help_dialog import HelpDialog
+from app.help.help_pages import pages_by_key
 from app.widgets.buttons import LinkButton
-from app.widgets.terms import AXES, TermHelp, words_of
+from app.widgets.term_help import AXES, TermHelp, words_of
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_click_leads_to_the_entry_in_the_help(small, qtbot):
         qtbot.mouseClick(more, Qt.MouseButton.LeftButton)
     dialog = HelpDialog(wanted.args[0])
     qtbot.addWidget(dialog)
-    assert dialog.here == "word-trial"
+    assert dialog.current_anchor == "word-trial"
     assert dialog.topics.currentItem().text(0) == "Words"
 
 
@@ -89,8 +89,8 @@ def dialog(qtbot, look):
 
 
 def test_the_dialog_shows_every_page(dialog):
-    for key, page in pages().items():
-        dialog.go(key)
+    for key, page in pages_by_key().items():
+        dialog.go_to(key)
         assert dialog.topics.currentItem().text(0) == page.title
         assert dialog.text.toPlainText().startswith(page.title)
 
@@ -104,19 +104,19 @@ def test_its_pictures_are_drawn(dialog):
 
 
 def test_links_and_back(dialog, qtbot):
-    dialog._follow(QUrl("#word-trial"))
-    assert dialog.here == "word-trial"
+    dialog._open_link(QUrl("#word-trial"))
+    assert dialog.current_anchor == "word-trial"
     assert dialog.back.isEnabled()
     dialog.back.click()
-    assert dialog.here == "strategy-gp"
+    assert dialog.current_anchor == "strategy-gp"
     assert not dialog.back.isEnabled()
-    dialog.go("no such place")
-    assert dialog.here == "start"
+    dialog.go_to("no such place")
+    assert dialog.current_anchor == "start"
 
 
 def test_searching_lists_what_has_every_word(dialog):
     dialog.search.setText("thompson")
-    shown = {key for key in pages() if not dialog._items[key].isHidden()}
+    shown = {key for key in pages_by_key() if not dialog._items[key].isHidden()}
     assert {"strategy-eb-hyp", "strategy"} <= shown
     assert "keyboard" not in shown
     dialog.search.setText("")
@@ -125,7 +125,7 @@ def test_searching_lists_what_has_every_word(dialog):
 
 @pytest.mark.parametrize("percent", [100, 200])
 def test_nothing_is_wider_than_its_place(dialog, look, percent, qtbot):
-    look.choose(percent=percent)
+    look.change_look(percent=percent)
     for key in ("strategy-gp", "model-svm", "words", "keyboard"):
-        dialog.go(key)
+        dialog.go_to(key)
         assert dialog.text.document().size().width() <= dialog.text.viewport().width() + 1

@@ -46,6 +46,8 @@ import app.__main__ as program
 def drive(file):
     from PySide6.QtCore import QCoreApplication, QTimer
     from app.session.session import Session
+    from app.worker.messages.surrogate_evaluation import EvaluationRequest
+    from core.tuning.events import SurrogateFitted
     app, said = QCoreApplication([]), []
     session = Session()
 
@@ -59,10 +61,10 @@ def drive(file):
     def look():
         if session.state == "finished" and said == ["planned"]:
             said.append("finished")
-            session.evaluate({"view": "v", "surrogate": {}, "space": [], "axis": 0})
+            session.evaluate(EvaluationRequest("v", "r", (), SurrogateFitted(), ("x",)))
 
     def answered(reply):
-        said.append(reply.get("problem", "answer"))
+        said.append(reply.problem or "answer")
         session.shutdown()
         app.quit()
 

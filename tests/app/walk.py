@@ -62,7 +62,7 @@ class Walker:
 
     def press(self, name: str) -> None:
         widget = self.named(name)
-        self.window.pages[self.window.here].scroll.ensureWidgetVisible(widget)
+        self.window.pages[self.window.here].scroll_area.ensureWidgetVisible(widget)
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
         QTest.qWait(50)
 
@@ -130,13 +130,13 @@ def walk_by_first_buttons(folder: Path) -> None:
     assert {"models", "model-course", "trials"} <= set(board.views)
     board.look_at(session.shown.state.trials[0].setting["model"])
     walker.until(lambda: session.state == "finished")
-    say(f"models: {len(board.views['models'].table.model().found)}")
+    say(f"models: {len(board.views['models'].table.model().leaderboard)}")
     assert board.record.run.trials
     walker.press("See the results")
     walker.here("results")
     candidates = walker.window.pages["results"].candidates
     other = next(key for key in candidates.cards.cards if key != session.results["taken"])
-    session.pick(other)
+    session.select_model(other)
     walker.until(lambda: session.state == "finished")
     assert session.results["taken"] == other
     say("picked another one")
@@ -158,7 +158,7 @@ def kill_once(walker: Walker) -> None:
     walker.until(lambda: session.state == "interrupted")
     assert "killed (signal 9)" in walker.problems[0]
     assert "the current one is lost" in walker.problems[0]
-    walker.press("Go on")
+    walker.press("Resume")
     say("killed and gone on")
 
 

@@ -20,7 +20,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import core.tuning.averaging.averaged_model as averaged_model
 from core.samplers.averaging import member_count
-from core.tuning.averaging.ensemble import Ensemble
+from core.tuning.averaging.ensemble import SettingEnsemble
 from core.tuning.events import TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
@@ -66,7 +66,7 @@ class Watch:
     def watched(self, add: Callable[..., Any]) -> Callable[..., Any]:
         """`Ensemble.add`, the trial's estimator noted."""
 
-        def run(ensemble: Ensemble, outcome: Any) -> None:
+        def run(ensemble: SettingEnsemble, outcome: Any) -> None:
             if outcome.fitted is not None:
                 self.models.append(weakref.ref(outcome.fitted))
             add(ensemble, outcome)
@@ -81,10 +81,13 @@ class Watch:
 
 def measure(file: str, task: str, model: str, judged: str, weights: str, trials: int) -> str:
     """Run a plan to its end: a line of the table."""
-    watch, before = Watch(), (Ensemble.add, Ensemble.updates, averaged_model.averaged)
-    Ensemble.add = watch.watched(Ensemble.add)  # type: ignore[method-assign]
-    Ensemble.updates = watch.timed_steps(Ensemble.updates)  # type: ignore[method-assign]
-    averaged_model.averaged = watch.timed(averaged_model.averaged)
+    watch, before = (
+        Watch(),
+        (SettingEnsemble.add, SettingEnsemble.updates, averaged_model.average_models),
+    )
+    SettingEnsemble.add = watch.watched(SettingEnsemble.add)  # type: ignore[method-assign]
+    SettingEnsemble.updates = watch.timed_steps(SettingEnsemble.updates)  # type: ignore[method-assign]
+    averaged_model.average_models = watch.timed(averaged_model.average_models)
     options = {"judged": judged, "weights": weights}
     plan = Plan(DataPlan(file, task=task), model, "eb-hyp", options, trials=trials)
     most, finished, begun = 0, 0, time.perf_counter()
@@ -94,7 +97,7 @@ def measure(file: str, task: str, model: str, judged: str, weights: str, trials:
             if isinstance(event, TrialStarted):
                 most = max(most, watch.alive)
     finally:
-        Ensemble.add, Ensemble.updates, averaged_model.averaged = before  # type: ignore[method-assign]
+        SettingEnsemble.add, SettingEnsemble.updates, averaged_model.average_models = before  # type: ignore[method-assign]
     whole, T = time.perf_counter() - begun, member_count(trials)
     held = f"{most} of {T + 1}" if watch.models else "none"
     return (

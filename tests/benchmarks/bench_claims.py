@@ -33,12 +33,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from core.losses.crf.chain import marginals
-from core.losses.crf.loss import build_crf
-from core.losses.registry import build, parameter_groups
-from core.optimize.descent import solve
+from core.losses.crf.crf_loss import build_crf
+from core.losses.registry import build_loss, parameter_groups
+from core.optimize.descent import solve_penalized
 from core.optimize.loss import Loss
-from core.options import complete
-from core.penalties.problem import PenaltyProblem
+from core.penalties.penalty_problem import PenaltyProblem
 from core.reproduction.foo import splits_of
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -51,7 +50,7 @@ Found = tuple[np.ndarray, np.ndarray]
 
 def learned(strategy: str, loss: Loss, groups: np.ndarray, **known: np.ndarray) -> Found:
     """A learner's last step; `known` of the parameters is what a run knows of them."""
-    options = complete(STRATEGIES[strategy].options, {})
+    options = STRATEGIES[strategy].option_values({})
     problem = PenaltyProblem(loss, groups, seed=0, **known)
     steps = STRATEGIES[strategy].make(problem, options)
     last = deque(steps, maxlen=1)[-1]
@@ -60,11 +59,11 @@ def learned(strategy: str, loss: Loss, groups: np.ndarray, **known: np.ndarray) 
 
 def fixed_point(loss: Loss, groups: np.ndarray, counts: np.ndarray, beta: np.ndarray) -> Found:
     """C_j = counts_j / (½‖w_j‖² + β_j) and the fit at C in turns, each solved to its end."""
-    C, w = np.ones(len(counts)), loss.start()
+    C, w = np.ones(len(counts)), loss.initial_weights()
     penalized = groups >= 0
     for _ in range(100):
         penalties = np.where(penalized, C[groups], 0.0)
-        w = solve(loss, penalties, w, tolerance=1e-4).point.w
+        w = solve_penalized(loss, penalties, w, tolerance=1e-4).point.w
         squares = np.bincount(groups[penalized], w[penalized] ** 2, minlength=len(counts))
         new = counts / (0.5 * squares + beta)
         done = np.abs(np.log(new / C)).max() < 1e-3 or new.max() > BOUND
@@ -95,7 +94,7 @@ def counting(paths: list[Path]) -> None:
         found: dict[str, list[tuple[float, float]]] = {}
         for train, test, _ in splits_of([path], SEEDS):
             kind = "multinomial" if len(np.unique(train.y)) > 2 else "logistic"
-            loss = build(kind, train.X, train.y, fit_intercept=False)
+            loss = build_loss(kind, train.X, train.y, fit_intercept=False)
             groups = parameter_groups(loss)
             few = np.zeros(loss.size)
             few[: loss.size // len(loss.classes)] = 1.0  # the weights of one class
@@ -127,14 +126,17 @@ def sentences(train: Path, test: Path) -> None:
     classes = sorted({*y, *tags})
     loss = build_crf(X, str(X.columns[0]), y, classes)
     codes = np.searchsorted(classes, tags)
-    encoded = loss.encoding.tokens(held)
+    encoded = loss.encoding.encode_tokens(held)
     kinds = list(dict.fromkeys(loss.sources))
     by_kind = np.array([kinds.index(source) for source in loss.sources])
-    print(f"\n{train.name}: {loss.size:,} parameters, {int(loss.seen.sum()):,} of them seen")
+    print(
+        f"\n{train.name}: {loss.size:,} parameters, {int(loss.seen_parameters.sum()):,} of them "
+        "seen"
+    )
     for grouping, groups in (("one", np.zeros(loss.size, dtype=int)), ("by kind", by_kind)):
-        own = ways(loss, groups, loss.seen.astype(float))
+        own = ways(loss, groups, loss.seen_parameters.astype(float))
         own["mm, as a run has it"] = lambda groups=groups: learned(
-            "mm", loss, groups, counted=loss.seen, occurrences=loss.occurrences
+            "mm", loss, groups, counted=loss.seen_parameters, occurrences=loss.occurrences
         )
         for name, learn in own.items():
             _, w = learn()

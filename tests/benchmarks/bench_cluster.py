@@ -15,24 +15,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import core.tuning.cluster.executor as room
-from core.tuning.cluster.address import place_of
-from core.tuning.cluster.connection import Connection
+from core.tuning.cluster.address import parse_cluster_address
+from core.tuning.cluster.connection import ClusterConnection
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.scores.scoring import Outcome, Task, Work
+from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
 from core.tuning.tune import tune
 
 REAL = Plan(DataPlan("sample:digits"), "mlp", "random", seed=1, folds=3)
 WAITING = Plan(DataPlan("sample:iris"), "svm", "random", seed=1, folds=3)
 
 
-def waits(work: Work, run: str, task: Task, limit: float | None) -> Outcome:
+def waits(work: ScoringJob, run: str, task: TrialRequest, limit: float | None) -> TrialResult:
     """In place of a trial: a second, and a score that is the setting's own."""
     import hashlib
 
     time.sleep(1.0)
     digits = hashlib.sha256(repr(sorted(task.setting.items())).encode()).digest()
-    return Outcome(task.number, task.setting, (digits[0] / 255,) * 3, 1.0)
+    return TrialResult(task.number, task.setting, (digits[0] / 255,) * 3, 1.0)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def trials_that_wait() -> Iterator[None]:
 def seconds_of(plan: Plan, workers: int) -> tuple[float, float]:
     """Seconds of the trials, without connecting and without the end of the run; mean of a trial."""
     dataset = read_data(plan.data)
-    with Connection(place_of("local"), workers) as connection:
+    with ClusterConnection(parse_cluster_address("local"), workers) as connection:
         list(tune(plan.changed(trials=workers), dataset, executor=connection.executor))  # warm
         begun, took, ended = time.perf_counter(), [], 0.0
         for event in tune(plan, dataset, executor=connection.executor):

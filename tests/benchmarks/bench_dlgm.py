@@ -21,9 +21,9 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from core.estimators.dlgm.estimator import DlgmClassifier
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
+from core.estimators.dlgm.dlgm_training import TRACED
 from core.estimators.dlgm.predictive import log_likelihood
-from core.estimators.dlgm.training import TRACED
 
 SIZES = ((10, 0), (100, 50), (200, 200))
 

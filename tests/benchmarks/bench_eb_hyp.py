@@ -24,12 +24,12 @@ from optuna.distributions import FloatDistribution
 
 from core.gp.kernels import Hyperparameters, Stationary
 from core.gp.pathwise import PosteriorDraws
-from core.gp.regression import Regression
+from core.gp.regression import ExactPosterior
 from core.optimize.cholesky import cholesky, solve_lower
 from core.samplers.averaging import greedy_weights, log_predictive
 from core.samplers.bayes import GpOptions, GpSampler
 from core.samplers.eb_hyp import CANDIDATES, EbHypOptions, EbHypSampler
-from core.samplers.kept_models import KeptModels
+from core.samplers.top_models import TopModels
 
 SIZES = (20, 100, 300)
 ASKS = 7
@@ -99,15 +99,17 @@ def asks() -> None:
 
 
 def joint_draw(
-    regression: Regression[Stationary], points: np.ndarray, random: np.random.Generator
+    regression: ExactPosterior[Stationary], points: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
     """A draw at given points by a Cholesky factor of their covariance; m³/3 flops."""
     kernel = regression.kernel
-    half = solve_lower(regression.L, kernel.cross(regression.X, points))
-    L = cholesky(kernel.cross(points, points) - half.T @ half + 1e-9 * np.eye(len(points)))
-    return kernel.cross(points, regression.X) @ regression.alpha + L @ random.standard_normal(
-        len(points)
+    half = solve_lower(regression.L, kernel.cross_covariance(regression.X, points))
+    L = cholesky(
+        kernel.cross_covariance(points, points) - half.T @ half + 1e-9 * np.eye(len(points))
     )
+    return kernel.cross_covariance(
+        points, regression.X
+    ) @ regression.alpha + L @ random.standard_normal(len(points))
 
 
 def draws() -> None:
@@ -119,7 +121,7 @@ def draws() -> None:
     cells = []
     for size in SIZES:
         X = random.random((size, D))
-        regression = Regression(Stationary("matern32", hyper), X, np.sin(5 * X[:, 0]))
+        regression = ExactPosterior(Stationary("matern32", hyper), X, np.sin(5 * X[:, 0]))
         ours = milliseconds(lambda r=regression: PosteriorDraws(r, random)(points), 9)
         joint = milliseconds(lambda r=regression: joint_draw(r, points, random), 2)
         cells.append((ours, joint, joint / ours))
@@ -136,10 +138,12 @@ def averages() -> None:
         w = np.full(T, 1 / T)
         average = milliseconds(lambda p=log_p, w=w: log_predictive(p, w), 9)
         print(f"{rows:>13} × {T:<2}{greedy:>9.1f}{average:>9.2f}")
-    kept: KeptModels[int] = KeptModels(maximize=True, planned=1000)
+    kept: TopModels[int] = TopModels(maximize=True, planned=1000)
     for number, value in enumerate(np.random.default_rng(0).random(1000).tolist()):
-        kept.add(number, value, number)
-    print(f"adding the 1,001st model: {milliseconds(lambda: kept.add(1000, 0.5, 0), 9):.2f} ms")
+        kept.add_model(number, value, number)
+    print(
+        f"adding the 1,001st model: {milliseconds(lambda: kept.add_model(1000, 0.5, 0), 9):.2f} ms"
+    )
 
 
 def main() -> None:

@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.evaluation.power import power
+from core.evaluation.power import mcnemar_power
 from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.scores.metric import Said
+from core.tuning.results.comparison import ComparisonContext, results_of
+from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.predictions import Predictions
+from core.tuning.scores.predictions import ComparedPredictions
 from core.tuning.tune import tune
 
 SHAPES = {"small": (200, 10), "wide": (100, 200)}
@@ -85,7 +85,7 @@ def result(case: Case, seed: int, trials: int | None, folder: Path) -> dict[str,
     plan = Plan(data, case.model, case.strategy, trials=trials, seed=seed, folds=FOLDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        last = list(tune(plan, read_dataset(data.file, Choices(target="y"))))[-1]
+        last = list(tune(plan, read_dataset(data.file, DataOptions(target="y"))))[-1]
     if not isinstance(last, RunFinished):
         raise RuntimeError(str(last))
     return last.results
@@ -116,7 +116,7 @@ def false_claims(case: Case, runs: int, trials: int) -> float:
 def shown(rows: int, discordance: float, generator: np.random.Generator) -> float:
     """How often a gain of five points is called likely real, over simulated answers."""
     shares = [(discordance + GAIN) / 2, (discordance - GAIN) / 2, 1 - discordance]
-    asked = Comparison("binary", ("no", "yes"), METRICS["accuracy"], {"C": 2.0}, {"C": 1.0})
+    asked = ComparisonContext("binary", ("no", "yes"), METRICS["accuracy"], {"C": 2.0}, {"C": 1.0})
     y, claims = np.ones(rows, dtype=int), 0
     never = np.zeros(rows, dtype=int)
     for _ in range(SIMULATED):
@@ -124,7 +124,7 @@ def shown(rows: int, discordance: float, generator: np.random.Generator) -> floa
         agree = (generator.random(rows) < 0.8).astype(int)
         tuned = np.where(kind == 0, 1, np.where(kind == 1, 0, agree))
         default = np.where(kind == 0, 0, np.where(kind == 1, 1, agree))
-        told = Predictions(y, *(Said(labels) for labels in (tuned, default, never)))
+        told = ComparedPredictions(y, *(Predictions(labels) for labels in (tuned, default, never)))
         claims += results_of(told, asked)["gain"]["real"]
     return claims / SIMULATED
 
@@ -136,7 +136,10 @@ def true_gains() -> float:
     generator, worst = np.random.default_rng(0), 0.0
     for rows in (60, 150, 400, 1000):
         for discordance in (0.06, 0.1, 0.3):
-            found, computed = shown(rows, discordance, generator), power(rows, GAIN, discordance)
+            found, computed = (
+                shown(rows, discordance, generator),
+                mcnemar_power(rows, GAIN, discordance),
+            )
             worst = max(worst, abs(found - computed))
             print(
                 f"{rows:6} {100 * discordance:7.0f} % {100 * found:7.1f} % {100 * computed:7.1f} %",

@@ -20,10 +20,10 @@ from optuna.storages.journal import JournalFileBackend
 from core.estimators.registry import MODELS
 from core.samplers.search_space import distributions
 from core.space import default_setting
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 SPACE = MODELS["svm"].space("binary")
-FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", SPACE)
+FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", SPACE)
 SETTING = default_setting(SPACE)
 TRIALS = 2000
 
@@ -31,8 +31,10 @@ TRIALS = 2000
 def ours(path: Path, trials: int = TRIALS) -> list[float]:
     """Milliseconds of every trial."""
     with History(path, starter=False) as history:
-        id = history.begin(FACTS)
-        return [timed(lambda at=at: history.add(id, at, SETTING, 0.5)) for at in range(trials)]
+        id = history.begin_dataset(FACTS)
+        return [
+            timed(lambda at=at: history.add_trial(id, at, SETTING, 0.5)) for at in range(trials)
+        ]
 
 
 def peers(storage: BaseStorage, trials: int) -> list[float]:
@@ -81,11 +83,11 @@ def reading(folder: Path, datasets: int) -> None:
     path = folder / f"history{datasets}.sqlite3"
     with History(path, starter=False) as history:
         for _ in range(datasets):
-            id = history.begin(FACTS)
+            id = history.begin_dataset(FACTS)
             for at in range(11):
-                history.add(id, at, SETTING, 0.5)
+                history.add_trial(id, at, SETTING, 0.5)
         own = tell("read", [timed(lambda: history.datasets_for(FACTS)) for _ in range(10)])
-        tell("known (of the strategy card)", [timed(lambda: history.known(FACTS))])
+        tell("known (of the strategy card)", [timed(lambda: history.matching_counts(FACTS))])
         tell("entries (of the page)", [timed(history.entries)])
     tell("open", [timed(lambda: History(path).close())])
     storage = RDBStorage(f"sqlite:///{folder / f'optuna{datasets}.db'}")

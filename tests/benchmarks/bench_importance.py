@@ -22,8 +22,8 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
-from core.tuning.why.importance import importance
-from core.tuning.why.judged import judged_model
+from core.tuning.why.column_importance import importance
+from core.tuning.why.tested_model import fit_tested_model
 
 THEIRS = {
     "accuracy": "accuracy",
@@ -81,7 +81,7 @@ def measure(folder: Path, data: DataPlan, model: str, metric: str, theirs: bool)
     for _ in tune(plan, dataset, folder=run):
         pass
     run.close()
-    judged = judged_model(run, dataset)
+    judged = fit_tested_model(run, dataset)
     begun = time.perf_counter()
     parts, first = [], 0.0
     for part in importance(judged):
@@ -90,7 +90,7 @@ def measure(folder: Path, data: DataPlan, model: str, metric: str, theirs: bool)
     ours = time.perf_counter() - begun
     line = f"{model:10} {metric:18} {parts[-1]['rows']:8,} {ours:7.1f} {first:7.1f} {len(parts):5}"
     if theirs:
-        (part,) = judged.parts
+        (part,) = judged.folds
         labels = np.asarray(part.y)
         if metric != "r2" and part.pipeline.classes_.dtype.kind not in "iu":
             labels = np.asarray(judged.dataset.classes)[part.y]

@@ -32,7 +32,7 @@ from typing import Any
 
 from app.cli.commands import main as command
 from app.worker import messages as m
-from app.worker.process import run_worker
+from app.worker.worker_process import run_worker
 from core.datasets.samples.registry import SAMPLES
 from core.tuning.events import (
     HyperGradientStep,
@@ -88,7 +88,7 @@ class Found:
 
 def outcome_of(folder: Path) -> Outcome:
     """The finished trials or steps of a folder, and what it ended with."""
-    events = RunFolder.open(folder).events()
+    events = RunFolder.open(folder).all_events()
     ended = [event for event in events if isinstance(event, TrialFinished)]
     counts = Counter(event.number for event in ended)
     finish = [event for event in events if isinstance(event, RunFinished)]
@@ -143,7 +143,7 @@ def by_worker(folder: Path) -> Callable[[], None]:
         (folder.parent / "worker").write_text(str(worker))
         ours.send(request)
         with contextlib.suppress(EOFError, OSError):
-            while not isinstance(ours.recv().answer, m.Ended):
+            while not isinstance(ours.recv().answer, m.RunEnded):
                 pass
 
     return work
@@ -276,7 +276,7 @@ def looked_at(folder: Path, before: bytes, found: Found) -> bytes:
     states = [run.state for run in past] + ["left out"] * len(left_out)
     found.phases["no folder" if not states else states[0]] += 1
     if (folder / "plan.json").exists():
-        RunFolder.open(folder).events()
+        RunFolder.open(folder).all_events()
         if len(states) != 1 or left_out:
             found.problems.append(f"the list of runs has {states} of one run: {left_out}")
     return now

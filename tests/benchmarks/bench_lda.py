@@ -27,8 +27,8 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.decomposition import LatentDirichletAllocation
 
 from core.datasets.texts.documents import divide_documents, documents_of_counts
-from core.estimators.lda.estimator import OnlineLda
-from core.estimators.lda.likelihood import completion_log_densities, halves
+from core.estimators.lda.lda_likelihood import completion_log_densities, split_halves
+from core.estimators.lda.online_lda import OnlineLda
 
 
 def generated(documents: int = 11_314, words: int = 1000) -> sparse.csr_matrix:
@@ -80,7 +80,7 @@ def per_token(model: OnlineLda | LatentDirichletAllocation, X: sparse.csr_matrix
     if isinstance(model, OnlineLda):
         logs, tokens = completion_log_densities(model, X, 0)
         return float(logs.sum() / tokens.sum())
-    first, second = halves(X, 0)
+    first, second = split_halves(X, 0)
     beta = model.components_ / model.components_.sum(axis=1, keepdims=True)
     p = np.log(model.transform(first) @ beta)
     return float(second.multiply(p).sum() / second.sum())

@@ -69,7 +69,7 @@ class Engine:
 
     def answer(self, asked: m.Work) -> m.Answer:
         """There are no data."""
-        return m.Refused("there are no data here")
+        return m.InputRefused("there are no data here")
 
     def folder(self, request: m.Tune) -> str:
         """A new one."""
@@ -79,7 +79,7 @@ class Engine:
         """The events of a run, recorded before they are told."""
         run, state, begun = RunFolder(folder), RunState(), time.monotonic()
         rate = request.plan.options["rate"]
-        with run.owned():
+        with run.hold_lock():
             for event in events_of(request.plan, state):
                 late = len(state.trials) / rate - (time.monotonic() - begun)
                 if late > 0.002:
@@ -92,7 +92,7 @@ class Engine:
 def events_of(plan: Plan, state: RunState) -> Iterator[Event]:
     """A run with three settings; `state` is what it added up to so far."""
     draw, total = random.Random(0), plan.trials or 0
-    space = [axis.as_dict() for axis in AXES]
+    space = list(AXES)
     yield RunStarted(run="long", plan=plan.as_dict(), space=space, total=total)
     for number in range(total):
         at = number / plan.options["rate"]
@@ -154,13 +154,13 @@ def a_window(root: Path) -> tuple[Any, Any]:
     """A session and its window on the Tune page."""
     from app.session.session import Session
     from app.window.window import Window
-    from app.worker.thread import WorkerThread
+    from app.worker.worker_thread import WorkerThread
 
     session = Session(root, WorkerThread(engine="bench_long_run"))
     session.problem.connect(print)
     window = Window(session)
     window.show()
-    window.go("tune")
+    window.show_page("tune")
     return session, window
 
 
@@ -258,7 +258,7 @@ def reopen(app: Any, runs: Path, path: Path) -> None:
         before = resident()
         session.open_run(path)
         measured = Measured(lambda: bool(shown), 120)
-        window.go("tune")
+        window.show_page("tune")
         taken = measured.seconds
         found = f"{taken:.2f} s, {measured.computed:.2f} s computed"
         say("opening it", found, taken < ASKED["opening"], f"< {ASKED['opening']:g} s")

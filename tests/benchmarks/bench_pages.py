@@ -47,7 +47,7 @@ def prepare(place: Path, trials: int, runs: int) -> Path:
 def opened(window: Window, key: str) -> tuple[float, float]:
     """Milliseconds that are computed, and by the clock, until the page is painted."""
     begun, clock = time.thread_time(), time.perf_counter()
-    window.go(key)
+    window.show_page(key)
     QApplication.processEvents()
     window.grab()
     return 1e3 * (time.thread_time() - begun), 1e3 * (time.perf_counter() - clock)
@@ -78,11 +78,11 @@ def main() -> None:
     QTest.qWait(3000)
     print(f"{given.trials:,} trials, {given.runs:,} runs; milliseconds computed (by the clock)")
     for key in PAGES:
-        window.go("start")
+        window.show_page("start")
         QTest.qWait(500)
         first = opened(window, key)
         QTest.qWait(1500)
-        window.go("start")
+        window.show_page("start")
         QTest.qWait(500)
         again = opened(window, key)
         pair = (("first", first), ("again", again))

@@ -37,9 +37,9 @@ sys.path.insert(0, str(ROOT))
 
 import own_files
 
-from core.losses import build, parameter_groups
-from core.losses.fitted import as_estimator
-from core.penalties.problem import PenaltyProblem
+from core.losses import build_loss, parameter_groups
+from core.losses.fitted_estimator import as_estimator
+from core.penalties.penalty_problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
 from core.reproduction.papers import FOO_SPEED
 from core.tuning.strategies.registry import STRATEGIES
@@ -94,9 +94,9 @@ def cpu_seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
 
 def learn(name: str, X: np.ndarray, y: np.ndarray, kind: str) -> tuple[Any, Any]:
     """The loss and the last step of a learner with one penalty."""
-    loss = build(kind, X, y)
+    loss = build_loss(kind, X, y)
     step = None
-    for step in STRATEGIES[name].make(PenaltyProblem(loss, parameter_groups(loss)), {}):  # noqa: B007
+    for step in STRATEGIES[name].make(PenaltyProblem(loss, parameter_groups(loss))):  # noqa: B007
         pass
     return loss, step
 
@@ -138,7 +138,7 @@ def compare(name: str, X: np.ndarray, y: np.ndarray, seeds: int) -> Comparison:
     ours, theirs, times = [], [], {}
     for seed in range(seeds):
         A, A_test, b, b_test = prepared(X, y, seed)
-        loss = build(kind, A, b)
+        loss = build_loss(kind, A, b)
         size = int((parameter_groups(loss) >= 0).sum())
         chosen = recommend_update(size, len(b), len(np.unique(y))).strategy
         repeats = 7 if A.size < 2e5 else 3

@@ -32,9 +32,9 @@ from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
-from core.losses import build, parameter_groups
-from core.losses.fitted import as_estimator
-from core.penalties.problem import PenaltyProblem
+from core.losses import build_loss, parameter_groups
+from core.losses.fitted_estimator import as_estimator
+from core.penalties.penalty_problem import PenaltyProblem
 from core.penalties.recommendation import recommend_update
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -164,11 +164,11 @@ def learn(X: np.ndarray, y: np.ndarray, numbers: bool) -> tuple[str, Any]:
     classes = 0 if numbers else len(np.unique(y))
     kind = "linear" if numbers else "logistic" if classes == 2 else "multinomial"
     target = 10.0 * (y - y.mean()) / y.std() if numbers else y
-    loss = build(kind, X, target)
+    loss = build_loss(kind, X, target)
     groups = parameter_groups(loss)
     name = recommend_update(int((groups >= 0).sum()), len(y), classes).strategy
     step = None
-    for step in STRATEGIES[name].make(PenaltyProblem(loss, groups), {}):  # noqa: B007
+    for step in STRATEGIES[name].make(PenaltyProblem(loss, groups)):  # noqa: B007
         pass
     model = as_estimator(loss, step.w)
     if numbers:

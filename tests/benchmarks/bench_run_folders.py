@@ -44,7 +44,7 @@ def most_inside(path: Path, inside: Any) -> int:
     most = 0
     for _ in range(VISITS):
         try:
-            with RunFolder(path).owned():
+            with RunFolder(path).hold_lock():
                 with inside.get_lock():
                     inside.value += 1
                 time.sleep(0.0005)

@@ -23,10 +23,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import own_files
 
 from core.errors import UnusableError
-from core.optimize.descent import solve
-from core.options import complete
-from core.penalties.problem import PenaltyProblem
-from core.tuning.learning.run import training_of
+from core.optimize.descent import solve_penalized
+from core.penalties.penalty_problem import PenaltyProblem
+from core.tuning.learning.learning_run import training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.strategies.registry import STRATEGIES
@@ -39,7 +38,7 @@ CLOSE = 1e-8  # share of the loss within which the fit at fixed penalties must b
 
 def counted(loss, whole, asked):
     """The same loss, counting what it is asked: evaluations at a new w, and products there."""
-    share, evaluate = loss.examples / whole, loss._at
+    share, evaluate = loss.examples / whole, loss._point_at
 
     def evaluated(w):
         asked["gradients"] += share
@@ -53,7 +52,7 @@ def counted(loss, whole, asked):
         at.product = product
         return at
 
-    loss._at = evaluated
+    loss._point_at = evaluated
     return loss
 
 
@@ -95,14 +94,14 @@ def measure(given):
         return total
 
     loss = counted(training.loss, whole, asked)
-    solve(loss, np.ones(loss.size), loss.start(), tolerance=CLOSE)
+    solve_penalized(loss, np.ones(loss.size), loss.initial_weights(), tolerance=CLOSE)
     one = cost()
     print(f"{file}: {loss.size:,} parameters; a product takes {product:.2f} gradients")
     print(f"  one fit at C = 1: {one:.0f} gradients")
     rows = problem.train_rows
     unit = problem.dataset.row_groups[rows] if task == "sequence" else rows
     held = np.unique(unit, return_inverse=True)[1] % 4 == 0
-    pair = training.pair(problem, rows[~held], rows[held])
+    pair = training.loss_pair(problem, rows[~held], rows[held])
     holdout = [tuple(counted(part, whole, asked) for part in pair)]
     for name in ("mm", "gradient"):
         of_grouping = {
@@ -112,7 +111,7 @@ def measure(given):
         }
         for grouping, groups in of_grouping.items():
             learner = STRATEGIES[name]
-            options = complete(learner.options, {})
+            options = learner.option_values({})
             begun = time.perf_counter()
             last = deque(
                 learner.make(PenaltyProblem(loss, groups, holdout=holdout), options), maxlen=1

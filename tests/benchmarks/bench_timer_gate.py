@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication
 from app.views.board import TICK
 from app.views.plot.canvas import Canvas
 from app.views.plot.items import Lines
-from app.worker.process import give_way, settle_down
+from app.worker.worker_process import give_way, settle_down
 
 SIZE = 1000  # rows of the kernel
 SECONDS = 8.0

@@ -29,7 +29,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.look import appearance
-from app.session.run import ShownRun
+from app.session.shown_run import ShownRun
 from app.views.board import Board
 from core.space import Axis
 from core.tuning.events import Event, Progress, RunStarted, TrialFailed, TrialFinished, TrialStarted
@@ -55,7 +55,7 @@ def stream(trials: int) -> Iterator[Event]:
         run="bench",
         kind="trials",
         plan={"strategy": "random"},
-        space=[axis.as_dict() for axis in space],
+        space=list(space),
         total=trials,
     )
     for number in range(trials):

@@ -37,9 +37,9 @@ import sys
 from pathlib import Path
 from app.preferences import preferences
 preferences.use_file(Path(sys.argv[1]) / "settings.ini")
-from app.window import opening
+from app.window import open_window
 from PySide6.QtWidgets import QApplication
-class Painted(opening.Window):
+class Painted(open_window.Window):
     def show(self):
         super().show()
         QApplication.instance().processEvents()
@@ -47,8 +47,8 @@ class Painted(opening.Window):
         print("painted", flush=True)
         self.session.shutdown()
         sys.exit(0)
-opening.Window = Painted
-opening.run("")
+open_window.Window = Painted
+open_window.run_window("")
 """
 
 

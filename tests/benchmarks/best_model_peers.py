@@ -244,11 +244,11 @@ def tpe(data: Data, job: Job) -> Answer:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     import optuna
 
+    from core.estimators.multi_model import selectable_models
     from core.estimators.registry import MODELS
-    from core.estimators.several import choosable
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    names = choosable(MODELS, job.task)
+    names = selectable_models(MODELS, job.task)
     spaces = {name: MODELS[name].space_of(job.task) for name in names}
 
     def build(name: str, setting: dict[str, Any]) -> Any:

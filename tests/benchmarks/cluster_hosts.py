@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.tuning.cluster.address import place_of, warning
-from core.tuning.cluster.connection import Connection
-from core.tuning.events import Noticed, TrialFailed, TrialFinished, WorkersSeen
+from core.tuning.cluster.address import data_transfer_warning, parse_cluster_address
+from core.tuning.cluster.connection import ClusterConnection
+from core.tuning.events import RemarkMade, TrialFailed, TrialFinished, WorkersSeen
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.tune import tune
@@ -92,9 +92,9 @@ def main() -> None:
                 host, "worker", scheduler, "--nthreads", "1", "--host", f"{NETWORK}.{at}",
                 "--name", f"worker-{at}", "--no-dashboard",
             )  # fmt: skip
-        place = place_of(scheduler)
-        print(warning(place))
-        with Connection(place) as connection:
+        place = parse_cluster_address(scheduler)
+        print(data_transfer_warning(place))
+        with ClusterConnection(place) as connection:
             end = time.monotonic() + 30
             while connection.threads < 3 and time.monotonic() < end:
                 time.sleep(0.2)
@@ -102,7 +102,7 @@ def main() -> None:
             follow(connection, given.cut)
 
 
-def follow(connection: Connection, cut: bool) -> None:
+def follow(connection: ClusterConnection, cut: bool) -> None:
     """Run the search, and take the third host away after the fourth trial."""
     ended: list[int] = []
     died = 0.0
@@ -112,7 +112,7 @@ def follow(connection: Connection, cut: bool) -> None:
         match event:
             case WorkersSeen():
                 print("   ", {w["name"]: w["trials"] for w in event.workers})
-            case Noticed():
+            case RemarkMade():
                 print(event.sentence)
             case TrialFailed():
                 print(f"trial {event.number} failed: {event.reason}")

@@ -43,14 +43,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from core.datasets.groups import groups_from_file
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.tuning.event_lines import to_json
 from core.tuning.events import Event, Progress, RunStarted, TrialFinished
+from core.tuning.history.dataset_records import DatasetRecord, StoredTrial
 from core.tuning.history.exchange import as_json, records_in
-from core.tuning.history.records import Record, Trial
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder
@@ -223,7 +223,7 @@ def _memory_folder() -> str | None:
 
 def _table(task: str = "") -> Callable[[Path], object]:
     def read(path: Path) -> object:
-        return summarize(read_dataset(str(path), Choices(task=task)))
+        return summarize(read_dataset(str(path), DataOptions(task=task)))
 
     return read
 
@@ -266,7 +266,7 @@ SCORED: tuple[Event, ...] = (
     TrialFinished(number=1, setting={"C": 2.0}, score=0.8),
     Progress(done=2),
 )
-RECORD = Record(
+RECORD = DatasetRecord(
     id="0123abcd",
     began="2024-01-01T00:00:00",
     model="svm",
@@ -276,7 +276,7 @@ RECORD = Record(
     maximize=True,
     statistics=(2.0, 1.0, 2.0),
     axes=("C", "gamma"),
-    trials=(Trial(0, (1.0, 0.1), 0.5), Trial(1, (2.0, 0.2), 0.75)),
+    trials=(StoredTrial(0, (1.0, 0.1), 0.5), StoredTrial(1, (2.0, 0.2), 0.75)),
 )
 CSV = (
     b"size,colour,paid,when,y\n1.5,red,yes,2024-01-05,a\n2,green,no,2024-02-01,b\n,blue,yes,"

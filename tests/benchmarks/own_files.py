@@ -12,7 +12,7 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -83,7 +83,7 @@ def dataset_of(given: str, task: str = "") -> Dataset:
         UnusableError: as `read_dataset` does.
     """
     path, target = divided(given)
-    return read_dataset(path, Choices(target=target, task=task))
+    return read_dataset(path, DataOptions(target=target, task=task))
 
 
 def refuse_other_tasks(dataset: Dataset, given: str) -> None:

@@ -26,7 +26,7 @@ from core.space import Setting
 from core.tuning.events import Event, TrialStarted
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.scores.scoring import Outcome, Task, Work
+from core.tuning.scores.scoring import ScoringJob, TrialRequest, TrialResult
 from core.tuning.tune import tune
 
 STRATEGIES = ("random", "grid", "cma-es", "tpe", "gp", "hybrid", "eb-hyp", "transfer", "race")
@@ -38,10 +38,10 @@ class Simulated:
 
     def __init__(self, workers: int) -> None:
         self.workers, self.limit, self.now = workers, None, 0.0
-        self._ends: list[tuple[float, int, Task]] = []
+        self._ends: list[tuple[float, int, TrialRequest]] = []
         self._random = np.random.default_rng(0)
 
-    def __call__(self, work: Work, _workers: int, limit: float | None) -> Simulated:
+    def __call__(self, work: ScoringJob, _workers: int, limit: float | None) -> Simulated:
         """As `core.tuning.tune` asks for what runs its trials."""
         self.folds = len(work.folds)
         return self
@@ -55,17 +55,17 @@ class Simulated:
         return len(self._ends)
 
     def submit(self, number: int, setting: Setting) -> None:
-        self.begin(Task(number, setting))
+        self.begin(TrialRequest(number, setting))
 
-    def begin(self, task: Task, limit: float | None = None) -> None:
+    def begin(self, task: TrialRequest, limit: float | None = None) -> None:
         ends = self.now + float(self._random.lognormal(0.0, 0.5))
         heapq.heappush(self._ends, (ends, len(self._ends) + int(1e6 * ends), task))
 
-    def wait(self, seconds: float) -> list[Outcome]:
+    def wait(self, seconds: float) -> list[TrialResult]:
         self.now, _, task = heapq.heappop(self._ends)
         score = 0.5 + 0.4 * float(self._random.random())
         scores = tuple(score + 0.01 * self._random.standard_normal(self.folds))
-        return [Outcome(task.number, task.setting, scores, 1.0)]
+        return [TrialResult(task.number, task.setting, scores, 1.0)]
 
     def news(self) -> Sequence[Event]:
         return ()

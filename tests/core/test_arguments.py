@@ -11,8 +11,8 @@ MOST = 7
 
 # Constructors of scikit-learn's kind have one argument a hyperparameter, as that library requires.
 ESTIMATORS = {
-    "core/estimators/dlgm/estimator.py: __init__",
-    "core/estimators/lda/estimator.py: __init__",
+    "core/estimators/dlgm/dlgm_classifier.py: __init__",
+    "core/estimators/lda/online_lda.py: __init__",
     "core/estimators/vote7/classifier.py: __init__",
 }
 

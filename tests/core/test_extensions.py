@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.export.exporters import EXPORTERS, exporters_for
-from core.extensions import faults
+from core.extensions import extension_errors
 from core.tuning.guidance.advice import advise, estimate
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.strategies.registry import STRATEGIES
@@ -33,7 +34,7 @@ def test_guidance_offers_a_model_and_a_strategy_from_outside(installed, example,
     assert offered["gp"]["reason"].startswith("One setting to tune: a Gaussian process learns")
     assert not any(one["kind"] == "penalties" for one in offered.values())  # it names no loss
     assert "genetic" in {one["name"] for one in advice["strategies"]["svm"]}
-    assert faults() == []
+    assert extension_errors() == []
 
 
 def test_a_run_of_a_model_from_outside_is_forecast(installed, example, iris):
@@ -52,9 +53,9 @@ def test_an_exporter_from_outside_is_offered_where_its_form_is(installed, exampl
 
 def test_what_is_broken_is_named_in_a_sentence_and_left_out(installed, broken):
     installed(broken)
-    own = [len(registry.own) for registry in (MODELS, STRATEGIES, EXPORTERS)]
+    own = [len(registry.own_entries) for registry in (MODELS, STRATEGIES, EXPORTERS)]
     assert [len(MODELS), len(STRATEGIES), len(EXPORTERS)] == own
-    said = faults()
+    said = extension_errors()
     for sentence, why in zip(
         said,
         (
@@ -78,7 +79,7 @@ def test_the_records_of_a_damaged_package_take_no_other_with_them(installed, tmp
     (record / "entry_points.txt").write_text("[tunescope.models]\nno object\n")
     installed(tmp_path)
     assert "svm" in list(MODELS)
-    assert len(faults()) == 1
+    assert len(extension_errors()) == 1
 
 
 def test_a_model_of_our_own_is_found_without_looking_for_packages():
@@ -94,15 +95,15 @@ def test_what_fails_when_it_is_asked_is_named_and_left_out_too(installed, late, 
     usual = advise(summarize(iris))
     installed(late)
     advice = advise(summarize(iris))
-    said = advice.pop("left_out")
-    assert usual.pop("left_out") == []
-    assert advice == usual
+    said = advice.left_out
+    assert usual.left_out == []
+    assert replace(advice, left_out=[]) == usual
     assert [sentence.partition(":")[0] for sentence in said] == [
         "The extension “late” (broken.rest",
         "The extension “tardy” (broken.rest",
     ]
     assert all("is left out: " in sentence for sentence in said)
-    assert said == faults()
+    assert said == extension_errors()
     assert "late" not in MODELS
     assert "tardy" not in STRATEGIES
     assert advise(summarize(iris))["left_out"] == []  # each is named once

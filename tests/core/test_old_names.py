@@ -8,15 +8,15 @@ import pickle
 import numpy as np
 import pytest
 
-from core.estimators.dlgm.estimator import DlgmClassifier
-from core.estimators.lda.estimator import OnlineLda
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
+from core.estimators.lda.online_lda import OnlineLda
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.tables.l1l2_classifier import L1L2Classifier
 from core.old_names import NOW
 
 BEFORE = {
-    "core.estimators.lda.estimator": "core.estimators.lda",
-    "core.estimators.dlgm.estimator": "core.estimators.dlgm",
+    "core.estimators.lda.online_lda": "core.estimators.lda",
+    "core.estimators.dlgm.dlgm_classifier": "core.estimators.dlgm",
     **{now: old for old, now in NOW.items()},
 }
 

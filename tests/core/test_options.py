@@ -1,12 +1,9 @@
 """Options: what is given is checked, the rest takes its default, complaints are sentences."""
 
-import json
-from dataclasses import asdict
-
 import pytest
 
 from core.errors import UnusableError
-from core.options import Option, complete, option_from_dict
+from core.options import Option, with_defaults
 
 BETA = Option("beta", "Beta", "float", 1.0, "…", low=0.0, low_open=True)
 STEPS = Option("steps", "Steps", "int", 30, "…", low=1, high=100)
@@ -18,8 +15,13 @@ ALL = (BETA, STEPS, KERNEL, FIRST)
 
 def test_text_is_read_as_the_options_own_type():
     given = {"beta": "0.5", "steps": "12", "kernel": "matern32", "first": "yes"}
-    assert complete(ALL, given) == {"beta": 0.5, "steps": 12, "kernel": "matern32", "first": True}
-    assert complete(ALL, {}) == {"beta": 1.0, "steps": 30, "kernel": "se", "first": False}
+    assert with_defaults(ALL, given) == {
+        "beta": 0.5,
+        "steps": 12,
+        "kernel": "matern32",
+        "first": True,
+    }
+    assert with_defaults(ALL, {}) == {"beta": 1.0, "steps": 30, "kernel": "se", "first": False}
 
 
 @pytest.mark.parametrize(
@@ -37,14 +39,5 @@ def test_text_is_read_as_the_options_own_type():
 )
 def test_what_is_wrong_is_said_in_one_sentence(given, sentence):
     with pytest.raises(UnusableError) as caught:
-        complete(ALL, given)
+        with_defaults(ALL, given)
     assert caught.value.sentence == sentence
-
-
-def test_an_option_survives_json():
-    kernel = Option(
-        "kernel", "Kernel", "choice", "se", "…", low=0, high=1,
-        choices=("se", "matern32"), choice_labels=("Smooth (se)", "Rough (matern32)"),
-    )  # fmt: skip
-    assert option_from_dict(json.loads(json.dumps(asdict(kernel)))) == kernel
-    assert option_from_dict({"name": "a", "label": "A", "kind": "int", "default": 1, "help": ""})

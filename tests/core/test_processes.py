@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core import processes
-from core.processes import STALLED, OwnedProcess, exit_in_words, memory_kills
+from core.processes import STALLED, OwnedProcess, exit_text, memory_kills
 
 SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).parents[2]
@@ -84,9 +84,9 @@ def test_a_process_answers_and_leaves_when_its_pipe_closes():
     process = OwnedProcess(SPAWN, echo, "said", name="echo")
     process.pipe.send(7)
     assert heard(process) == ("said", 7)
-    assert process.alive
-    assert process.id != os.getpid()
-    assert process.end(patience=30) == "The echo ended unexpectedly (exit status 0)."
+    assert process.is_alive
+    assert process.pid != os.getpid()
+    assert process.end_process(patience=30) == "The echo ended unexpectedly (exit status 0)."
     assert process.pipe.closed
 
 
@@ -97,15 +97,15 @@ def test_its_own_exit_is_told_and_not_that_it_was_killed_afterwards(number, why)
     process.pipe.send("go")
     with pytest.raises((EOFError, OSError)):
         heard(process)
-    assert why in process.end(patience=30)
+    assert why in process.end_process(patience=30)
 
 
 @POSIX
 def test_one_that_does_not_leave_is_killed_with_its_group():
     process = OwnedProcess(SPAWN, stubborn, True, name="stubborn", group=True)
-    numbers = process.id, heard(process)
+    numbers = process.pid, heard(process)
     began = time.monotonic()
-    assert process.end(patience=0.1) == "The stubborn did not react and was ended."
+    assert process.end_process(patience=0.1) == "The stubborn did not react and was ended."
     assert time.monotonic() - began < 10
     assert all_gone(numbers)
 
@@ -115,26 +115,26 @@ def test_escalation_asks_first_and_kills_then():
     process = OwnedProcess(SPAWN, stubborn, False, name="stubborn")
     heard(process)
     process.escalate()  # nothing is expected of it
-    process.expect(0.0)
+    process.expect_reaction(0.0)
     process.escalate()
     assert process.forced
-    assert process.alive  # it does not heed SIGTERM
+    assert process.is_alive  # it does not heed SIGTERM
     until = time.monotonic() + 30
-    while process.alive and time.monotonic() < until:
+    while process.is_alive and time.monotonic() < until:
         process.escalate()
         time.sleep(0.01)
-    assert not process.alive
+    assert not process.is_alive
     assert process.deadline == 0.0
-    process.end()
+    process.end_process()
 
 
 def test_one_that_reacted_is_left_alone():
     process = OwnedProcess(SPAWN, echo, name="echo")
-    process.expect(0.0)
-    process.expect(None)
+    process.expect_reaction(0.0)
+    process.expect_reaction(None)
     process.escalate()
     assert not process.forced
-    process.end(patience=30)
+    process.end_process(patience=30)
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ def test_one_that_reacted_is_left_alone():
      (0xC0000005 - 2**32, "crashed")],
 )  # fmt: skip
 def test_an_exit_code_is_a_sentence(code, word):
-    said = exit_in_words(code, "worker")
+    said = exit_text(code, "worker")
     assert said.startswith("The worker ")
     assert word in said
     assert said.endswith(".")
 
 
 def test_a_kill_is_for_want_of_memory_only_where_the_system_says_so():
-    assert "out of memory" in exit_in_words(-9, "worker", out_of_memory=True)
-    assert "memory" not in exit_in_words(-9, "worker")
-    assert "crashed" in exit_in_words(-11, "worker", out_of_memory=True)
+    assert "out of memory" in exit_text(-9, "worker", out_of_memory=True)
+    assert "memory" not in exit_text(-9, "worker")
+    assert "crashed" in exit_text(-11, "worker", out_of_memory=True)
 
 
 def test_the_kills_of_the_system_are_counted_in_both_versions_of_control_groups(
@@ -176,7 +176,7 @@ def test_a_message_that_stops_half_way_is_given_up():
     with pytest.raises(OSError, match="unavailable"):
         process.pipe.recv()
     assert STALLED / 2 < time.monotonic() - began < 10 * STALLED
-    assert process.end(patience=0.1) == "The half did not react and was ended."
+    assert process.end_process(patience=0.1) == "The half did not react and was ended."
 
 
 @POSIX
@@ -184,18 +184,18 @@ def test_a_message_that_nobody_takes_is_given_up():
     process = OwnedProcess(SPAWN, deaf, name="deaf")
     with pytest.raises(OSError, match="unavailable"):
         process.pipe.send(bytes(10_000_000))
-    process.end()
+    process.end_process()
 
 
 @POSIX
 def test_a_process_that_is_halted_is_killed_from_another_thread():
     process = OwnedProcess(SPAWN, stubborn, True, name="stubborn", group=True)
-    numbers = process.id, heard(process)
-    os.kill(process.id, signal.SIGSTOP)
+    numbers = process.pid, heard(process)
+    os.kill(process.pid, signal.SIGSTOP)
     killer = threading.Thread(target=process.kill)
     killer.start()
     killer.join()
-    process.end(patience=30)
+    process.end_process(patience=30)
     process.kill()  # of one that has ended nothing comes
     assert all_gone(numbers)
 
@@ -209,7 +209,7 @@ if __name__ == "__main__":
     spawn = multiprocessing.get_context("spawn")
     process = OwnedProcess(spawn, stubborn, True, name="x", group=True)
     process.pipe.poll(60)
-    print(process.id, process.pipe.recv(), flush=True)
+    print(process.pid, process.pipe.recv(), flush=True)
     raise SystemExit(3)
 """
 

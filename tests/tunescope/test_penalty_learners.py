@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tunescope
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data, take
+from core.tuning.problem import build_problem, read_data, take_rows
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
@@ -193,7 +193,7 @@ def run_on(file, strategy, folder, **changes):
     run = RunFolder.create(plan, path=folder)
     *_, last = tune(plan, dataset, folder=run)
     pipeline, rows = best_of(run), build_problem(plan, dataset).train_rows
-    prepared = pipeline[:-1].transform(take(dataset.features, rows))
+    prepared = pipeline[:-1].transform(take_rows(dataset.features, rows))
     return pipeline[-1], prepared, dataset.target[rows], last.results["groups"]
 
 

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import tunescope
-from core.losses.registry import build
-from core.penalties.left_out import left_out
+from core.losses.registry import build_loss
+from core.penalties.leave_one_out_loss import leave_one_out_loss
 from tests.tunescope.test_penalty_learners import CLASSIFIERS, LEARNERS
-from tunescope.holding_out import Rows, one_of_each
+from tunescope.validation_splits import WeightedRows, merge_equal_rows
 
 
 def drawn(kind, rows, columns, seed=0):
@@ -105,22 +105,23 @@ def test_a_weighted_loss_is_that_of_repeated_rows(name, shape, sparsely):
     X, y, counts, again = drawn(name, *shape)
     some = counts > 0
     X = sparse.csr_matrix(X) if sparsely else X
-    one = build(name, X[some], y[some], weights=counts[some].astype(float))
-    other = build(name, X[again], y[again])
+    one = build_loss(name, X[some], y[some], weights=counts[some].astype(float))
+    other = build_loss(name, X[again], y[again])
     random = np.random.default_rng(2)
     w, v = random.normal(size=(2, one.size))
-    a, b = one.at(w), other.at(w)
+    a, b = one.point_at(w), other.point_at(w)
     assert one.examples == other.examples
     np.testing.assert_allclose(a.value, b.value)
     for left, right in (
-        (one.start(), other.start()), (a.gradient, b.gradient), (a.product(v), b.product(v)),
-        (a.dense(), b.dense()), (a.diagonal(), b.diagonal()),
+        (one.initial_weights(), other.initial_weights()),
+        (a.gradient, b.gradient), (a.product(v), b.product(v)),
+        (a.dense_hessian(), b.dense_hessian()), (a.diagonal(), b.diagonal()),
         (a.majorizer_product(v), b.majorizer_product(v)),
         (a.rough_product()(v), b.rough_product()(v)),
     ):  # fmt: skip
         np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9)
     if name != "linear":
-        np.testing.assert_allclose(a.blocks(1), b.blocks(1), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(a.sampled_blocks(1), b.sampled_blocks(1), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 3), (12, 30)])
@@ -129,22 +130,24 @@ def test_rows_that_count_for_less_than_one_are_left_out_whole(name, shape):
     """Against a fit without each of them; a row that counts twice leaves one of its copies."""
     X, y, _, _ = drawn(name, *shape)
     counts = np.random.default_rng(3).choice([0.25, 0.8, 1.0, 2.5], shape[0])
-    loss = build(name, X, y, weights=counts)
+    loss = build_loss(name, X, y, weights=counts)
     penalties = np.full(loss.size, 4.0)
-    penalties[loss.design.columns :: loss.design.width] = 0.0
+    penalties[loss.design.column_count :: loss.design.width] = 0.0
 
     def minimum(weights):
-        from core.optimize.descent import solve
+        from core.optimize.descent import solve_penalized
 
-        part = build(name, X, y, weights=weights)
-        return solve(part, penalties, part.start(), tolerance=1e-13, most=200).point.w
+        part = build_loss(name, X, y, weights=weights)
+        return solve_penalized(
+            part, penalties, part.initial_weights(), tolerance=1e-13, max_steps=200
+        ).point.w
 
     expected = 0.0
     for row, count in enumerate(counts):
         less = counts.copy()
         less[row] = max(count - 1.0, 1e-12)
-        expected += count * loss.on(X[[row]], y[[row]]).at(minimum(less)).value
-    found = left_out(loss, minimum(counts), penalties).value
+        expected += count * loss.for_data(X[[row]], y[[row]]).point_at(minimum(less)).value
+    found = leave_one_out_loss(loss, minimum(counts), penalties).value
     assert found == pytest.approx(expected, rel=0.02)  # one Newton step is taken, not the whole way
 
 
@@ -152,8 +155,8 @@ def test_equal_rows_are_one_that_counts_as_often():
     X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, -0.0], [1.0, 0.0]])
     y = np.array([1, 1, 1, 0])
     for rows in (X, sparse.csr_matrix(X)):
-        one = one_of_each(Rows(rows, y))
+        one = merge_equal_rows(WeightedRows(rows, y))
         dense = one.X.toarray() if sparse.issparse(one.X) else one.X
         found = {(*x, t): s for x, t, s in zip(dense.tolist(), one.y, one.weights, strict=True)}
         assert found == {(1.0, 0.0, 1): 2.0, (2.0, 1.0, 1): 1.0, (1.0, 0.0, 0): 1.0}
-        assert one_of_each(Rows(rows[[0, 1, 3]], y[[0, 1, 3]])).weights is None
+        assert merge_equal_rows(WeightedRows(rows[[0, 1, 3]], y[[0, 1, 3]])).weights is None

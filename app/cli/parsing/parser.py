@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 UNUSABLE = 2
-_MEANT = {"version": "--version"}
+_CORRECTIONS = {"version": "--version"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,8 +21,8 @@ class Parser(argparse.ArgumentParser):
         given: as for argparse.
     """
 
-    def __init__(self, *, closing: Callable[[], str] | None = None, **given: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **given)
+    def __init__(self, *, closing: Callable[[], str] | None = None, **keywords: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **keywords)
         self._closing = closing
 
     def format_help(self) -> str:
@@ -33,12 +33,12 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse; an option that is not there is refused with the one that was meant."""
-        found, rest = super().parse_known_args(args, namespace)
-        for word in rest:
+        known_arguments, unknown_arguments = super().parse_known_args(args, namespace)
+        for word in unknown_arguments:
             if word.startswith("--"):
                 name = word.partition("=")[0]
                 self.error(f"there is no option {name}{did_you_mean(name, self.options())}")
-        return found, rest
+        return known_arguments, unknown_arguments
 
     def options(self) -> list[str]:
         """The long options that there are."""
@@ -57,28 +57,26 @@ class Version(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="print the version and end")
 
-    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> NoReturn:
         """Print it and end."""
         from app.diagnostics.versions import version
         from core.extras import other_program, own_command
 
         print(version())
-        if other := other_program():
-            said = f"the command tunescope on the path is another one, {other}"
-            print(f"tunescope: {said}; this one is {own_command()}.", file=sys.stderr)
+        if other_command := other_program():
+            remark = f"the command tunescope on the path is another one, {other_command}"
+            print(f"tunescope: {remark}; this one is {own_command()}.", file=sys.stderr)
         raise SystemExit(0)
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Such as "; did you mean tune?", "" where no name is near."""
     near = difflib.get_close_matches(word, list(names), n=1)
-    meant = _MEANT.get(word) or (near[0] if near else "")
-    return f"; did you mean {meant}?" if meant else ""
+    suggestion = _CORRECTIONS.get(word) or (near[0] if near else "")
+    return f"; did you mean {suggestion}?" if suggestion else ""
 
 
 def no_such_file(word: str, commands: Sequence[str]) -> str:
     """What is said of the first word where it is neither a command nor a file."""
-    meant = did_you_mean(word, commands)
-    return (
-        f"tunescope: there is no command and no file “{word}”{meant or '.'} See tunescope --help."
-    )
+    suggestion = did_you_mean(word, commands) or "."
+    return f"tunescope: there is no command and no file “{word}”{suggestion} See tunescope --help."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from app.cli import cluster
-from app.cli.parsing.closing import choices_in_words
-from core.tuning.patience import USUAL
+from app.cli import cluster_options
+from app.cli.parsing.help_epilog import choices_text
+from core.tuning.patience import DEFAULT_PATIENCE
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
     """Add the command to the parser; what it runs is the caller's."""
-    tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_in_words)
+    tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_text)
     tune.add_argument(
         "file",
         metavar="FILE",
@@ -24,7 +24,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         "--task",
         metavar="NAME",
         help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
-        " in the column of --target (default: told from the file)",
+        " in the column of --target (default: detected in the file)",
     )
     tune.add_argument(
         "--role",
@@ -82,7 +82,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="stop when N trials in a row improve nothing; 0 for never (default: what suits the"
-        f" strategy, for most of them {USUAL})",
+        f" strategy, for most of them {DEFAULT_PATIENCE})",
     )
     tune.add_argument(
         "--range",
@@ -105,7 +105,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     )
     tune.add_argument(
         "--rows",
-        type=_rows,
+        type=_parse_row_count,
         metavar="N|all",
         help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
         " many as fit into memory)",
@@ -114,7 +114,10 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         "--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)"
     )
     tune.add_argument(
-        "--test-rows", type=_rows, metavar="N|all", help="of the file of --test (default: --rows)"
+        "--test-rows",
+        type=_parse_row_count,
+        metavar="N|all",
+        help="of the file of --test (default: --rows)",
     )
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
@@ -163,7 +166,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         "--leaks",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="use columns that give the target away (for one of them: --role COLUMN=feature)",
+        help="use columns that leak the target (for one of them: --role COLUMN=feature)",
     )
     tune.add_argument(
         "--other-letters",
@@ -183,7 +186,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         metavar="N",
         help="trials at a time (default: 1; on a cluster as many as it has threads)",
     )
-    cluster.add_to(tune)
+    cluster_options.add_to(tune)
     tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
     tune.add_argument(
         "--run-dir", metavar="DIR", help="the folder of this run (default: a new one)"
@@ -192,7 +195,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     return tune
 
 
-def _rows(text: str) -> int:
+def _parse_row_count(text: str) -> int:
     """How many rows; 0 for all.
 
     Raises:

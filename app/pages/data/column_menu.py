@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.text.data.naming import KINDS
-from app.widgets.labels import tip
+from app.widgets.text_labels import plain_tooltip
 
 if TYPE_CHECKING:
     from app.pages.data.groups_board import GroupsBoard
     from app.session.session import Session
+    from core.datasets.dataset_summary import ColumnSummary
 
 CHANGEABLE = ("number", "category", "yes/no", "date", "text")
 _SEVERAL = {
@@ -42,41 +42,41 @@ class ColumnMenus:
         self._session, self._board = session, board
         self._set_role, self._parent = set_role, parent
 
-    def of_one(self, name: str) -> QMenu:
+    def menu_for_column(self, name: str) -> QMenu:
         """The roles and kinds that a column can be given, its own ones ticked."""
-        column = self._column(name)
-        menu = self._menu(name)
+        column = self._session.current_summary.column(name)
+        menu = self._make_menu(name)
         roles = QActionGroup(menu)
-        for role, words in self._roles_in_words(name):
-            action = _tickable(menu, roles, words, column["role"] == role)
+        for role, words in self._role_texts(name):
+            action = _add_tickable_action(menu, roles, words, column.role == role)
             action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
         self._add_kinds(menu, [column])
-        if column["role"] == "feature":
+        if column.role == "feature":
             self._add_groups(menu, [name])
-        if column["note"]:
+        if column.note:
             menu.addSeparator()
-            note = menu.addAction(column["note"].replace("&", "&&"))
-            note.setToolTip(tip(column["note"]))
+            note = menu.addAction(column.note.replace("&", "&&"))
+            note.setToolTip(plain_tooltip(column.note))
             note.setEnabled(False)
         return menu
 
-    def of_several(self, names: Sequence[str]) -> QMenu:
+    def menu_for_columns(self, names: Sequence[str]) -> QMenu:
         """The same for several columns at once; the target among them stays what it is."""
         fixed = ("target", "sequence")
-        columns = [self._column(name) for name in names]
-        columns = [column for column in columns if column["role"] not in fixed]
-        menu = self._menu(f"{len(columns):,} columns")
-        task = self._session.summary["task"]
-        chosen = [column["name"] for column in columns]
+        summary = self._session.current_summary
+        columns = [summary.column(name) for name in names]
+        columns = [column for column in columns if column.role not in fixed]
+        menu = self._make_menu(f"{len(columns):,} columns")
+        chosen = [column.name for column in columns]
         roles = QActionGroup(menu)
         for role, words in _SEVERAL.items():
-            if role == "feature" and task in ("structure", "topics"):
+            if role == "feature" and summary.task.has_one_column:
                 continue
-            same = all(column["role"] == role for column in columns)
-            action = _tickable(menu, roles, words, same and bool(columns))
+            same = all(column.role == role for column in columns)
+            action = _add_tickable_action(menu, roles, words, same and bool(columns))
             action.triggered.connect(lambda _on=False, role=role: self.set_roles(chosen, role))
         self._add_kinds(menu, columns)
-        features = [column["name"] for column in columns if column["role"] == "feature"]
+        features = [column.name for column in columns if column.role == "feature"]
         if features:
             self._add_groups(menu, features)
         menu.setEnabled(bool(columns))
@@ -84,29 +84,26 @@ class ColumnMenus:
 
     def set_roles(self, names: Sequence[str], role: str) -> None:
         """Give several columns a role."""
-        roles = {**self._session.asked_data.roles, **dict.fromkeys(names, role)}
+        roles = {**self._session.requested_data.roles, **dict.fromkeys(names, role)}
         self._session.change_data(roles=roles)
 
     def set_kinds(self, names: Sequence[str], kind: str) -> None:
         """Say what several columns hold."""
-        kinds = {**self._session.asked_data.kinds, **dict.fromkeys(names, kind)}
+        kinds = {**self._session.requested_data.kinds, **dict.fromkeys(names, kind)}
         self._session.change_data(kinds=kinds)
 
     # Parts of the menus -----------------------------------------------------------------------
 
-    def _menu(self, title: str) -> QMenu:
+    def _make_menu(self, title: str) -> QMenu:
         menu = QMenu(self._parent)
         menu.setToolTipsVisible(True)
         menu.addSection(title.replace("&", "&&"))
         return menu
 
-    def _column(self, name: str) -> Mapping[str, Any]:
-        return next(c for c in self._session.summary["columns"] if c["name"] == name)
-
-    def _roles_in_words(self, name: str) -> list[tuple[str, str]]:
+    def _role_texts(self, name: str) -> list[tuple[str, str]]:
         """What a column can be asked for; of texts, that their topics be found."""
-        summary = self._session.summary
-        looked = summary["task"] == "topics"
+        summary = self._session.current_summary
+        finds_topics, has_texts = not summary.task.has_target, name in summary.texts
         words = {
             "target": "Predict this column",
             "feature": "Use it to predict",
@@ -115,32 +112,32 @@ class ColumnMenus:
             "sequence": self._sequence_words(),
             "ignore": "Leave it out",
         }
-        if looked:
+        if finds_topics:
             del words["sequence"]
             words["feature"] = words["topics"]
-        if looked or name not in summary["texts"]:
+        if finds_topics or not has_texts:
             del words["topics"]
-        if looked and name not in summary["texts"] and name != summary["structured"]["column"]:
+        if finds_topics and not has_texts and name != summary.documents.column:
             del words["feature"]
         return list(words.items())
 
     def _sequence_words(self) -> str:
-        if self._session.summary["task"] == "structure":
+        if self._session.current_summary.task.has_pairs:
             return "It holds the letters of the molecules"
         return "It says which sequence a row belongs to"
 
-    def _add_kinds(self, menu: QMenu, columns: Sequence[Mapping[str, Any]]) -> None:
+    def _add_kinds(self, menu: QMenu, columns: Sequence[ColumnSummary]) -> None:
         """The kinds that columns can be; of tokens only what matters to labels nearby."""
-        task = self._session.summary["task"]
-        fixed = any(column["role"] in ("sequence", "target") for column in columns)
-        if not columns or task in ("structure", "topics") or (task == "sequence" and fixed):
+        task = self._session.current_summary.task
+        fixed = any(column.role in ("sequence", "target") for column in columns)
+        if not columns or task.has_one_column or (task.has_sequences and fixed):
             return
         menu.addSection("It holds" if len(columns) == 1 else "They hold")
-        names = [column["name"] for column in columns]
+        names = [column.name for column in columns]
         kinds = QActionGroup(menu)
-        for kind in CHANGEABLE[:2] if task == "sequence" else CHANGEABLE:
-            same = all(column["kind"] == kind for column in columns)
-            action = _tickable(menu, kinds, KINDS[kind], same)
+        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:
+            same = all(column.kind == kind for column in columns)
+            action = _add_tickable_action(menu, kinds, kind, same)
             action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
 
     def _add_groups(self, menu: QMenu, names: Sequence[str]) -> None:
@@ -151,7 +148,7 @@ class ColumnMenus:
         self._board.add_groups(inside, names)
 
 
-def _tickable(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
+def _add_tickable_action(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
     action = menu.addAction(words)
     action.setCheckable(True)
     action.setChecked(ticked)

@@ -9,21 +9,23 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.pages.data.column_menu import ColumnMenus
-from app.pages.data.documents import DocumentsCard
-from app.pages.data.findings import FindingsCard
+from app.pages.data.documents_card import DocumentsCard
+from app.pages.data.findings_card import FindingsCard
 from app.pages.data.groups_board import GroupsBoard
-from app.pages.data.question import QuestionCard
-from app.pages.data.table import LEAST_ROWS, PreviewTable
+from app.pages.data.preview_table import MIN_ROWS, PreviewTable
+from app.pages.data.question_card import QuestionCard
 from app.pages.page import Page
-from app.text.data.changes import change_words
-from app.text.data.naming import column_word, found, headline, whole
+from app.text.data.change_titles import change_title
+from app.text.data.data_text import column_word, data_summary, headline
+from app.text.data.document_text import format_integer
 from app.widgets.buttons import IconButton, PlainButton
 from app.widgets.card import Card
 from app.widgets.drop_area import dropped_file
-from app.widgets.labels import tip
+from app.widgets.text_labels import plain_tooltip
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from core.datasets.dataset_summary import DatasetSummary
 
 FEWER_ROWS = 5
 
@@ -36,7 +38,7 @@ class DataPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.setAcceptDrops(True)
-        self._summary: object = None  # that the table shows
+        self._summary: DatasetSummary | None = None  # that the table shows
         self._make_undo()
         self.add_button("Open another…", lambda: self.step_wanted.emit("start"))
         self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
@@ -61,7 +63,7 @@ class DataPage(Page):
         self.board = GroupsBoard(session, self)
         self.body.addWidget(self.board)
         self.menus = ColumnMenus(session, self.board, self._set_role, self)
-        for field in (self.question.spin, self.documents.size):
+        for field in (self.question.spin, self.documents.vocabulary):
             field.installEventFilter(self)  # it asks its line of text without the system
             field.lineEdit().installEventFilter(self)
         session.plan_changed.connect(self._show_changes)
@@ -74,19 +76,23 @@ class DataPage(Page):
         """Show what the session holds."""
         self.refresh()
 
+    def tour_target(self, name: str) -> QWidget | None:
+        """The table, or the question."""
+        return {"table": self.table, "question": self.question}.get(name)
+
     def refresh(self) -> None:
         """Show the summary of the data."""
         summary = self.session.summary
         if summary is None:
             return
-        self.set_head(summary["name"], headline(summary))
-        topics = summary["task"] == "topics"
-        title = "Texts" if topics and summary["texts"] else "Table"
+        self.set_head(summary.name, headline(summary))
+        topics = not summary.task.has_target
+        title = "Texts" if topics and summary.texts else "Table"
         self._card.set_words(title, self._table_caption())
-        self.table.least_rows = FEWER_ROWS if topics else LEAST_ROWS  # words have room too
+        self.table.min_rows = FEWER_ROWS if topics else MIN_ROWS  # words have room too
         if summary is not self._summary:
             self._summary = summary
-            words = {column["name"]: column_word(column) for column in summary["columns"]}
+            words = {column.name: column_word(column) for column in summary.columns}
             with QSignalBlocker(self.table):
                 self.table.preview.show_summary(summary, words)
         self.question.refresh()
@@ -94,10 +100,10 @@ class DataPage(Page):
         self.board.refresh()
         self.documents.setVisible(topics)
         if topics:
-            self.documents.show_documents(summary["structured"])
+            self.documents.show_documents(summary.documents)
         self._show_changes()
-        self.primary.allow(self.session.plan is not None, "No model fits these data.")
-        self.tell("What was found", found(summary, self.session.data))
+        self.primary.set_allowed(self.session.plan is not None, "No model fits these data.")
+        self.set_panel("Findings", data_summary(summary, self.session.current_data))
 
     def _undo_refused(self) -> None:
         """What was chosen and could not be read gives way to what the session holds."""
@@ -106,97 +112,102 @@ class DataPage(Page):
             self._show_changes()
 
     def _table_caption(self) -> str:
-        summary = self.session.summary
+        hidden_count = self.session.current_summary.more_columns
         caption = (
             "First rows. Under each name: how its values are spread, how many are missing, and "
             "what it is. Click a head, or press Enter in the table, to change it; with Ctrl or "
             "Shift you select several."
         )
-        if summary["more_columns"]:
-            more = "{count} more columns are not shown."
-            caption = f"{caption} {more.format(count=whole(summary['more_columns']))}"
+        if hidden_count:
+            caption += f" {format_integer(hidden_count)} more columns are not shown."
         return caption
 
     # The menu of a column -------------------------------------------------------------------
 
-    def _show_menu(self, name: str, place: QPoint) -> None:
+    def _show_menu(self, name: str, position: QPoint) -> None:
         menu = self.menu_for(name)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(place)
+        menu.popup(position)
 
-    def _show_menu_of_several(self, names: list[str], place: QPoint) -> None:
-        menu = self.menus.of_several(names)
+    def _show_menu_of_several(self, names: list[str], position: QPoint) -> None:
+        menu = self.menus.menu_for_columns(names)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(place)
+        menu.popup(position)
 
     def _show_selected(self) -> None:
-        names = self.table.chosen()
+        names = self.table.selected_columns()
         several = len(names) > 1
         if several:
-            self.several.rename(f"Change {len(names)} columns…")
+            self.several.set_label(f"Change {len(names)} columns…")
         self.several.setVisible(several)
 
     def _change_selected(self) -> None:
         below = self.several.rect().bottomLeft()
-        self._show_menu_of_several(self.table.chosen(), self.several.mapToGlobal(below))
+        self._show_menu_of_several(self.table.selected_columns(), self.several.mapToGlobal(below))
 
     def menu_for(self, name: str) -> QMenu:
         """The roles, kinds and groups that a column can be given, its own ones ticked."""
-        return self.menus.of_one(name)
+        return self.menus.menu_for_column(name)
 
     def _set_role(self, name: str, role: str) -> None:
-        data = self.session.asked_data
+        data, summary = self.session.requested_data, self.session.current_summary
         if role == "target":
             self.question.choose_target(name)
             return
-        looked = self.session.summary["task"] == "topics"
-        if role == "topics" or (looked and role == "feature"):
+        finds_topics = not summary.task.has_target
+        if role == "topics" or (finds_topics and role == "feature"):
             self.question.find_topics(name)
             return
-        if looked and name == self.session.summary["structured"]["column"]:
+        if finds_topics and name == summary.documents.column:
             self.session.problem.emit(
                 f"The topics of “{name}” are looked for. Choose what else first."
             )
             return
-        if name == self.session.summary["target"]:
+        if name == summary.target:
             self.session.problem.emit(
                 f"“{name}” is what is predicted. Choose another target first."
             )
             return
-        now = next(c["role"] for c in self.session.summary["columns"] if c["name"] == name)
+        current_role = summary.column(name).role
         roles = {**data.roles, name: role}
         if role == "sequence":
             roles = {c: r for c, r in roles.items() if r != "sequence" or c == name}
         # What the rows are hangs on this column: it is told anew.
-        task = "" if "sequence" in (role, now) else data.task
+        task = "" if "sequence" in (role, current_role) else data.task
         self.session.change_data(roles=roles, task=task)
 
     # Undo and redo ----------------------------------------------------------------------------
 
     def _make_undo(self) -> None:
-        self.undo = IconButton("undo", "Undo", self.session.undo)
-        self.redo = IconButton("redo", "Redo", self.session.redo)
+        self.undo = IconButton("undo", "Undo", self.session.undo_change)
+        self.redo = IconButton("redo", "Redo", self.session.redo_change)
         self.add_icon(self.undo)
         self.add_icon(self.redo)
         for keys, pressed in (
-            ("Ctrl+Z", self.session.undo),
-            ("Ctrl+Shift+Z", self.session.redo),
-            ("Ctrl+Y", self.session.redo),
+            ("Ctrl+Z", self.session.undo_change),
+            ("Ctrl+Shift+Z", self.session.redo_change),
+            ("Ctrl+Y", self.session.redo_change),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(pressed)
 
     def _show_changes(self) -> None:
         """What the two buttons would do."""
-        for button, by, word, keys in (
+        for button, direction, word, keys in (
             (self.undo, -1, "Undo", "Ctrl+Z"),
             (self.redo, 1, "Redo", "Ctrl+Shift+Z"),
         ):
-            beside = self.session.changes.beside(by)
+            neighbours = self.session.changes.shown_and_neighbour(direction)
             nothing = f"There is nothing to {word.lower()}"
-            said = f"{word}: {change_words(*(step.data for step in beside))}" if beside else nothing
-            button.setEnabled(beside is not None)
-            button.setAccessibleName(said if beside else word)
-            button.setToolTip(tip(f"{said} ({keys})" if beside else said))
+            action_text = (
+                f"{word}: {change_title(*(step.data for step in neighbours))}"
+                if neighbours
+                else nothing
+            )
+            button.setEnabled(neighbours is not None)
+            button.setAccessibleName(action_text if neighbours else word)
+            button.setToolTip(
+                plain_tooltip(f"{action_text} ({keys})" if neighbours else action_text)
+            )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """In a field of numbers Ctrl+Z undoes what was chosen, not what was typed."""

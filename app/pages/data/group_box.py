@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.widgets.chip import MIME, Chip, dropped_columns
+from app.widgets.chip import MIME, ColumnChip, dropped_columns
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, restyle, tip
+from app.widgets.text_labels import apply_style, plain_tooltip, wrapping_label
 
 
 class GroupBox(QFrame):
@@ -53,26 +53,26 @@ class GroupBox(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 10, 10, 10)
         column.setSpacing(6)
-        self.chips: list[Chip] = []
+        self.chips: list[ColumnChip] = []
         self.title = QLineEdit(name)
         self.title.setProperty("flat", True)
         self.title.setAccessibleName(f"Name of the group {name}")
         hint = "{name}: click to give the group another name"
-        self.title.setToolTip(tip(hint.format(name=name)))
+        self.title.setToolTip(plain_tooltip(hint.format(name=name)))
         self.title.setCursorPosition(0)
-        self.title.editingFinished.connect(self._edited)
+        self.title.editingFinished.connect(self._on_title_edited)
         column.addWidget(self.title)
         column.addWidget(self._make_chips(columns))
         column.addStretch(1)
 
     def _make_chips(self, columns: Sequence[str]) -> QWidget:
         if not columns:
-            return label("Drop a column here.", "caption")
+            return wrapping_label("Drop a column here.", "caption")
         holder = QWidget()
         holder.setObjectName("scrolled")
         flow = FlowLayout(holder, gap=5)
         for name in columns:
-            chip = Chip(name, self.name)
+            chip = ColumnChip(name, self.name)
             chip.menu_wanted.connect(self.menu_wanted)
             chip.step_wanted.connect(self.step_wanted)
             chip.pick_wanted.connect(self.pick_wanted)
@@ -80,10 +80,10 @@ class GroupBox(QFrame):
             self.chips.append(chip)
         return holder
 
-    def _edited(self) -> None:
-        wanted = self.title.text().strip()
-        if wanted and wanted != self.name:
-            self.renamed.emit(wanted)
+    def _on_title_edited(self) -> None:
+        new_name = self.title.text().strip()
+        if new_name and new_name != self.name:
+            self.renamed.emit(new_name)
         else:
             self.title.setText(self.name)
 
@@ -104,14 +104,14 @@ class GroupBox(QFrame):
         """A column may be dropped."""
         if event.mimeData().hasFormat(MIME):
             event.acceptProposedAction()
-            restyle(self, over=True)
+            apply_style(self, over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """The column is gone again."""
-        restyle(self, over=False)
+        apply_style(self, over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Take the column."""
-        restyle(self, over=False)
+        apply_style(self, over=False)
         event.acceptProposedAction()
         self.dropped.emit(dropped_columns(event.mimeData()))

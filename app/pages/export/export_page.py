@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from app.look import icons
-from app.pages.export.choice import ModelChooser
+from app.pages.export.model_chooser import ModelChooser
 from app.pages.page import Page
 from app.preferences import preferences as settings
-from app.text.keys import SAVE
+from app.text.key_names import SAVE
+from app.text.results.average_result_text import members_of
 from app.widgets.buttons import LinkButton, PlainButton
-from app.widgets.card import Card, clear
-from app.widgets.labels import label
-from core.export.choices import TUNED, forms_of
-from core.tuning.evaluation import evaluation_in_words
+from app.widgets.card import Card, clear_layout
+from app.widgets.text_labels import wrapping_label
+from app.worker.messages import ExportFormat
+from core.datasets.task import Task
+from core.export.exportable_models import TUNED, export_variants_of
+from core.tuning.evaluation import evaluation_text
 from core.tuning.events import RunStarted
+from core.tuning.run_results import Results
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -30,33 +34,33 @@ FOLDER_KEY = "export/folder"
 class ExportCard(Card):
     """One kind of file: what it is for, what to know before, Save as…, and what was saved."""
 
-    def __init__(self, exporter: dict[str, Any], page: ExportPage) -> None:
-        super().__init__(exporter["title"], exporter["sentence"])
+    def __init__(self, exporter: ExportFormat, page: ExportPage) -> None:
+        super().__init__(exporter.title, exporter.sentence)
         self.exporter = exporter
-        if exporter["warning"]:
-            self.body.addLayout(self._warning(exporter["warning"]))
+        if exporter.warning:
+            self.body.addLayout(self._make_warning(exporter.warning))
         self.body.addStretch(1)
-        self._saved = label("", "good")
+        self._saved = wrapping_label("", "good")
         self._saved.hide()
         self.body.addWidget(self._saved)
         row = QHBoxLayout()
-        self.save_button = PlainButton("Save as…", lambda: page.save(exporter["name"]), "save")
-        self.save_button.setAccessibleName("Save {title} as".format(title=exporter["title"]))
+        self.save_button = PlainButton("Save as…", lambda: page.save_as(exporter.name), "save")
+        self.save_button.setAccessibleName(f"Save {exporter.title} as")
         row.addWidget(self.save_button)
         self.folder_button = LinkButton("Open folder", self._open_folder, "folder")
         self.folder_button.hide()
         row.addWidget(self.folder_button)
         row.addStretch(1)
-        row.addWidget(label(" ".join(_endings(exporter)), "caption"))
+        row.addWidget(wrapping_label(" ".join(_file_endings(exporter)), "caption"))
         self.body.addLayout(row)
         self._path: Path | None = None
 
-    def _warning(self, sentence: str) -> QHBoxLayout:
+    def _make_warning(self, sentence: str) -> QHBoxLayout:
         row = QHBoxLayout()
         sign = QLabel()
-        sign.setPixmap(icons.icon("warning", "warning").pixmap(18, 18))
+        sign.setPixmap(icons.tinted_icon("warning", "warning").pixmap(18, 18))
         row.addWidget(sign)
-        row.addWidget(label(sentence, "warning"), 1)
+        row.addWidget(wrapping_label(sentence, "warning"), 1)
         return row
 
     def show_saved(self, path: Path | None) -> None:
@@ -84,19 +88,19 @@ class ExportPage(Page):
         self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
         self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
-        self.chooser.changed.connect(self._chosen)
+        self.chooser.changed.connect(self._on_model_chosen)
         self.body.addWidget(self.chooser)
-        self.without = QCheckBox(
+        self.without_data = QCheckBox(
             "Leave rows and values of the data out of report, numbers and script"
         )
-        self.without.hide()
-        self.body.addWidget(self.without)
+        self.without_data.hide()
+        self.body.addWidget(self.without_data)
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         for column in (0, 1):
             self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid)
-        self._waiting = label(
+        self._waiting = wrapping_label(
             "What can be saved appears here as soon as the worker is ready.", "muted"
         )
         self.body.addWidget(self._waiting)
@@ -104,17 +108,21 @@ class ExportPage(Page):
         session.exporters_changed.connect(self._make_cards)
         session.data_changed.connect(self._make_cards)
         session.plan_changed.connect(self._make_cards)
-        session.exported.connect(self._exported)
-        session.run_replaced.connect(self._forget)
+        session.exported.connect(self._on_exported)
+        session.run_replaced.connect(self._clear_saved)
         session.run_changed.connect(self._make_cards)
-        session.run_changed.connect(self._show)
+        session.run_changed.connect(self._show_state)
         self._make_cards()
 
     def visited(self) -> None:
         """Bring head and buttons up to date."""
-        self._show()
+        self._show_state()
 
-    def save(self, name: str) -> None:
+    def tour_target(self, name: str) -> QWidget | None:
+        """The button that saves the model."""
+        return self.primary
+
+    def save_as(self, name: str) -> None:
         """Ask for a place and save this kind of file there."""
         exporter = self.cards[name].exporter
         path, ending = self._ask_path(exporter)
@@ -125,28 +133,28 @@ class ExportPage(Page):
         settings.remember(FOLDER_KEY, str(Path(path).parent))
         self.cards[name].show_saved(None)
         self._saving[Path(path)] = name
-        which = TUNED if exporter["of_run"] else self.chooser.which
-        self.session.export(name, path, which, not self.without.isChecked())
+        which = TUNED if exporter.of_run else self.chooser.model_name
+        self.session.export_model(name, path, which, not self.without_data.isChecked())
 
-    def _ask_path(self, exporter: dict[str, Any]) -> tuple[str, str]:
+    def _ask_path(self, exporter: ExportFormat) -> tuple[str, str]:
         """Where to, and the ending of the kind of file that was chosen."""
-        folder = settings.text(FOLDER_KEY, str(Path.home()))
-        proposed = str(Path(folder) / (self._file_name() + exporter["ending"]))
-        kinds = {f"{name} (*{ending})": ending for ending, name in _endings(exporter).items()}
-        title = "Save {title}".format(title=exporter["title"])
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / (self._file_name() + exporter.ending))
+        kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
+        title = f"Save {exporter.title}"
         options = QFileDialog.Option(0)
-        if exporter.get("joins"):  # nothing is replaced
+        if exporter.joins:  # nothing is replaced
             options = QFileDialog.Option.DontConfirmOverwrite
         path, kind = QFileDialog.getSaveFileName(
             self, title, proposed, ";;".join(kinds), options=options
         )
-        return path, kinds.get(kind, exporter["ending"])
+        return path, kinds.get(kind, exporter.ending)
 
     def _file_name(self) -> str:
         plan, summary = self.session.plan, self.session.summary
-        name = Path(str((summary or {}).get("name") or "model")).name.split(".")[0]
-        which = self.chooser.which
-        kind = self.chooser.kind or (plan.model if plan is not None else "")
+        name = Path((summary and summary.name) or "model").name.split(".")[0]
+        which = self.chooser.model_name
+        kind = self.chooser.model_kind or (plan.model if plan is not None else "")
         words = [name, kind] if kind else [name]
         if which != TUNED:
             words.append(f"trial {which}" if which.isdigit() else which)
@@ -161,85 +169,77 @@ class ExportPage(Page):
 
     def _save_first(self) -> None:
         if self.cards:
-            self.save(next(iter(self.cards)))
+            self.save_as(next(iter(self.cards)))
 
     @property
-    def _started(self) -> RunStarted | None:
+    def _run_started(self) -> RunStarted | None:
         return next((e for e in self.session.events if isinstance(e, RunStarted)), None)
 
     @property
-    def _model(self) -> str:
+    def _model_name(self) -> str:
         """The model of the run that is shown, or of the plan where there is none yet."""
-        started, plan = self._started, self.session.plan
+        started, plan = self._run_started, self.session.plan
         chosen = plan.model if plan is not None else ""
-        return str(started.plan.get("model") or chosen) if started is not None else chosen
+        return (started.run_plan.model or chosen) if started is not None else chosen
 
     @property
-    def _task(self) -> str:
+    def _dataset_task(self) -> Task:
         """The task of the run that is shown, or of the data where there is none yet."""
-        started = self._started
-        known = started.dataset if started is not None else self.session.summary
-        return str((known or {}).get("task") or "binary")
+        started = self._run_started
+        dataset = started.dataset if started is not None else self.session.summary
+        return (dataset.task if dataset is not None else Task.UNKNOWN) or Task.BINARY
 
     def _make_cards(self) -> None:
-        form = forms_of(self._task, self._model)[0]
-        fitting = [one for one in self.session.exporters if one["form"] == form]
-        if not fitting or fitting == [card.exporter for card in self.cards.values()]:
+        form = export_variants_of(self._dataset_task, self._model_name)[0]
+        exporters = [exporter for exporter in self.session.exporters if exporter.form == form]
+        if not exporters or exporters == [card.exporter for card in self.cards.values()]:
             return
-        clear(self._grid)
+        clear_layout(self._grid)
         self.cards = {}
-        for at, exporter in enumerate(fitting):
+        for index, exporter in enumerate(exporters):
             card = ExportCard(exporter, self)
-            self.cards[exporter["name"]] = card
-            self._grid.addWidget(card, at // 2, at % 2)
+            self.cards[exporter.name] = card
+            self._grid.addWidget(card, index // 2, index % 2)
         self._waiting.hide()
-        self._show()
+        self._show_state()
 
-    def _chosen(self) -> None:
+    def _on_model_chosen(self) -> None:
         """Another model is chosen: what was saved before is not it."""
         for card in self.cards.values():
             card.show_saved(None)
 
-    def _show(self) -> None:
+    def _show_state(self) -> None:
         self.chooser.show_choices(self.session.shown.state if self.session.results else None)
         ended = self.session.results is not None
-        self.without.setVisible(ended)
+        self.without_data.setVisible(ended)
         self.set_head(
-            "Take the model away",
+            "Export the model",
             "Everything is made on this computer and stays where you save it.",
         )
-        self.use_button.allow(ended, "There is no model before a run has ended, in step 4.")
+        self.use_button.set_allowed(ended, "There is no model before a run has ended, in step 4.")
         why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
-            button.allow(ended and bool(self.cards), why_not)
+            button.set_allowed(ended and bool(self.cards), why_not)
         if self.primary.isEnabled():
             self.primary.setToolTip(f"Save the model ({SAVE})")
-        self.tell("Which one?", self._advice())
+        self.set_panel("Which one?", self._advice_sentences())
 
-    def _advice(self) -> tuple[str, ...]:
-        report = "To show others what was found, save the report."
-        match self._task:
-            case "sequence":
-                return (
-                    "To label new sequences here or with numpy, save the model.",
-                    (
-                        "To label them elsewhere, save the Python script: the model is inside, "
-                        "and it needs neither your data nor this program."
-                    ),
-                    report,
-                )
-            case "structure":
-                return (
-                    "To fold new molecules here or with numpy, save the model.",
-                    (
-                        "To fold them elsewhere, save the Python script: the model is inside, "
-                        "and it needs neither your data nor this program."
-                    ),
-                    report,
-                )
-        average = len(((self.session.results or {}).get("ensemble") or {}).get("members", []))
-        one = "The average of {count} models is one model in each of these files."
-        first = (one.format(count=average),) if average > 1 else ()
+    def _advice_sentences(self) -> tuple[str, ...]:
+        report = "To show others the results, save the report."
+        task = self._dataset_task
+        if task.is_structured:
+            return (
+                f"To {task.verb} new {task.items} here or with numpy, save the model.",
+                (
+                    f"To {task.verb} them elsewhere, save the Python script: the model is inside, "
+                    "and it needs neither your data nor this program."
+                ),
+                report,
+            )
+        results = self.session.results or Results()
+        member_count = members_of(results)
+        average_sentence = "The average of {count} models is one model in each of these files."
+        first = (average_sentence.format(count=member_count),) if member_count > 1 else ()
         if "folder" in self.cards:
             return (
                 *first,
@@ -250,10 +250,10 @@ class ExportPage(Page):
                 ),
                 report,
             )
-        fitted = evaluation_in_words(self.session.results or {})
+        test_sentence = evaluation_text(results)
         return (
             *first,
-            *((fitted,) if fitted else ()),
+            *((test_sentence,) if test_sentence else ()),
             "To predict new rows, here or in Python, save the model.",
             report,
             (
@@ -266,17 +266,17 @@ class ExportPage(Page):
             ),
         )
 
-    def _exported(self, path: str) -> None:
+    def _on_exported(self, path: str) -> None:
         name = self._saving.pop(Path(path), "")
         if name:
             self.cards[name].show_saved(Path(path))
 
-    def _forget(self) -> None:
+    def _clear_saved(self) -> None:
         self._saving.clear()
         for card in self.cards.values():
             card.show_saved(None)
 
 
-def _endings(exporter: dict[str, Any]) -> dict[str, str]:
+def _file_endings(exporter: ExportFormat) -> dict[str, str]:
     """{ending: what such a file is called}, the usual one first."""
-    return exporter.get("endings") or {exporter["ending"]: exporter["title"]}
+    return exporter.endings or {exporter.ending: exporter.title}

@@ -9,17 +9,17 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
 
-from app.pages.history.table import HistoryTable
+from app.pages.history.history_table import HistoryTable
 from app.pages.page import Page
 from app.preferences import preferences as settings
 from app.widgets.buttons import PlainButton
 from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label, restyle
+from app.widgets.text_labels import apply_style, wrapping_label
 
 if TYPE_CHECKING:
-    from app.session.history import HistoryContents
     from app.session.session import Session
+    from app.session.session_history import HistoryContents
 
 FOLDER_KEY = "history/folder"
 
@@ -36,50 +36,50 @@ class HistoryPage(Page):
             "History",
             "What worked on earlier datasets decides the first trials on a new one.",
         )
-        self.outcome = label()
+        self.outcome = wrapping_label()
         self.outcome.hide()
         self.under_head.addWidget(self.outcome)
-        self.body.addWidget(self._make_kept())
+        self.body.addWidget(self._make_contents())
         self.body.addWidget(self._make_datasets())
         self.body.addWidget(self._make_exchange())
         self.body.addStretch(1)
-        self.history.said.connect(self._say)
+        self.history.change_reported.connect(self._show_message)
         self.history.changed.connect(self.refresh)
         session.run_changed.connect(self._run_changed)
-        self.tell("How it helps", self._how_it_helps())
+        self.set_panel("How it helps", self._how_it_helps())
 
     # Making it --------------------------------------------------------------------------------
 
-    def _make_kept(self) -> Card:
+    def _make_contents(self) -> Card:
         card = Card("What the history holds")
         card.body.addWidget(
-            label(
+            wrapping_label(
                 "Kept of each dataset: how many rows, columns and classes it has, which "
                 "settings were tried, and how they scored."
             )
         )
         card.body.addWidget(
-            label("Never kept: a row, a column's name, a value, or the file's name.")
+            wrapping_label("Never kept: a row, a column's name, a value, or the file's name.")
         )
-        self.place = label("", "caption")
-        self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        card.body.addWidget(self.place)
+        self.path_label = wrapping_label("", "caption")
+        self.path_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        card.body.addWidget(self.path_label)
         self.switch = QCheckBox("Keep a history of tuning")
         self.switch.setAccessibleName("Keep a history of tuning")
         self.switch.setAccessibleDescription(
             "Off: nothing is added to the history or read from it."
         )
         self.switch.setMinimumHeight(24)
-        self.switch.toggled.connect(self.history.switch)
+        self.switch.toggled.connect(self.history.set_enabled)
         card.body.addWidget(self.switch)
-        self.trouble = label("", "warning")
+        self.trouble = wrapping_label("", "warning")
         self.trouble.hide()
         card.body.addWidget(self.trouble)
         return card
 
     def _make_datasets(self) -> Card:
         self.datasets = Card("Datasets")
-        self.empty = label(
+        self.empty = wrapping_label(
             (
                 "The history is empty. When a run with trials has ended, its dataset "
                 "is listed here in one line."
@@ -87,14 +87,14 @@ class HistoryPage(Page):
             "muted",
         )
         self.table = HistoryTable()
-        self.table.chosen.connect(self._allow)
+        self.table.chosen.connect(self._update_buttons)
         self.table.forget_pressed.connect(self.forget_chosen)
         self.datasets.body.addWidget(self.empty)
         self.datasets.body.addWidget(self.table)
         self.forget = PlainButton("Delete", self.forget_chosen, "discard")
         self.forget_all = PlainButton("Delete all…", self.ask_forget_all)
         self.starter = PlainButton("", self._change_starter)
-        self.datasets.body.addWidget(_row(self.forget, self.forget_all, self.starter))
+        self.datasets.body.addWidget(_button_row(self.forget, self.forget_all, self.starter))
         return self.datasets
 
     def _make_exchange(self) -> Card:
@@ -108,7 +108,7 @@ class HistoryPage(Page):
         self.save = PlainButton("Export…", self.ask_save, "save")
         self.import_button = PlainButton("Import…", self.ask_import, "open")
         self.optuna = PlainButton("Import Optuna studies…", self.ask_optuna)
-        card.body.addWidget(_row(self.save, self.import_button, self.optuna))
+        card.body.addWidget(_button_row(self.save, self.import_button, self.optuna))
         return card
 
     def _how_it_helps(self) -> tuple[str, ...]:
@@ -129,77 +129,77 @@ class HistoryPage(Page):
 
     def visited(self) -> None:
         """Look at the file anew."""
-        self._say("", True)
+        self._show_message("", True)
         self.refresh()
 
     def refresh(self) -> None:
         """Show what the history holds now."""
-        self._show(self.history.look())
+        self._show_contents(self.history.read_contents())
 
-    def _show(self, now: HistoryContents) -> None:
-        self.place.setText(f"File: {now.path}")
+    def _show_contents(self, contents: HistoryContents) -> None:
+        self.path_label.setText(f"File: {contents.path}")
         with QSignalBlocker(self.switch):
-            self.switch.setChecked(now.enabled and now.readable)
-        self.switch.setEnabled(now.readable)
-        self.trouble.setText(now.problem)
-        self.trouble.setVisible(bool(now.problem))
-        self.empty.setVisible(not now.entries)
-        self.table.setVisible(bool(now.entries))
-        self.table.show_entries(now.entries, self._titles())
-        self._readable = now.readable
-        self._has_starter = any(entry.starter for entry in now.entries)
+            self.switch.setChecked(contents.enabled and contents.readable)
+        self.switch.setEnabled(contents.readable)
+        self.trouble.setText(contents.problem)
+        self.trouble.setVisible(bool(contents.problem))
+        self.empty.setVisible(not contents.entries)
+        self.table.setVisible(bool(contents.entries))
+        self.table.show_entries(contents.entries, self._model_titles())
+        self._readable = contents.readable
+        self._has_starter = any(entry.starter for entry in contents.entries)
         words = "Remove shipped datasets"
         if not self._has_starter:
             words = "Restore shipped datasets"
-        self.starter.rename(words)
-        self.datasets.set_words(self._counted(len(now.entries)))
-        self._allow()
+        self.starter.set_label(words)
+        self.datasets.set_words(self._count_text(len(contents.entries)))
+        self._update_buttons()
 
-    def _titles(self) -> dict[str, str]:
+    def _model_titles(self) -> dict[str, str]:
         from core.estimators.registry import MODELS  # not needed before this page
 
         return {name: model.title for name, model in MODELS.items()}
 
-    def _counted(self, count: int) -> str:
+    def _count_text(self, count: int) -> str:
         if count == 1:
             return "1 dataset"
         return f"{count} datasets" if count else "Datasets"
 
-    def _allow(self) -> None:
+    def _update_buttons(self) -> None:
         unreadable = "The file cannot be read."
         nothing = "The history is empty."
-        there = bool(self.table.model_of_entries.entries)
+        has_entries = bool(self.table.model_of_entries.entries)
         readable = getattr(self, "_readable", False)
         chosen = bool(self.table.chosen_ids())
-        self.forget.allow(chosen, "Choose rows of the table first.")
-        self.forget_all.allow(there, nothing)
-        self.save.allow(there, nothing)
+        self.forget.set_allowed(chosen, "Choose rows of the table first.")
+        self.forget_all.set_allowed(has_entries, nothing)
+        self.save.set_allowed(has_entries, nothing)
         for button in (self.starter, self.import_button):
-            button.allow(readable, unreadable)
+            button.set_allowed(readable, unreadable)
         going_on = self.session.is_going_on
-        why_not = "A run is going on. Import studies when it has ended."
-        self.optuna.allow(readable and not going_on, why_not if readable else unreadable)
+        why_not = "A run is in progress. Import studies when it has ended."
+        self.optuna.set_allowed(readable and not going_on, why_not if readable else unreadable)
 
     def _run_changed(self) -> None:
         if self.isVisible():
             self.refresh()
 
-    def _say(self, sentence: str, well: bool) -> None:
+    def _show_message(self, sentence: str, succeeded: bool) -> None:
         self.outcome.setText(sentence)
         self.outcome.setAccessibleName(sentence)
-        restyle(self.outcome, voice="good" if well else "bad")
+        apply_style(self.outcome, voice="good" if succeeded else "bad")
         self.outcome.setVisible(bool(sentence))
         if sentence:
             alert = QAccessibleEvent(self.outcome, QAccessible.Event.Alert)
             QAccessible.updateAccessibility(alert)
-            if not well:
+            if not succeeded:
                 self.refresh()  # what was switched is not
 
     # What a person does -----------------------------------------------------------------------
 
     def forget_chosen(self) -> None:
         """Forget the chosen rows."""
-        self.history.forget(self.table.chosen_ids())
+        self.history.forget_datasets(self.table.chosen_ids())
 
     def ask_forget_all(self) -> None:
         """Ask, then forget everything."""
@@ -228,7 +228,9 @@ class HistoryPage(Page):
 
     def ask_save(self) -> None:
         """Ask for a place and save there."""
-        proposed = str(Path(settings.text(FOLDER_KEY, str(Path.home()))) / "tunescope-history.json")
+        proposed = str(
+            Path(settings.stored_text(FOLDER_KEY, str(Path.home()))) / "tunescope-history.json"
+        )
         title = "Export the history"
         path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
         if path:
@@ -238,7 +240,7 @@ class HistoryPage(Page):
 
     def ask_import(self) -> None:
         """Ask for a file and import what it holds."""
-        folder = settings.text(FOLDER_KEY, str(Path.home()))
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
         title = "Import a history"
         path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
         if path:
@@ -247,16 +249,16 @@ class HistoryPage(Page):
 
     def ask_optuna(self) -> None:
         """Ask which studies, and let the worker take them in."""
-        from app.dialogs.optuna import OptunaDialog
+        from app.dialogs.optuna_dialog import OptunaDialog
 
         plan, summary = self.session.plan, self.session.summary
-        wanted = OptunaDialog(plan.model if plan else "", summary, self).ask()
-        if wanted is not None:
-            self._say("The studies are being read …", True)
-            self.history.import_optuna(wanted)
+        request = OptunaDialog(plan.model if plan else "", summary, self).ask()
+        if request is not None:
+            self._show_message("The studies are being read …", True)
+            self.history.import_optuna(request)
 
 
-def _row(*buttons: PlainButton) -> QWidget:
+def _button_row(*buttons: PlainButton) -> QWidget:
     holder = QWidget()
     flow = FlowLayout(holder, gap=8)
     for button in buttons:

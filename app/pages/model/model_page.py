@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
-from app.text.guidance import not_tried_in_words, tried_in_words
-from app.widgets.choice_card import Choice, ChoiceCards
+from app.text.guidance_text import not_tried_text, tried_text
+from app.widgets.choice_card import CardOption, ChoiceCards
 from core.estimators.facts import uncapitalized
-from core.estimators.several import SEVERAL
+from core.estimators.multi_model import SEVERAL
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from core.tuning.guidance.guidance_records import Advice
 
 
 class ModelPage(Page):
@@ -36,43 +37,45 @@ class ModelPage(Page):
         session.plan_changed.connect(self.refresh)
         self.refresh()
 
+    def tour_target(self, name: str) -> QWidget | None:
+        """The card that is chosen."""
+        return self.cards.chosen_card()
+
     def refresh(self) -> None:
         """Show the models that the advice offers, and those that could be installed."""
         advice, plan = self.session.advice, self.session.plan
         if advice is None:
             return
         choices = [
-            Choice(
-                key=entry["name"],
-                title=entry["title"],
-                paragraphs=(entry["good_for"], *tried_in_words(entry)),
-                captions=(entry["cost"], *not_tried_in_words(entry)),
-                reason=entry["reason"],
-                recommended=entry["recommended"],
-                suits=entry.get("suits", False),
-                needs=entry.get("needs", ""),
-                install=entry.get("install", ""),
+            CardOption(
+                key=entry.name,
+                title=entry.title,
+                paragraphs=(entry.good_for, *tried_text(entry)),
+                captions=(entry.cost, *not_tried_text(entry)),
+                reason=entry.reason,
+                recommended=entry.recommended,
+                suits=entry.suits,
+                needs=entry.needs,
+                install=entry.install,
             )
-            for entry in advice["models"]
-            if entry["fits_task"] or entry.get("install")
+            for entry in advice.models
+            if entry.fits_task or entry.install
         ]
         self.cards.show_choices(choices, plan.model if plan else "")
-        self._tell(choices, plan.model if plan else "")
+        option = next((choice for choice in choices if plan and choice.key == plan.model), None)
+        self._update_panel(advice, option)
 
-    def _tell(self, choices: list[Choice], chosen: str) -> None:
+    def _update_panel(self, advice: Advice, option: CardOption | None) -> None:
         sentences = [
             (
                 "A model is a way of turning columns into a prediction. No model is best for "
                 "everything."
             ),
         ]
-        mine = next((choice for choice in choices if choice.key == chosen), None)
-        if mine is not None:
-            title = f"“{mine.title}”" if mine.key == SEVERAL else uncapitalized(mine.title)
+        if option is not None:
+            title = f"“{option.title}”" if option.key == SEVERAL else uncapitalized(option.title)
             sentences.append(f"Chosen: {title}.")
         sentences.extend(
-            f"{entry['title']}: {entry['reason']}"
-            for entry in self.session.advice["models"]
-            if not entry["fits_task"]
+            f"{entry.title}: {entry.reason}" for entry in advice.models if not entry.fits_task
         )
-        self.tell("Choosing a model", sentences)
+        self.set_panel("Choosing a model", sentences)

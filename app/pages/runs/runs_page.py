@@ -12,23 +12,23 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMessageBox, QWidget
 
 from app.pages.page import Page
 from app.pages.runs.bin_card import BinCard
-from app.pages.runs.note import NoteCard
-from app.pages.runs.side_by_side import SideBySide
-from app.pages.runs.table import RunsTable
-from app.text.past.past_runs import left_out_in_words
-from app.views.results.run_curves import MOST
+from app.pages.runs.note_card import NoteCard
+from app.pages.runs.run_comparison_card import RunComparisonCard
+from app.pages.runs.runs_table import RunsTable
+from app.text.past.past_run_text import left_out_text
+from app.views.results.run_curves import MAX_RUNS
 from app.widgets.buttons import LinkButton, PlainButton
 from app.widgets.card import Card
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import OneLine, label, restyle
+from app.widgets.text_labels import ElidedLabel, apply_style, wrapping_label
 from resources.theme import TARGET
 
 if TYPE_CHECKING:
     from app.session.session import Session
     from core.tuning.runs.past_runs import RunSummary
-    from core.tuning.runs.side_by_side import Curve
+    from core.tuning.runs.run_comparison import BestSoFarCurve
 
-EVERY = 5_000  # milliseconds between two looks at runs that others may have
+RELOAD_MILLISECONDS = 5_000  # milliseconds between two looks at runs that others may have
 
 
 class RunsPage(Page):
@@ -52,32 +52,32 @@ class RunsPage(Page):
         self.body.addWidget(self.note)
         self.bin = BinCard()
         self.bin.hide()
-        self.bin.restore_pressed.connect(self.runs.restore)
+        self.bin.restore_pressed.connect(self.runs.restore_runs)
         self.bin.remove_pressed.connect(self._ask_remove)
         self.body.addWidget(self.bin)
         self.body.addStretch(1)
-        self._connect()
-        self._show()
+        self._connect_signals()
+        self._show_list()
 
     # Making it --------------------------------------------------------------------------------
 
     @cached_property
-    def side_by_side(self) -> SideBySide:
+    def comparison_card(self) -> RunComparisonCard:
         """The runs that are compared; made when there are some first."""
-        made = SideBySide()
-        made.hide()
-        made.close_pressed.connect(self._close_comparison)
-        made.split_wanted.connect(self._plan_again)
-        made.picture.problem.connect(self.session.problem)
-        self.body.insertWidget(self.body.indexOf(self.bin), made)
-        return made
+        card = RunComparisonCard()
+        card.hide()
+        card.close_pressed.connect(self._close_comparison)
+        card.split_wanted.connect(self._plan_again)
+        card.picture.problem.connect(self.session.problem)
+        self.body.insertWidget(self.body.indexOf(self.bin), card)
+        return card
 
     def _make_outcome(self) -> None:
         self._outcome = QWidget()
         row = QHBoxLayout(self._outcome)
         row.setContentsMargins(0, 0, 0, 0)
-        self.outcome = label()
-        self.undo = LinkButton("Undo", self.runs.undo)
+        self.outcome = wrapping_label()
+        self.undo = LinkButton("Undo", self.runs.undo_change)
         row.addWidget(self.outcome, 1)
         row.addWidget(self.undo, 0, Qt.AlignmentFlag.AlignTop)
         self.under_head.addWidget(self._outcome)
@@ -91,21 +91,21 @@ class RunsPage(Page):
         self.filter.setAccessibleName("Filter the runs")
         self.filter.setAccessibleDescription("The list shows the runs that have every word.")
         self.filter.setMinimumHeight(TARGET)
-        self.counted = OneLine("", "caption")
+        self.count_label = ElidedLabel("", "caption")
         row.addWidget(self.filter, 1)
-        row.addWidget(self.counted)
+        row.addWidget(self.count_label)
         card.body.addLayout(row)
-        self.empty = label(
+        self.empty = wrapping_label(
             "There are no runs yet. Each run appears here as soon as it begins.", "muted"
         )
         card.body.addWidget(self.empty)
         self.table = RunsTable()
         card.body.addWidget(self.table)
-        self.left_out = label("", "caption")
+        self.left_out = wrapping_label("", "caption")
         card.body.addWidget(self.left_out)
         holder = QWidget()
         buttons = FlowLayout(holder, gap=8)
-        self.rename = PlainButton("Rename", self._rename)
+        self.rename = PlainButton("Rename", self._rename_current)
         self.delete = PlainButton("Delete", self.delete_chosen, "discard")
         self.bin_button = PlainButton("Bin", self._toggle_bin)
         self.use = PlainButton("Use a model on new rows", lambda: self.step_wanted.emit("use"))
@@ -114,23 +114,23 @@ class RunsPage(Page):
         card.body.addWidget(holder)
         return card
 
-    def _connect(self) -> None:
-        self.filter.textChanged.connect(self._filter)
-        self.table.chosen.connect(self._chosen)
+    def _connect_signals(self) -> None:
+        self.filter.textChanged.connect(self._filter_runs)
+        self.table.chosen.connect(self._on_selection_changed)
         self.table.open_pressed.connect(self.run_wanted)
         self.table.delete_pressed.connect(self.delete_chosen)
-        self.table.note_pressed.connect(self.note.begin)
-        self.table.runs.renamed.connect(self.runs.rename)
-        self.runs.changed.connect(self._show)
-        self.runs.said.connect(self._say)
-        self.runs.curves_read.connect(self._take_curves)
-        self.session.plan_changed.connect(self._planned)
-        self.session.problem.connect(self._not_planned)
-        self._timer = QTimer(self, interval=EVERY)
-        self._timer.timeout.connect(self.runs.look)
+        self.table.note_pressed.connect(self.note.focus_box)
+        self.table.runs.renamed.connect(self.runs.rename_run)
+        self.runs.changed.connect(self._show_list)
+        self.runs.change_reported.connect(self._show_message)
+        self.runs.curves_read.connect(self._show_curves)
+        self.session.plan_changed.connect(self._on_planned)
+        self.session.problem.connect(self._on_planning_failed)
+        self._timer = QTimer(self, interval=RELOAD_MILLISECONDS)
+        self._timer.timeout.connect(self.runs.reload)
         for keys, pressed in (
-            (QKeySequence.StandardKey.Undo, self.runs.undo),
-            (QKeySequence.StandardKey.Find, self._find),
+            (QKeySequence.StandardKey.Undo, self.runs.undo_change),
+            (QKeySequence.StandardKey.Find, self._focus_filter),
         ):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -140,8 +140,8 @@ class RunsPage(Page):
 
     def visited(self) -> None:
         """Read the list anew."""
-        self._say("", True)
-        self.runs.look()
+        self._show_message("", True)
+        self.runs.reload()
         if self.table.runs.runs:
             self.table.setFocus()
 
@@ -154,60 +154,60 @@ class RunsPage(Page):
         """Keep a note that was begun."""
         super().hideEvent(event)
         self._timer.stop()
-        self.note.keep()
+        self.note.save_note()
 
     def show_and_compare(self, folders: Sequence[str]) -> None:
         """Choose these runs and show them side by side."""
         self.filter.clear()
-        self.table.choose(set(folders), folders[0])
+        self.table.choose_runs(set(folders), folders[0])
         self.compare_chosen()
 
-    def _show(self) -> None:
-        found = self.runs.found
-        self.table.show_runs(found.runs)
-        there = bool(found.runs)
-        self.empty.setVisible(not there and not self.runs.is_looking)
-        self.table.setVisible(there)
-        self.filter.setEnabled(there)
-        self.left_out.setText(left_out_in_words(found.left_out))
-        self.left_out.setToolTip("\n".join(found.left_out.values()))
-        self.left_out.setVisible(bool(found.left_out))
-        self.bin.show_deleted(found.deleted)
-        count = len(found.deleted)
-        self.bin_button.rename(f"Bin ({count})" if count else "Bin")
-        self._count()
-        self._chosen()
+    def _show_list(self) -> None:
+        run_list = self.runs.run_list
+        self.table.show_runs(run_list.runs)
+        has_runs = bool(run_list.runs)
+        self.empty.setVisible(not has_runs and not self.runs.is_reloading)
+        self.table.setVisible(has_runs)
+        self.filter.setEnabled(has_runs)
+        self.left_out.setText(left_out_text(run_list.left_out))
+        self.left_out.setToolTip("\n".join(run_list.left_out.values()))
+        self.left_out.setVisible(bool(run_list.left_out))
+        self.bin.show_deleted(run_list.deleted)
+        count = len(run_list.deleted)
+        self.bin_button.set_label(f"Bin ({count})" if count else "Bin")
+        self._update_count()
+        self._on_selection_changed()
         self._follow_comparison()
 
-    def _filter(self) -> None:
-        self.table.show_fitting(self.filter.text())
-        self._count()
+    def _filter_runs(self) -> None:
+        self.table.show_matching(self.filter.text())
+        self._update_count()
 
-    def _count(self) -> None:
-        every, shown = len(self.table.runs.runs), self.table.runs.rowCount()
-        words = f"{every:,} {'run' if every == 1 else 'runs'}"
-        self.counted.setText(words if shown == every else f"{shown:,} of {words}")
+    def _update_count(self) -> None:
+        total, shown = len(self.table.runs.runs), self.table.runs.rowCount()
+        words = f"{total:,} {'run' if total == 1 else 'runs'}"
+        self.count_label.setText(words if shown == total else f"{shown:,} of {words}")
 
-    def _chosen(self) -> None:
+    def _on_selection_changed(self) -> None:
         runs = self.table.chosen_runs()
-        one = len(runs) == 1
-        self.primary.allow(one, "Choose one run of the list.")
-        self.rename.allow(one, "Choose one run of the list.")
-        self.delete.allow(bool(runs), "Choose runs of the list first.")
-        few = f"Choose two to {MOST} runs: hold Shift or Ctrl while you choose."
-        self.compare.allow(2 <= len(runs) <= MOST, few)
-        self.note.show_run(runs[0] if one else None)
+        is_single = len(runs) == 1
+        self.primary.set_allowed(is_single, "Choose one run of the list.")
+        self.rename.set_allowed(is_single, "Choose one run of the list.")
+        self.delete.set_allowed(bool(runs), "Choose runs of the list first.")
+        count_hint = f"Choose two to {MAX_RUNS} runs: hold Shift or Ctrl while you choose."
+        self.compare.set_allowed(2 <= len(runs) <= MAX_RUNS, count_hint)
+        self.note.show_run(runs[0] if is_single else None)
 
-    def _say(self, sentence: str, well: bool) -> None:
+    def _show_message(self, sentence: str, succeeded: bool) -> None:
         self.outcome.setText(sentence)
         self.outcome.setAccessibleName(sentence)
-        restyle(self.outcome, voice="good" if well else "warning")
+        apply_style(self.outcome, voice="good" if succeeded else "warning")
         self._outcome.setVisible(bool(sentence))
         words = self.runs.can_undo
         self.undo.setVisible(bool(words))
         self.undo.setAccessibleName(f"Undo: {words}" if words else "Undo")
 
-    def _find(self) -> None:
+    def _focus_filter(self) -> None:
         self.filter.setFocus()
         self.filter.selectAll()
 
@@ -217,26 +217,26 @@ class RunsPage(Page):
         if (chosen := self.table.chosen_paths()) and len(chosen) == 1:
             self.run_wanted.emit(chosen[0])
 
-    def _rename(self) -> None:
+    def _rename_current(self) -> None:
         self.table.setFocus()
         self.table.rename_current()
 
     def delete_chosen(self) -> None:
         """Put the chosen runs into the bin."""
-        self.note.keep()
-        self.runs.delete(self.table.chosen_paths())
+        self.note.save_note()
+        self.runs.delete_runs(self.table.chosen_paths())
 
     def _toggle_bin(self) -> None:
         self.bin.setVisible(self.bin.isHidden())
         if self.bin.isVisible():
-            QTimer.singleShot(0, self.bin, lambda: self.scroll.ensureWidgetVisible(self.bin))
+            QTimer.singleShot(0, self.bin, lambda: self.scroll_area.ensureWidgetVisible(self.bin))
 
     def _ask_remove(self, folders: list[str]) -> None:
         box = QMessageBox(self)
         box.setWindowTitle("Tunescope")
         box.setIcon(QMessageBox.Icon.Warning)
-        many = "this run" if len(folders) == 1 else f"these {len(folders)} runs"
-        box.setText(f"Remove {many} for good?")
+        runs_text = "this run" if len(folders) == 1 else f"these {len(folders)} runs"
+        box.setText(f"Remove {runs_text} for good?")
         box.setInformativeText("Trials, results and the fitted model are lost then.")
         stay = box.addButton("Keep", QMessageBox.ButtonRole.RejectRole)
         remove = box.addButton("Remove for good", QMessageBox.ButtonRole.DestructiveRole)
@@ -251,32 +251,32 @@ class RunsPage(Page):
     def compare_chosen(self) -> None:
         """Read the chosen runs and show them side by side."""
         runs = self.table.chosen_runs()
-        if 2 <= len(runs) <= MOST:
+        if 2 <= len(runs) <= MAX_RUNS:
             self._compared = [run.path for run in runs]
-            self.compare.allow(False, "The runs are being read.")
+            self.compare.set_allowed(False, "The runs are being read.")
             self.runs.read_curves(self._compared)
 
-    def _of_compared(self) -> list[RunSummary]:
-        by_path = {run.path: run for run in self.runs.found.runs}
+    def _compared_runs(self) -> list[RunSummary]:
+        by_path = {run.path: run for run in self.runs.run_list.runs}
         return [by_path[path] for path in self._compared if path in by_path]
 
-    def _take_curves(self, curves: list[Curve]) -> None:
-        self._chosen()
-        runs = self._of_compared()
+    def _show_curves(self, curves: list[BestSoFarCurve]) -> None:
+        self._on_selection_changed()
+        runs = self._compared_runs()
         if [run.path for run in runs] != [curve.path for curve in curves]:
             return
-        self.side_by_side.show_runs(runs, curves)
-        self.side_by_side.show()
-        QTimer.singleShot(0, self.side_by_side, self._look_at_comparison)
+        self.comparison_card.show_runs(runs, curves)
+        self.comparison_card.show()
+        QTimer.singleShot(0, self.comparison_card, self._look_at_comparison)
 
     def _look_at_comparison(self) -> None:
-        self.scroll.verticalScrollBar().setValue(self.side_by_side.y())
+        self.scroll_area.verticalScrollBar().setValue(self.comparison_card.y())
 
     def _follow_comparison(self) -> None:
         """Runs that are gone are compared no longer; other names are shown."""
         if not self._compared:
             return
-        card, runs = self.side_by_side, self._of_compared()
+        card, runs = self.comparison_card, self._compared_runs()
         if card.isHidden() or runs == card.runs:
             return
         paths = [run.path for run in runs]
@@ -288,18 +288,18 @@ class RunsPage(Page):
 
     def _close_comparison(self) -> None:
         self._compared = []
-        with QSignalBlocker(self.side_by_side):
-            self.side_by_side.hide()
+        with QSignalBlocker(self.comparison_card):
+            self.comparison_card.hide()
         self.table.setFocus()
 
     def _plan_again(self, folder: str, seed: int) -> None:
         self._awaits_plan = True
         self.session.plan_again(folder, seed)
 
-    def _planned(self) -> None:
+    def _on_planned(self) -> None:
         if self._awaits_plan and self.session.plan is not None:
             self._awaits_plan = False
             self.step_wanted.emit("tune")
 
-    def _not_planned(self, _why: str) -> None:
+    def _on_planning_failed(self, _why: str) -> None:
         self._awaits_plan = False

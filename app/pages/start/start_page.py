@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.pages.page import Page
-from app.pages.start.samples import OFFERED
+from app.pages.start.sample_tiles import OFFERED
 from app.preferences import preferences as settings
-from app.text.past.past_runs import run_in_words
+from app.text.past.past_run_text import run_text
 from app.widgets.buttons import LinkButton, PlainButton, ShorteningLink
-from app.widgets.card import Card, clear
+from app.widgets.card import Card, clear_layout
 from app.widgets.drop_area import DropArea, local_file
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import tip
-from app.widgets.tile import Tile
+from app.widgets.text_labels import plain_tooltip
+from app.widgets.tile import ActionTile
 from core.datasets.files.addresses import file_exists
 
 if TYPE_CHECKING:
     from app.session.session import Session
+    from core.tuning.runs.past_runs import RunSummary
 
 SHOWN_FILES = 4
 TOURED = "tour/answered"  # remembered once a person took the tour or did not want it
@@ -41,8 +43,10 @@ class StartPage(Page):
         )
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
-        self.drop.paste_wanted.connect(self.paste)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self).activated.connect(self.paste)
+        self.drop.paste_wanted.connect(self.open_clipboard)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self).activated.connect(
+            self.open_clipboard
+        )
         self.body.addWidget(self.drop, 2)
         self.offer = self._make_offer()
         self.body.addWidget(self.offer)
@@ -51,7 +55,7 @@ class StartPage(Page):
         self.body.addWidget(self._continue)
         self.body.addWidget(self._make_samples())
         self.body.addStretch(1)
-        self.tell(
+        self.set_panel(
             "How it works",
             (
                 (
@@ -78,7 +82,7 @@ class StartPage(Page):
             "leave it at any time.",
         )
         self.take = PlainButton("Take the tour", self.tour_wanted.emit)
-        self.decline = LinkButton("No, thanks", self._decline)
+        self.decline = LinkButton("No, thanks", self._decline_tour)
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
         for button in (self.take, self.decline):
@@ -86,30 +90,29 @@ class StartPage(Page):
         card.body.addWidget(holder)
         return card
 
-    def _decline(self) -> None:
+    def _decline_tour(self) -> None:
         settings.remember(TOURED, True)
         self._show_offer()
         self.drop.button.setFocus()
 
     def _show_offer(self) -> None:
-        answered = settings.flag(TOURED)
+        answered = settings.stored_flag(TOURED)
         self.offer.setVisible(not answered)
-        self.again.setVisible(answered)
+        self.tour_link.setVisible(answered)
 
     def _make_samples(self) -> Card:
         card = Card("Or try a sample", "Small datasets that are shipped with the program.")
         holder = QWidget()
         flow = FlowLayout(holder, gap=10, column_width=200)
         for name, (title, sentence) in OFFERED.items():
-            words = [title, sentence]
-            flow.addWidget(Tile(*words, lambda name=name: self.session.open_sample(name)))
+            flow.addWidget(ActionTile(title, sentence, partial(self.session.open_sample, name)))
         card.body.addWidget(holder)
-        self.again = LinkButton("Take the tour", self.tour_wanted.emit, "play")
-        self.again.setToolTip("A minute on a sample: from the table to the exported model.")
-        card.corner.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
+        self.tour_link = LinkButton("Take the tour", self.tour_wanted.emit, "play")
+        self.tour_link.setToolTip("A minute on a sample: from the table to the exported model.")
+        card.corner.addWidget(self.tour_link, 0, Qt.AlignmentFlag.AlignTop)
         return card
 
-    def paste(self) -> None:
+    def open_clipboard(self) -> None:
         """Open what the clipboard holds: a file, or the cells of a table."""
         clipboard = QGuiApplication.clipboard()
         if file := local_file(clipboard.mimeData()):
@@ -123,21 +126,21 @@ class StartPage(Page):
         self._show_last()
 
     def _show_last(self) -> None:
-        clear(self._continue.body)
-        runs = self.session.runs.found.runs
+        clear_layout(self._continue.body)
+        runs = self.session.runs.run_list.runs
         files = [file for file in settings.recent_files() if file_exists(file)]
         if runs:
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:
             button = ShorteningLink(
                 f"Open {Path(file).name}",
-                lambda file=file: self.session.open_file(file),
+                partial(self.session.open_file, file),
                 "file",
             )
-            button.setToolTip(tip(file))
+            button.setToolTip(plain_tooltip(file))
             self._continue.body.addWidget(button)
         self._continue.setVisible(bool(runs or files))
 
-    def _run_button(self, run: Any) -> QWidget:
-        words = f"Last run: {run_in_words(run)}"
+    def _run_button(self, run: RunSummary) -> QWidget:
+        words = f"Last run: {run_text(run)}"
         return ShorteningLink(words, lambda: self.run_wanted.emit(run.path), "history")

@@ -9,14 +9,14 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from app.look import appearance
-from app.text.ranges import as_others_read, scale_of, written
+from app.text.range_text import editable_number, scale_of, with_decimal_point
 from app.widgets.buttons import LinkButton
 from app.widgets.flow_layout import FlowLayout
-from app.widgets.labels import label
 from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import wrapping_label
 from core.errors import UnusableError
-from core.space import Axis, titled
-from core.tuning.ranges import fixed_to, ranged, searched
+from core.space import Axis, axis_title
+from core.tuning.ranges import fixed_to, searched_axes, with_range
 
 ROWS = 3  # of the table, that a setting takes
 COLUMNS = 6  # of the table
@@ -29,7 +29,7 @@ class RangeRow(QWidget):
 
     Attributes:
         fault: why what stands in the fields cannot be searched; "" if it can.
-        given: [from, to], one value, or None for the usual range.
+        entry: [from, to], one value, or None for the usual range.
     """
 
     changed = Signal(str)
@@ -38,42 +38,42 @@ class RangeRow(QWidget):
         super().__init__(parent)
         self.hide()  # it holds the second line of a narrow page; its parts are the table's
         self.axis, self.fault = axis, ""
-        self.given: Any = None
-        self.name = label(titled(axis.label, axis.name))
-        self.wrong = label("", "bad")
-        self.wrong.hide()
+        self.entry: Any = None
+        self.name = wrapping_label(axis_title(axis.label, axis.name))
+        self.fault_label = wrapping_label("", "bad")
+        self.fault_label.hide()
         self._line = FlowLayout(self, gap=12)
-        self._parts: list[tuple[QWidget, int, int]] = []  # each with its column, and how many
+        self._controls: list[tuple[QWidget, int, int]] = []  # each with its column, and how many
         if axis.kind == "choice":
             self._make_choice()
         else:
             self._make_fields()
-        self.reset = LinkButton("Reset", self._back)
+        self.reset = LinkButton("Reset", self._reset_entry)
         self.reset.setAccessibleName(f"Reset {axis.label}")
-        self._parts.append((self.reset, 5, 1))
+        self._controls.append((self.reset, 5, 1))
         self._fit_fields()
 
-    def place(self, table: QGridLayout, at: int, narrow: bool) -> None:
-        """Put the parts into rows `at` to `at` + 2 of a table: fields beside the name, or below."""
-        for one in (self.name, self.wrong, self):
-            table.removeWidget(one)
-        table.addWidget(self.name, at, 0, 1, COLUMNS if narrow else 1)
+    def lay_out(self, table: QGridLayout, row: int, narrow: bool) -> None:
+        """Put it into rows `row` to `row` + 2 of a table: fields beside the name, or below."""
+        for widget in (self.name, self.fault_label, self):
+            table.removeWidget(widget)
+        table.addWidget(self.name, row, 0, 1, COLUMNS if narrow else 1)
         if narrow:
-            table.addWidget(self, at + 1, 0, 1, COLUMNS)
-        table.addWidget(self.wrong, at + 2, 0, 1, COLUMNS)
-        for part, column, columns in self._parts:
-            table.removeWidget(part)
-            self._line.removeWidget(part)
+            table.addWidget(self, row + 1, 0, 1, COLUMNS)
+        table.addWidget(self.fault_label, row + 2, 0, 1, COLUMNS)
+        for control, column, columns in self._controls:
+            table.removeWidget(control)
+            self._line.removeWidget(control)
             if narrow:
-                self._line.addWidget(part)
+                self._line.addWidget(control)
             else:
-                table.addWidget(part, at, column, 1, columns)
-            part.setVisible(part is not self.reset or self._is_changed)
+                table.addWidget(control, row, column, 1, columns)
+            control.setVisible(control is not self.reset or self._is_changed)
         self.setVisible(narrow)
 
     @property
     def _is_changed(self) -> bool:
-        return self.given is not None or bool(self.fault)
+        return self.entry is not None or bool(self.fault)
 
     def changeEvent(self, event: QEvent) -> None:
         """Fields are as wide as their text is large."""
@@ -82,117 +82,118 @@ class RangeRow(QWidget):
             self._fit_fields()
 
     def _fit_fields(self) -> None:
-        for part, *_ in self._parts:
-            if isinstance(part, QLineEdit):
-                part.setFixedWidth(appearance.pixels(_WIDTH))
+        for control, *_ in self._controls:
+            if isinstance(control, QLineEdit):
+                control.setFixedWidth(appearance.pixels(_WIDTH))
 
     def _make_choice(self) -> None:
         self.box = QuietComboBox()
         self.box.setAccessibleName(f"Values of {self.axis.label}")
         self.box.addItem("all: " + ", ".join(map(str, self.axis.choices)), ALL)
-        for place, choice in enumerate(self.axis.choices):
-            self.box.addItem(f"only {choice}", place)
-        self.box.currentIndexChanged.connect(self._chosen)
-        self._parts.append((self.box, 1, 3))
+        for index, choice in enumerate(self.axis.choices):
+            self.box.addItem(f"only {choice}", index)
+        self.box.currentIndexChanged.connect(self._on_choice)
+        self._controls.append((self.box, 1, 3))
 
     def _make_fields(self) -> None:
         self.low, self.high = QLineEdit(), QLineEdit()
         for field, words in ((self.low, "from"), (self.high, "to")):
             field.setAccessibleName(f"{self.axis.label}, {words}")
-            field.editingFinished.connect(self._entered)
+            field.editingFinished.connect(self._on_entered)
         self.fix = QCheckBox("one value")
         self.fix.setAccessibleName(f"Fix {self.axis.label} to one value")
-        self.fix.clicked.connect(self._fixed)
-        scale = label(scale_of(self.axis), "muted")
-        parts: tuple[QWidget, ...] = (self.low, self.high, scale, self.fix)
-        self._parts += [(part, column, 1) for column, part in enumerate(parts, start=1)]
+        self.fix.clicked.connect(self._on_fix_clicked)
+        scale = wrapping_label(scale_of(self.axis), "muted")
+        controls: tuple[QWidget, ...] = (self.low, self.high, scale, self.fix)
+        self._controls += [(control, column, 1) for column, control in enumerate(controls, start=1)]
 
     def show_plan(self, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
         """Show what the plan says; what a person entered and cannot be searched stays."""
         axis, name = self.axis, self.axis.name
-        if self.fault and self.given == ranges.get(name, fixed.get(name)):
+        if self.fault and self.entry == ranges.get(name, fixed.get(name)):
             return
-        self.given = list(ranges[name]) if name in ranges else fixed.get(name)
-        self._say("")
+        self.entry = list(ranges[name]) if name in ranges else fixed.get(name)
+        self._show_fault("")
         self.reset.setVisible(self._is_changed)
         if axis.kind == "choice":
             self.box.blockSignals(True)
-            self.box.setCurrentIndex(self._place(fixed.get(name)))
+            self.box.setCurrentIndex(self._choice_index(fixed.get(name)))
             self.box.blockSignals(False)
             return
         try:
-            here = searched([axis], *({n: v for n, v in one.items() if n == name}
-                                      for one in (ranges, fixed)))[0]  # fmt: skip
-            ends = here.low, here.high
+            own_range = {name: ranges[name]} if name in ranges else {}
+            own_value = {name: fixed[name]} if name in fixed else {}
+            searched_axis = searched_axes([axis], own_range, own_value)[0]
+            ends: tuple[Any, Any] = searched_axis.low, searched_axis.high
         except UnusableError as error:
-            given = self.given if isinstance(self.given, list) else [self.given]
-            ends = given[0] if given else "", given[-1] if given else ""
-            self._say(error.sentence)
+            entry_values = self.entry if isinstance(self.entry, list) else [self.entry]
+            ends = (entry_values[0], entry_values[-1]) if entry_values else ("", "")
+            self._show_fault(error.sentence)
         self.fix.setChecked(name in fixed)
         self.high.setEnabled(name not in fixed)
-        self.low.setText(written(ends[0]))
-        self.high.setText("" if name in fixed else written(ends[1]))
+        self.low.setText(editable_number(ends[0]))
+        self.high.setText("" if name in fixed else editable_number(ends[1]))
 
-    def _place(self, value: Any) -> int:
+    def _choice_index(self, value: Any) -> int:
         if value is None:
             return 0
         try:
             return 1 + list(self.axis.choices).index(fixed_to(self.axis, value).default)
         except UnusableError as error:
-            self._say(error.sentence)
+            self._show_fault(error.sentence)
             return 0
 
-    def forget(self) -> None:
+    def clear_entry(self) -> None:
         """What was entered and cannot be searched is forgotten."""
-        self.given, self.fault = None, ""
+        self.entry, self.fault = None, ""
 
-    def _back(self) -> None:
-        self.forget()
+    def _reset_entry(self) -> None:
+        self.clear_entry()
         self.changed.emit(self.axis.name)
 
-    def _chosen(self) -> None:
-        place = self.box.currentData()
-        self.given = None if place == ALL else self.axis.choices[place]
+    def _on_choice(self) -> None:
+        index = self.box.currentData()
+        self.entry = None if index == ALL else self.axis.choices[index]
         self.changed.emit(self.axis.name)
 
-    def _fixed(self, fixed: bool) -> None:
+    def _on_fix_clicked(self, fixed: bool) -> None:
         if fixed:
-            self.low.setText(written(self._default()))
+            self.low.setText(editable_number(self._default_value()))
             self.high.setText("")
         else:
-            self.low.setText(written(self.axis.low))
-            self.high.setText(written(self.axis.high))
+            self.low.setText(editable_number(self.axis.low))
+            self.high.setText(editable_number(self.axis.high))
         self.high.setEnabled(not fixed)
-        self._entered()
+        self._on_entered()
 
-    def _default(self) -> float:
+    def _default_value(self) -> float:
         axis = self.axis
         return axis.default if axis.default is not None else axis.low
 
-    def _entered(self) -> None:
+    def _on_entered(self) -> None:
         """What stands in the fields, if that is another range or value than before."""
         fixed, axis = self.fix.isChecked(), self.axis
         texts = [self.low.text(), self.high.text()]
-        before = self.given
+        previous_entry = self.entry
         try:
             if fixed:
-                given: Any = fixed_to(axis, as_others_read(texts[0])).default
+                entry: Any = fixed_to(axis, with_decimal_point(texts[0])).default
             else:
-                here = ranged(axis, [as_others_read(text) for text in texts])
-                given = [here.low, here.high]
-                if given == [axis.low, axis.high]:
-                    given = None
+                new_axis = with_range(axis, [with_decimal_point(text) for text in texts])
+                entry = [new_axis.low, new_axis.high]
+                if entry == [axis.low, axis.high]:
+                    entry = None
         except UnusableError as error:
-            self._say(error.sentence)
+            self._show_fault(error.sentence)
             self.reset.show()
             self.changed.emit(axis.name)
             return
-        wrong, self.given = bool(self.fault), given
-        self._say("")
-        if wrong or given != before:
+        had_fault, self.entry = bool(self.fault), entry
+        self._show_fault("")
+        if had_fault or entry != previous_entry:
             self.changed.emit(axis.name)
 
-    def _say(self, fault: str) -> None:
+    def _show_fault(self, fault: str) -> None:
         self.fault = fault
-        self.wrong.setText(fault)
-        self.wrong.setVisible(bool(fault))
+        self.fault_label.setText(fault)
+        self.fault_label.setVisible(bool(fault))

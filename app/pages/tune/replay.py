@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.look import icons
-from app.text.numbers import seconds
+from app.text.number_format import format_duration
 from app.widgets.buttons import IconButton
-from app.widgets.labels import OneLine
 from app.widgets.quiet_controls import QuietSlider
+from app.widgets.text_labels import ElidedLabel
 from core.tuning.events import Event
 
 PLAYING = 8_000  # milliseconds that a whole run takes to play
@@ -40,15 +40,15 @@ class Replay(QFrame):
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Moment of the run")
         self.slider.setMinimumHeight(28)
-        self.slider.valueChanged.connect(self._moved)
+        self.slider.valueChanged.connect(self._on_slider_moved)
         row.addWidget(self.slider, 1)
-        self._where = OneLine("", "caption")
-        self._where.setMinimumWidth(170)
-        row.addWidget(self._where)
+        self._position_label = ElidedLabel("", "caption")
+        self._position_label.setMinimumWidth(170)
+        row.addWidget(self._position_label)
         self._timer = QTimer(self)
-        self._timer.timeout.connect(self._advance)
+        self._timer.timeout.connect(self._advance_slider)
 
-    def load(self, events: Sequence[Event], stops: Sequence[int], of_trials: bool) -> None:
+    def load_run(self, events: Sequence[Event], stops: Sequence[int], of_trials: bool) -> None:
         """Take a run and stand at its end; nothing is told.
 
         Args:
@@ -64,7 +64,7 @@ class Replay(QFrame):
         self.slider.setPageStep(max(1, len(self._stops) // 10))
         self.slider.setValue(len(self._stops))
         self.slider.blockSignals(False)
-        self._say()
+        self._show_position()
 
     def play(self) -> None:
         """Play from here, from the start where it stands at the end; pressed again, stop."""
@@ -82,24 +82,24 @@ class Replay(QFrame):
         self._show_button("play", "Play the run again")
 
     def _show_button(self, icon: str, name: str) -> None:
-        self.play_button.setIcon(icons.icon(icon, "muted"))
+        self.play_button.setIcon(icons.tinted_icon(icon, "muted"))
         self.play_button.setAccessibleName(name)
         self.play_button.setToolTip(name)
 
-    def _advance(self) -> None:
+    def _advance_slider(self) -> None:
         ticks = PLAYING // FASTEST
         self.slider.setValue(self.slider.value() + max(1, len(self._stops) // ticks))
         if self.slider.value() == self.slider.maximum():
             self.stop()
 
-    def _moved(self, position: int) -> None:
-        self._say()
+    def _on_slider_moved(self, position: int) -> None:
+        self._show_position()
         self.moved.emit(self._stops[position - 1] if position and self._stops else 0)
 
-    def _say(self) -> None:
+    def _show_position(self) -> None:
         position = self.slider.value()
         if not self._stops or not position:
-            self._where.setText("")
+            self._position_label.setText("")
             return
         event = self._events[self._stops[position - 1] - 1]
         words = "after trial {at} of {all}, {time}"
@@ -107,6 +107,6 @@ class Replay(QFrame):
         if not self._of_trials:  # the first step is the start, number 0
             words = "after step {at} of {all}, {time}"
             position, count = position - 1, count - 1
-        said = words.format(at=position, all=count, time=seconds(event.seconds))
-        self._where.setText(said)
-        self.slider.setAccessibleDescription(said)
+        position_text = words.format(at=position, all=count, time=format_duration(event.seconds))
+        self._position_label.setText(position_text)
+        self.slider.setAccessibleDescription(position_text)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QProgressBar, QVBoxLayout, QWidget
 
-from app.pages.at_edge import AtEdge
 from app.pages.page import Page
-from app.pages.tune.by_hand import ByHand
+from app.pages.range_edge_notice import RangeEdgeNotice
+from app.pages.tune.manual_trials import ManualTrials
 from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
-from app.pages.tune.workers import Workers
-from app.text.keys import PAUSE, START, STOP
-from app.text.plan import strategy_title
-from app.text.ranges import waiting_in_words
-from app.text.tuning.head import before_the_start, line, model_in_words, share, title
-from app.text.tuning.narrator import sentences
-from app.text.tuning.stopping import interrupted, stopping
+from app.pages.tune.workers_panel import WorkersPanel
+from app.text.key_names import PAUSE, START, STOP
+from app.text.plan_text import strategy_title
+from app.text.range_text import waiting_settings_text
+from app.text.tuning.head import before_the_start, done_share, model_text, progress_text, run_title
+from app.text.tuning.narrator import narration
+from app.text.tuning.stopped_run_text import interrupted_sentences, stopping_sentences
 from app.views.board import Board
 from app.widgets.card import Card
-from app.widgets.labels import label
+from app.widgets.text_labels import wrapping_label
 from core.tuning.events import Event, RunFailed, WorkersSeen
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class TunePage(Page):
         self._make_buttons()
         self._make_bar()
         self._make_middle()
-        session.events_arrived.connect(self._arrived)
+        session.events_arrived.connect(self._on_events)
         session.run_replaced.connect(self._begin_again)
         session.run_changed.connect(self._state_changed)
-        session.plan_changed.connect(self._show)
-        session.estimate_changed.connect(self._show)
+        session.plan_changed.connect(self._show_run)
+        session.estimate_changed.connect(self._show_run)
         self._begin_again()
 
     # Making it --------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class TunePage(Page):
             lambda: self.session.more_trials(MORE),
             "plus",
         )
-        self.leave_button = self.add_button("Do not wait", self.session.abandon)
+        self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
         self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
         self.resume_button = self.add_button("Resume", self.session.resume, "play")
@@ -78,30 +78,30 @@ class TunePage(Page):
         self.bar.setFixedHeight(8)
         self.bar.setAccessibleName("Progress of the run")
         self.replay = Replay()
-        self.replay.moved.connect(self._replayed)
-        self.workers = Workers()
+        self.replay.moved.connect(self._show_replay)
+        self.workers = WorkersPanel()
         self.under_head.addWidget(self.bar)
         self.under_head.addWidget(self.workers)
         self.under_head.addWidget(self.replay)
-        self.at_edge = AtEdge(self.session)
-        self.at_edge.widened.connect(lambda: self.step_wanted.emit("strategy"))
-        self.by_hand = ByHand(self.session)
-        self.by_hand.entered.connect(self._show_words)
+        self.edge_notice = RangeEdgeNotice(self.session)
+        self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
+        self.manual_trials = ManualTrials(self.session)
+        self.manual_trials.entered.connect(self._show_words)
         asides = QHBoxLayout()
         asides.setSpacing(10)
-        asides.addWidget(self.at_edge, 1)
-        asides.addWidget(self.by_hand.button, 0, Qt.AlignmentFlag.AlignRight)
+        asides.addWidget(self.edge_notice, 1)
+        asides.addWidget(self.manual_trials.button, 0, Qt.AlignmentFlag.AlignRight)
         self.under_head.addLayout(asides)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
-        self._before_words = label("")
+        self._before_words = wrapping_label("")
         self.before.body.addWidget(self._before_words)
         self.board = Board()
         self.board.setFrameShape(QFrame.Shape.NoFrame)
-        self.board.exclude_requested.connect(self._exclude)
-        self.board.trial_selected.connect(self.by_hand.take_trial)
-        self.board.pick_requested.connect(lambda number: self.session.pick("trial", number))
+        self.board.exclude_requested.connect(self._exclude_trial)
+        self.board.trial_selected.connect(self.manual_trials.take_trial)
+        self.board.pick_requested.connect(lambda number: self.session.select_model("trial", number))
         self.board.evaluation_wanted.connect(self.session.evaluate)
         self.board.problem.connect(self.session.problem)
         self.session.evaluated.connect(self.board.take_evaluation)
@@ -115,37 +115,42 @@ class TunePage(Page):
 
     def visited(self) -> None:
         """Bring everything up to date."""
-        self._show()
+        self._show_run()
 
-    def _exclude(self, number: int, excluded: bool) -> None:
+    def tour_target(self, name: str) -> QWidget | None:
+        """The view of the best so far, or else the first."""
+        views = self.board.views.values()
+        return next((view for view in views if view.name == "best"), next(iter(views), None))
+
+    def _exclude_trial(self, number: int, excluded: bool) -> None:
         """Take a trial out, or back in; a paused run shows it at once."""
-        self.session.exclude(number, excluded)
+        self.session.exclude_trial(number, excluded)
         if self.session.state == "paused":
             self.session.shown.state.exclude(number, excluded)
             self.board.show_run(self.run, onward=True)
             self._show_words()
 
-    def _arrived(self, events: Sequence[Event]) -> None:
+    def _on_events(self, events: Sequence[Event]) -> None:
         if self.run is not self.session.shown.state:
-            self._replayed(len(self.session.events))  # the replay stood at an earlier moment
+            self._show_replay(len(self.session.events))  # the replay stood at an earlier moment
         for event in events:
             if isinstance(event, WorkersSeen):
                 self.workers.show_workers(event.workers)
             else:
                 self.board.consume(event)
         self._count = len(self.session.events)
-        self._clock.set(self.run.seconds)
-        self._show()
+        self._clock.set_seconds(self.run.seconds)
+        self._show_run()
 
     def _begin_again(self) -> None:
         self.run, self._count = self.session.shown.state, len(self.session.events)
         if self._count:
             self.board.show_run(self.run)
         else:
-            self.board.record.show(self.run)  # its views come when it begins
+            self.board.record.show_run(self.run)  # its views come when it begins
         self._state_changed()
 
-    def _replayed(self, count: int) -> None:
+    def _show_replay(self, count: int) -> None:
         """Show the run as it stood after so many events."""
         onward, self._count = count >= self._count, count
         self.run = self.session.shown.state_after(count)
@@ -154,7 +159,7 @@ class TunePage(Page):
 
     def _state_changed(self) -> None:
         runs = self.session.state in ("running", "stopping")
-        self._clock.run(runs, self.session.shown.state.seconds)
+        self._clock.set_running(runs, self.session.shown.state.seconds)
         if runs:
             self._ticks.start()
         else:
@@ -162,43 +167,43 @@ class TunePage(Page):
         if self.session.state in ("finished", "interrupted"):
             shown = self.session.shown
             of_trials = not shown.state.learns_penalties
-            self.replay.load(shown.events, shown.stops, of_trials)
+            self.replay.load_run(shown.events, shown.stops, of_trials)
         else:
             self.replay.stop()
-        self._show()
+        self._show_run()
 
     # Showing it -------------------------------------------------------------------------------
 
-    def _show(self) -> None:
-        begun = bool(self.session.events)
-        self.before.setVisible(not begun)
-        self._filler.setVisible(not begun)
-        self.board.setVisible(begun)
+    def _show_run(self) -> None:
+        has_begun = bool(self.session.events)
+        self.before.setVisible(not has_begun)
+        self._filler.setVisible(not has_begun)
+        self.board.setVisible(has_begun)
         self._show_buttons()
-        self.by_hand.show_run(self.run)
-        self.at_edge.show_run(self.run)
+        self.manual_trials.show_run(self.run)
+        self.edge_notice.show_run(self.run)
         self._show_progress()
         self._show_words()
 
     def _show_buttons(self) -> None:
-        state, begun = self.session.state, bool(self.session.events)
+        state, has_begun = self.session.state, bool(self.session.events)
         trials = not self.run.learns_penalties
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and trials)
         self.leave_button.setVisible(state == "stopping")
-        self.keep_button.setVisible(state == "interrupted" and begun)
-        self.discard_button.setVisible(begun or state in ("running", "paused"))
-        self.discard_button.allow(state != "stopping", "The run is just ending.")
-        text, action, why_not = self._primary()
-        self.primary.rename(text)
-        self.primary.allow(not why_not, why_not)
+        self.keep_button.setVisible(state == "interrupted" and has_begun)
+        self.discard_button.setVisible(has_begun or state in ("running", "paused"))
+        self.discard_button.set_allowed(state != "stopping", "The run is just ending.")
+        text, action, why_not = self._primary_action()
+        self.primary.set_label(text)
+        self.primary.set_allowed(not why_not, why_not)
         key = STOP if state in ("running", "paused") else START
         if not why_not and state != "finished":
             self.primary.setToolTip(f"{text} ({key})")
         self._lead_on = action
 
-    def _primary(self) -> tuple[str, Callable[[], None], str]:
+    def _primary_action(self) -> tuple[str, Callable[[], None], str]:
         """The one thing that leads on: words, action, and why it cannot be had now."""
         session = self.session
         match session.state:
@@ -207,7 +212,7 @@ class TunePage(Page):
             case "stopping":
                 return "Stopping …", session.stop, "The results are coming."
             case "interrupted":
-                return "Go on", session.resume, ""
+                return "Resume", session.resume, ""
             case "finished" if session.results is not None:
                 return "See the results", self._go_to_results, ""
         why_not = "" if session.plan is not None else "Open a file first, in step 1."
@@ -226,7 +231,7 @@ class TunePage(Page):
             self.workers.hide()
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
-        done = share(self.run, state)
+        done = done_share(self.run, state)
         works = state == "stopping" and self.run.fold is None  # nobody knows for how long
         if works or (done is None and state == "running"):
             self.bar.setRange(0, 0)
@@ -239,12 +244,12 @@ class TunePage(Page):
         if not session.events:
             self._show_before()
             return
-        said = line(self.run, session.state, self._elapsed())
-        self.set_head(title(self.run), said)
-        self.bar.setAccessibleDescription(said)
-        self.tell("What is happening", (*self._of_the_state(), *sentences(self.run)))
+        progress_line = progress_text(self.run, session.state, self._elapsed_seconds())
+        self.set_head(run_title(self.run), progress_line)
+        self.bar.setAccessibleDescription(progress_line)
+        self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
-    def _elapsed(self) -> float | None:
+    def _elapsed_seconds(self) -> float | None:
         """Seconds of the run by now; None where an earlier moment is looked at, or it is over."""
         live = self.session.state in ("running", "stopping") and self.run.ended is None
         return self._clock.seconds if live else None
@@ -252,11 +257,11 @@ class TunePage(Page):
     def _show_before(self) -> None:
         session = self.session
         if session.state == "running":
-            said = before_the_start(session.plan, self._clock.seconds)
-            self.set_head("Tuning", f"{said} · the data are being prepared")
-            self.tell("What is happening", ("The data are being prepared.",))
+            preparation_line = before_the_start(session.plan, self._clock.seconds)
+            self.set_head("Tuning", f"{preparation_line} · the data are being prepared")
+            self.set_panel("What is happening", ("The data are being prepared.",))
             return
-        estimate = (session.estimate or {}).get("sentence", "")
+        estimate = session.estimate.sentence if session.estimate else ""
         self.set_head("Ready to tune", estimate)
         if session.plan is None:
             self._before_words.setText("Open a file first, in step 1.")
@@ -266,20 +271,23 @@ class TunePage(Page):
             "has tried and what it has learned. You can pause or stop at any time and keep the "
             "best."
         )
-        model, strategy = model_in_words(session.plan.model), strategy_title(session)
+        model, strategy = (
+            model_text(session.plan.model),
+            strategy_title(session.plan, session.advice),
+        )
         self._before_words.setText(words.format(model=model, strategy=strategy))
-        self.tell("What is happening", ("Nothing yet. Press “Start tuning”.",))
+        self.set_panel("What is happening", ("Nothing yet. Press “Start tuning”.",))
 
-    def _of_the_state(self) -> tuple[str, ...]:
-        whole = self.session.shown.state
+    def _state_sentences(self) -> tuple[str, ...]:
+        run = self.session.shown.state
         match self.session.state:
             case "paused":
-                waiting = waiting_in_words(len(self.session.shown.wanted))
-                return ("The run is paused. “Resume” goes on where it stands." + waiting,)
+                waiting = waiting_settings_text(len(self.session.shown.wanted))
+                return ("The run is paused. “Resume” continues it." + waiting,)
             case "stopping":
-                return stopping(whole)
-            case "interrupted" if not isinstance(whole.ended, RunFailed):
-                return interrupted(whole)
+                return stopping_sentences(run)
+            case "interrupted" if not isinstance(run.ended, RunFailed):
+                return interrupted_sentences(run)
         return ()
 
     # What a person does -----------------------------------------------------------------------
@@ -298,4 +306,4 @@ class TunePage(Page):
         box.setEscapeButton(stay)
         box.exec()
         if box.clickedButton() is gone:
-            self.session.discard()
+            self.session.discard_run()

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.text.copying.differences import (
-    differing,
     has_words,
     names_groups,
+    non_default_fields,
     options_of,
     own_options,
     says_topics,
@@ -37,8 +37,8 @@ def arguments(plan: Plan) -> list[str]:
     held out beside a second file to test on, γ beside another way to choose it, and folds of
     trials where the strategy makes none and calls an option of its own so.
     """
-    words = [anywhere(plan.data.file)]
-    for name, value in _named(plan):
+    words = [portable_path(plan.data.file)]
+    for name, value in _named_arguments(plan):
         if not name:
             words.append(value)
         elif not value or value.startswith("-"):  # alone it would be taken for an option
@@ -48,37 +48,37 @@ def arguments(plan: Plan) -> list[str]:
     return words
 
 
-def anywhere(file: str) -> str:
+def portable_path(file: str) -> str:
     """A file by a name that means the same from any folder, and never looks like an option."""
     return file if file.startswith("sample:") else os.path.abspath(file)
 
 
-def _named(plan: Plan) -> Iterator[tuple[str, str]]:
+def _named_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
     """("--name", value) of every argument; ("", "--name") of one without a value."""
-    yield from _of_data(plan)
+    yield from _data_arguments(plan)
     yield "--model", plan.model
     yield "--strategy", plan.strategy
     for name, value in options_of(plan).items():
-        yield "--option", f"{name}={_word(value)}"
+        yield "--option", f"{name}={_value_text(value)}"
     if names_groups(plan):
         groups = plan.groups
-        yield "--groups", groups if isinstance(groups, str) else _json(groups)
-    yield from _of_plan(plan)
+        yield "--groups", groups if isinstance(groups, str) else _json_text(groups)
+    yield from _plan_arguments(plan)
 
 
-def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
-    data, said = plan.data, differing(plan.data)
+def _data_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
+    data, differences = plan.data, non_default_fields(plan.data)
     if data.target:
         yield "--target", data.target
     if data.task or says_topics(plan):
         yield "--task", data.task
-    yield from _pairs("--role", data.roles)
-    yield from _pairs("--kind", data.kinds)
+    yield from _pair_arguments("--role", data.roles)
+    yield from _pair_arguments("--kind", data.kinds)
     if data.test_file:
-        yield "--test", anywhere(data.test_file)
-    elif "test_size" in said:
-        yield "--test-size", _word(data.test_size)
-    yield from _rows(plan)
+        yield "--test", portable_path(data.test_file)
+    elif "test_size" in differences:
+        yield "--test-size", _value_text(data.test_size)
+    yield from _row_arguments(plan)
     if not data.together:
         yield "", "--no-together"
     if data.leaks:
@@ -88,11 +88,11 @@ def _of_data(plan: Plan) -> Iterator[tuple[str, str]]:
     if data.latest:
         yield "--test-latest", data.latest
     for name in ("vocabulary", "stop_words"):
-        if name in said and has_words(plan):
-            yield "--option", f"{name}={_word(said[name])}"
+        if name in differences and has_words(plan):
+            yield "--option", f"{name}={_value_text(differences[name])}"
 
 
-def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
+def _row_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
     """How many rows are read, and by which seed they are drawn where that is not the run's."""
     data = plan.data
     if data.rows is not None:
@@ -103,43 +103,43 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "--rows-seed", str(data.rows_seed)
 
 
-def _of_plan(plan: Plan) -> Iterator[tuple[str, str]]:
-    said = differing(plan)
+def _plan_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
+    differences = non_default_fields(plan)
     for name in ("trials", "minutes", "patience", "seed", "workers", "evaluation"):
-        if name in said:
-            yield f"--{name}", _word(said[name])
-    own = own_options(plan)
+        if name in differences:
+            yield f"--{name}", _value_text(differences[name])
+    strategy_options = own_options(plan)
     for name in _OF_RUN:
-        if name in said and name not in own:
-            yield "--option", f"{name}={_word(said[name])}"
+        if name in differences and name not in strategy_options:
+            yield "--option", f"{name}={_value_text(differences[name])}"
     for name, ends in plan.ranges.items():
-        yield "--range", f"{name}={':'.join(map(_word, ends))}"
+        yield "--range", f"{name}={':'.join(map(_value_text, ends))}"
     for name, value in plan.fixed.items():
         yield "--fix", f"{name}={_word_of_value(value)}"
-    yield from _pairs("--mistake-costs", plan.costs)
-    if gamma := _gamma(plan):
+    yield from _pair_arguments("--mistake-costs", plan.costs)
+    if gamma := _gamma_text(plan):
         yield "--gamma", gamma
     if not plan.refit:
         yield "", "--no-refit"
 
 
-def _gamma(plan: Plan) -> str:
-    said = differing(plan)
+def _gamma_text(plan: Plan) -> str:
+    differences = non_default_fields(plan)
     match plan.gamma_by:
         case "f1":
             return "best"
         case "sensitivity":
-            return f"sensitivity={_word(plan.sensitivity)}"
-    return _word(plan.gamma) if "gamma" in said else ""
+            return f"sensitivity={_value_text(plan.sensitivity)}"
+    return _value_text(plan.gamma) if "gamma" in differences else ""
 
 
-def _pairs(option: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _pair_arguments(option: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """NAME=VALUE of each; names that this form cannot hold together in one JSON object."""
-    plain = {name: value for name, value in given.items() if _is_plain(name)}
+    plain = {name: value for name, value in entries.items() if _is_plain(name)}
     for name, value in plain.items():
-        yield option, f"{name}={_word(value)}"
-    if others := {name: value for name, value in given.items() if name not in plain}:
-        yield option, _json(others)
+        yield option, f"{name}={_value_text(value)}"
+    if json_entries := {name: value for name, value in entries.items() if name not in plain}:
+        yield option, _json_text(json_entries)
 
 
 def _is_plain(name: str) -> bool:
@@ -147,12 +147,11 @@ def _is_plain(name: str) -> bool:
     return bool(name) and name == name.strip() and "," not in name and not name.startswith("{")
 
 
-def _json(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _word(value: Any) -> str:
-    """A value as the command line reads it."""
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -163,7 +162,7 @@ def _word(value: Any) -> str:
 
 def _word_of_value(value: Any) -> str:
     """A value of a setting, which the model's own choices are compared with."""
-    return str(value) if isinstance(value, bool) else _word(value)
+    return str(value) if isinstance(value, bool) else _value_text(value)
 
 
 def _for_powershell(word: str) -> str:

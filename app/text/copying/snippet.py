@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from app.text.copying.command import anywhere
-from app.text.copying.differences import differing, names_groups, options_of
+from app.text.copying.command import portable_path
+from app.text.copying.differences import names_groups, non_default_fields, options_of
 from core.tuning.plan import Plan
 
 _MAIN = (
@@ -17,9 +17,9 @@ _TOLD_BY_NAME = ("file", "target", "test_file")
 
 def as_python(plan: Plan) -> str:
     """The snippet: all that differs from the defaults, as arguments of ``tunescope.tune``."""
-    given = [_literal(anywhere(plan.data.file))]
-    given += [f"{name}={_literal(value)}" for name, value in settings(plan).items()]
-    lines = "".join(f"    {one},\n" for one in given)
+    arguments = [_literal(portable_path(plan.data.file))]
+    arguments += [f"{name}={_literal(value)}" for name, value in settings(plan).items()]
+    lines = "".join(f"    {argument},\n" for argument in arguments)
     before = _MAIN if plan.workers > 1 else ""
     return f"import tunescope\n\n{before}done = tunescope.tune(\n{lines})\n"
 
@@ -27,18 +27,18 @@ def as_python(plan: Plan) -> str:
 def settings(plan: Plan) -> dict[str, Any]:
     """The arguments by name."""
     data = plan.data
-    said: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if data.target:
-        said["target"] = data.target
+        arguments["target"] = data.target
     if data.test_file:
-        said["test"] = anywhere(data.test_file)
-    said |= {k: v for k, v in differing(data).items() if k not in _TOLD_BY_NAME}
-    said |= {"model": plan.model, "strategy": plan.strategy}
+        arguments["test"] = portable_path(data.test_file)
+    arguments |= {k: v for k, v in non_default_fields(data).items() if k not in _TOLD_BY_NAME}
+    arguments |= {"model": plan.model, "strategy": plan.strategy}
     if options := options_of(plan):
-        said["options"] = options
+        arguments["options"] = options
     if names_groups(plan):
-        said["groups"] = plan.groups
-    return said | differing(plan)
+        arguments["groups"] = plan.groups
+    return arguments | non_default_fields(plan)
 
 
 def _literal(value: Any) -> str:

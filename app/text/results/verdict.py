@@ -2,280 +2,251 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from app.text.numbers import fixed, plain
-from app.text.results.averaging import averaged_in_words, members_of, tuned_in_words
-from app.text.results.models import which_models
-from app.text.scores import (
+from app.text.number_format import format_decimals, format_number
+from app.text.results.average_result_text import average_sentences, members_of, tuned_model_text
+from app.text.results.model_result_text import which_models
+from app.text.score_text import (
     SHARES,
-    difference_in_words,
-    duration_in_words,
+    difference_text,
+    duration_text,
     metric_as_noun,
     metric_in_short,
-    score_in_words,
+    score_text,
 )
-from app.text.strategies import lists_values
-from app.text.tuning.structured import found_in_short, pairs_in_words, sequences_in_words
-from app.text.units import counted, size_of_test_set, task_of, units
-from core.space import varies
-from core.tuning.evaluation import evaluation_in_words
+from app.text.strategy_text import lists_values
+from app.text.tuning.structured_progress_text import pairs_summary, pairs_text, sequences_text
+from app.text.unit_names import size_of_test_set, task_of
+from core.datasets.task import Task
+from core.tuning.evaluation import evaluation_text
 from core.tuning.events import RunStarted
 from core.tuning.results.never_predicted import never_predicted
-from core.tuning.runs.competition import tunes_several
-from core.tuning.scores.cost_words import costs_in_words
+from core.tuning.run_results import Gain, Results
+from core.tuning.runs.trial_table import tunes_several
+from core.tuning.scores.cost_words import costs_text
 
 SURE = 1.96  # standard errors, beyond which a difference is more than chance
 WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
-NAMED = 2  # classes that are named in the headline
-LISTED = 5  # groups that are named
+MAX_NAMED_CLASSES = 2  # classes that are named in the headline
+MAX_LISTED_GROUPS = 5  # groups that are named
 GRID = 10  # values of each hyperparameter in the grid that a person would have searched
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
-MOST_GRID = 10**9  # fits; more than that is said in words
+MAX_GRID_FITS = 10**9  # fits; more than that is said in words
 
 
-def headline(results: dict[str, Any], rows: int) -> str:
+def headline(results: Results, rows: int) -> str:
     """What tuning brought, in one sentence."""
-    said = _outcome(results, rows)
+    outcome = _outcome(results, rows)
     never = never_predicted(results)
     if not never:
-        return said
-    return f"{said}; the model never predicts {listed(never)}"
+        return outcome
+    return f"{outcome}; the model never predicts {class_list_text(never)}"
 
 
-def _outcome(results: dict[str, Any], rows: int) -> str:
-    gain, metric = results["gain"], results["metric"]
-    if results.get("taken") == "default":
-        return "You took the default setting"
-    only = members_of(results) < 2
-    if only and results["setting"] and results["setting"] == results["default_setting"]:
+def _outcome(results: Results, rows: int) -> str:
+    gain, metric = results.gain, results.metric
+    if results.taken == "default":
+        return "You selected the default setting"
+    is_one_model = members_of(results) < 2
+    if is_one_model and results.setting and results.setting == results.default_setting:
         return "The default setting is the best of those tried"
-    over = results.get("gain_over_baseline") or {}
-    if over.get("difference") is not None and over["difference"] <= 0:
-        words = "The tuned model is not better than {baseline}"
-        return words.format(baseline=results["baseline"])
-    if not gain["real"]:
-        words = "Tuning changed nothing that {rows} could show"
-        return words.format(rows=counted(task_of(results), rows))
-    size = difference_in_words(metric, abs(gain["difference"]))
-    if gain["difference"] > 0:
-        words = "Tuning gained {size}, likely real"
-        if metric != "accuracy":
-            words = "Tuning improved {metric} by {size}, likely real"
-    else:
-        words = "Tuning lost {size}: the default setting is better here"
-    return words.format(size=size, metric=metric_in_short(metric))
-
-
-def listed(classes: tuple[str, ...]) -> str:
-    """Classes in a sentence: “a”, “b” and 3 others; few of them are named."""
-    named = [f"“{name}”" for name in classes[:NAMED]]
-    if rest := len(classes) - len(named):
-        named.append("1 other" if rest == 1 else f"{rest} others")
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-
-
-def line(results: dict[str, Any]) -> str:
-    """The scores, and the 95 % confidence interval of the gain."""
-    metric = results["metric"]
-    tuned = score_in_words(results["test"][metric], metric)
-    default = score_in_words(results["default_test"][metric], metric)
-    words = "{metric} on test {units} {tuned}, against {default} with the default setting"
+    if results.gain_over_baseline.is_missing:
+        return f"The tuned model is not better than {results.baseline}"
+    if not gain.real or gain.difference is None:
+        return f"Tuning changed nothing that {task_of(results).count_text(rows)} could show"
+    size = difference_text(metric, abs(gain.difference))
+    if not gain.is_positive:
+        return f"Tuning lost {size}: the default setting is better here"
     if metric == "accuracy":
-        words = "{tuned} of test {units} right, against {default} with the default setting"
+        return f"Tuning gained {size}, likely real"
+    return f"Tuning improved {metric_in_short(metric)} by {size}, likely real"
+
+
+def class_list_text(classes: tuple[str, ...]) -> str:
+    """Classes in a sentence: “a”, “b” and 3 others; few of them are named."""
+    quoted_names = [f"“{name}”" for name in classes[:MAX_NAMED_CLASSES]]
+    if unnamed_count := len(classes) - len(quoted_names):
+        quoted_names.append("1 other" if unnamed_count == 1 else f"{unnamed_count} others")
+    return (
+        quoted_names[0]
+        if len(quoted_names) == 1
+        else f"{', '.join(quoted_names[:-1])} and {quoted_names[-1]}"
+    )
+
+
+def scores_line(results: Results) -> str:
+    """The scores, and the 95 % confidence interval of the gain."""
+    metric, units = results.metric, task_of(results).units
+    tuned = score_text(results.test[metric], metric)
+    default = score_text(results.default_test[metric], metric)
     title = metric_in_short(metric)
-    values = {"units": units(task_of(results)), "tuned": tuned, "default": default}
-    said = words.format(metric=title[:1].upper() + title[1:], **values)
-    baseline = (results.get("baseline_test") or {}).get(metric)
+    sentence = f"{title[:1].upper()}{title[1:]} on test {units} {tuned}"
+    if metric == "accuracy":
+        sentence = f"{tuned} of test {units} right"
+    sentence += f", against {default} with the default setting"
+    baseline = results.baseline_test.get(metric)
     if baseline is not None:
-        words = "{said} and {score} knowing nothing"
-        said = words.format(said=said, score=score_in_words(baseline, metric))
-    if results.get("pairs"):
-        said = f"{found_in_short(results['pairs']['tuned'])} · {said}"
-    interval = _interval(results["gain"])
-    return f"{said} · {interval}" if interval else said
+        sentence += f" and {score_text(baseline, metric)} for the baseline"
+    if results.pairs is not None:
+        sentence = f"{pairs_summary(results.pairs.tuned)} · {sentence}"
+    interval = _interval(results.gain)
+    return f"{sentence} · {interval}" if interval else sentence
 
 
-def _interval(gain: dict[str, Any]) -> str:
+def _interval(gain: Gain) -> str:
     """The confidence interval of the gain; "" where there is none or no gain at all."""
-    low, high, metric = gain.get("low"), gain.get("high"), gain["metric"]
-    if low is None or high is None or low == high:
+    if gain.low is None or gain.high is None or gain.low == gain.high:
         return ""
-    unit = " points" if metric in SHARES else ""
-    words = "95\u00a0% confidence interval of the gain: {low} to {high}{unit}"
-    return words.format(low=_signed(metric, low), high=_signed(metric, high), unit=unit)
+    unit = " points" if gain.metric in SHARES else ""
+    low, high = (_signed_text(gain.metric, end) for end in (gain.low, gain.high))
+    return f"95\u00a0% confidence interval of the gain: {low} to {high}{unit}"
 
 
-def _signed(metric: str, value: float) -> str:
+def _signed_text(metric: str, value: float) -> str:
     sign = "+" if value > 0 else "−" if value < 0 else ""
-    size = fixed(100 * abs(value), 1) if metric in SHARES else plain(abs(value))
+    size = format_decimals(100 * abs(value), 1) if metric in SHARES else format_number(abs(value))
     return f"{sign}{size}"
 
 
-def in_plain_words(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
+def result_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
     """The panel: on which rows, how sure, how far validation was above, and what it took."""
-    said = (
+    sentences = (
         *which_models(results, started),
         *_on_which_rows(results, started),
-        *averaged_in_words(results),
-        *(costs_in_words(results["costs"]) if results.get("costs") else ()),
-        results.get("metric_reason", ""),
-        _how_sure(results, int(results.get("rows") or started.dataset.get("test_rows", 0))),
+        *average_sentences(results),
+        *(costs_text(results.costs) if results.costs is not None else ()),
+        results.metric_reason or "",
+        _how_sure(results, results.rows or started.dataset.test_rows),
         _against_baseline(results),
         _validation(results),
         _switched_off(results),
         _what_it_took(results, started),
         _failures(results),
-        evaluation_in_words(results),
-        *results.get("remarks", ()),
+        evaluation_text(results),
+        *results.remarks,
     )
-    return tuple(sentence for sentence in said if sentence)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
-def _on_which_rows(results: dict[str, Any], started: RunStarted) -> tuple[str, ...]:
-    aside = size_of_test_set(started.dataset) or counted("", 0)
-    if results.get("pairs"):
-        return pairs_in_words(results["pairs"])
-    if results.get("right"):
-        words = "On {tested}, {model} is right on {tuned}, the default setting on {default}."
-        right, whole = results["right"], results.get("sequences")
-        said = words.format(
-            tested=_tested(results, aside if whole else counted("", right["rows"])),
-            tuned=right["tuned"],
-            default=right["default"],
-            model=tuned_in_words(results),
+def _on_which_rows(results: Results, started: RunStarted) -> tuple[str, ...]:
+    aside = size_of_test_set(started.dataset) or Task.UNKNOWN.count_text(0)
+    if results.pairs is not None:
+        return pairs_text(results.pairs)
+    right, sequences, model = results.right, results.sequences, tuned_model_text(results)
+    if right is not None:
+        size = aside if sequences is not None else task_of(results).count_text(right.rows)
+        sentence = (
+            f"On {_test_set_text(results, size)}, {model} is right on {right.tuned}, the default "
+            f"setting on {right.default}."
         )
-        return (said, sequences_in_words(whole)) if whole else (said,)
-    metric = results["metric"]
-    words = "On {tested}, {model} has {metric} {tuned}, the default setting {default}."
-    said = words.format(
-        tested=_tested(results, aside),
-        model=tuned_in_words(results),
-        metric=metric_as_noun(metric),
-        tuned=score_in_words(results["test"][metric], metric),
-        default=score_in_words(results["default_test"][metric], metric),
+        return (sentence,) if sequences is None else (sentence, sequences_text(sequences))
+    metric = results.metric
+    tuned = score_text(results.test[metric], metric)
+    default = score_text(results.default_test[metric], metric)
+    sentence = (
+        f"On {_test_set_text(results, aside)}, {model} has {metric_as_noun(metric)} {tuned}, the "
+        f"default setting {default}."
     )
-    return (said,)
+    return (sentence,)
 
 
-def _tested(results: dict[str, Any], much: str) -> str:
+def _test_set_text(results: Results, row_count_text: str) -> str:
     """Which rows were tested: "the test set of 81 rows"."""
-    if results.get("folds"):
-        words = "all {much}, each tested once by {folds}-fold cross-validation"
-        return words.format(much=much, folds=results["folds"])
-    words = "the test file of {much}" if results.get("second_file") else ""
-    return (words or "the test set of {much}").format(much=much)
+    if results.folds:
+        return f"all {row_count_text}, each tested once by {results.folds}-fold cross-validation"
+    return f"the test {'file' if results.second_file else 'set'} of {row_count_text}"
 
 
-def _how_sure(results: dict[str, Any], rows: int) -> str:
-    gain, metric = results["gain"], results["metric"]
-    if gain.get("low") is None or gain.get("high") is None:
+def _how_sure(results: Results, rows: int) -> str:
+    gain, task = results.gain, task_of(results)
+    if gain.low is None or gain.high is None:
         return ""
-    if gain["low"] == gain["high"] == 0:
-        words = "Both do equally well on these {units}: there is no gain."
-        return words.format(units=units(task_of(results)))
-    said = _explained(gain)
-    if gain["real"] and gain["difference"] > 0:
-        words = "The gain is likely real. It could still be as small as {low}."
-        return f"{said} {words.format(low=difference_in_words(metric, gain['low']))}"
-    if gain["real"] and not results.get("validation"):
-        return f"{said} " + "The loss is likely real."
-    if gain["real"]:
-        words = "The loss is likely real: what looked best in validation is worse here."
-        return f"{said} {words}"
-    if gain["low"] > 0:
-        words = (
+    if gain.low == gain.high == 0:
+        return f"Both do equally well on these {task.units}: there is no gain."
+    if gain.real and gain.is_positive:
+        least = difference_text(results.metric, gain.low)
+        conclusion = f"The gain is likely real. It could still be as small as {least}."
+    elif gain.real and not results.validation:
+        conclusion = "The loss is likely real."
+    elif gain.real:
+        conclusion = "The loss is likely real: what looked best in validation is worse here."
+    elif gain.low > 0:
+        conclusion = (
             "The tuned model likely beats the default setting, but not the baseline: the gain is "
             "of no use."
         )
-        return f"{said} {words}"
-    words = "With {rows} chance alone makes such differences."
-    return f"{said} {words.format(rows=counted(task_of(results), rows))}"
+    else:
+        conclusion = f"With {task.count_text(rows)} chance alone makes such differences."
+    return f"{_interval_explanation(gain)} {conclusion}"
 
 
-def _explained(gain: dict[str, Any]) -> str:
+def _interval_explanation(gain: Gain) -> str:
     """The confidence interval and what such an interval means."""
-    words = "{interval}. Of 20 such intervals, 19 contain the true gain{test}."
     test = ""
-    if gain.get("p") is not None:
-        p = "p < 0.001" if gain["p"] < 0.001 else f"p = {plain(gain['p'], 2)}"
-        test = " ({method} test: {p})".format(method=gain["method"], p=p)
-    return words.format(interval=_interval(gain), test=test)
+    if gain.p is not None:
+        p_text = "p < 0.001" if gain.p < 0.001 else f"p = {format_number(gain.p, 2)}"
+        test = f" ({gain.method} test: {p_text})"
+    return f"{_interval(gain)}. Of 20 such intervals, 19 contain the true gain{test}."
 
 
-def _against_baseline(results: dict[str, Any]) -> str:
-    """What is gained over knowing nothing."""
-    over = results.get("gain_over_baseline") or {}
-    if over.get("difference") is None:
+def _against_baseline(results: Results) -> str:
+    difference, metric = results.gain_over_baseline.difference, results.metric
+    if difference is None:
         return ""
-    metric, baseline = results["metric"], results["baseline"]
-    score = (results.get("baseline_test") or {}).get(metric)
-    words = "Knowing nothing ({baseline}) gives {score}; {model} is {size} better."
-    if over["difference"] <= 0:
-        words = "Knowing nothing ({baseline}) gives {score}, which is no worse."
-    return words.format(
-        baseline=baseline,
-        score=score_in_words(score, metric),
-        model=tuned_in_words(results),
-        size=difference_in_words(metric, abs(over["difference"])),
-    )
+    score = score_text(results.baseline_test.get(metric), metric)
+    sentence = f"The baseline ({results.baseline}) gives {score}"
+    if difference <= 0:
+        return f"{sentence}, which is no worse."
+    size = difference_text(metric, difference)
+    return f"{sentence}; {tuned_model_text(results)} is {size} better."
 
 
-def _validation(results: dict[str, Any]) -> str:
+def _validation(results: Results) -> str:
     """How far the validation score was above the test score, and whether that is chance."""
-    metric = results["metric"]
-    difference = results.get("optimism", results.get("flattery"))  # as earlier versions had it
-    score = results.get("validation", {}).get(metric)
-    if not results.get("validation"):
+    metric = results.metric
+    difference, error = results.optimism, results.optimism_error
+    if difference is None:
+        difference, error = results.flattery, results.flattery_error  # as earlier versions had it
+    score = results.validation.get(metric)
+    if not results.validation:
         return "No validation data was used: the test score is the only one."
     if difference is None or score is None:  # held-out rows gave a loss, not this metric
         return ""
-    if any(remark.startswith(WARNINGS) for remark in results.get("remarks", ())):
+    if any(remark.startswith(WARNINGS) for remark in results.remarks):
         return ""  # said there
-    said = score_in_words(score, metric)
+    validation_score = score_text(score, metric)
     if difference <= 0:
-        return f"The validation score, {said}, was no better than the test score."
-    words = "The validation score, {score}, was {size} {way} the test score{chance}."
-    error = results.get("optimism_error", results.get("flattery_error"))
-    within = error is not None and difference <= SURE * error
-    return words.format(
-        score=said,
-        size=difference_in_words(metric, difference),
-        way="above" if results.get("maximize", True) else "below",
-        chance=", no more than chance explains" if within else "",
+        return f"The validation score, {validation_score}, was no better than the test score."
+    is_chance = error is not None and difference <= SURE * error
+    return (
+        f"The validation score, {validation_score}, was {difference_text(metric, difference)} "
+        f"{'above' if results.maximize else 'below'} the test score"
+        f"{', no more than chance explains' if is_chance else ''}."
     )
 
 
-def _switched_off(results: dict[str, Any]) -> str:
-    groups = results.get("switched_off") or []
+def _switched_off(results: Results) -> str:
+    groups = results.switched_off
     if not groups:
         return ""
-    names = ", ".join(f"“{group}”" for group in groups[:LISTED])
-    if len(groups) > LISTED:
-        words = "{names} and {count} more"
-        names = words.format(names=names, count=len(groups) - LISTED)
+    names = ", ".join(f"“{group}”" for group in groups[:MAX_LISTED_GROUPS])
+    if len(groups) > MAX_LISTED_GROUPS:
+        names += f" and {len(groups) - MAX_LISTED_GROUPS} more"
     return f"Switched off, because they add nothing: {names}."
 
 
-def _what_it_took(results: dict[str, Any], started: RunStarted) -> str:
-    values = {
-        "fits": results["fits"],
-        "trials": results["trials"],
-        "time": duration_in_words(results["seconds"]),
-    }
-    if results["trials"]:
-        said = "{trials} settings were tried in {time}, with {fits} fits.".format(**values)
-    else:
-        said = "Learning needed {fits} fits, and the whole run {time}.".format(**values)
+def _what_it_took(results: Results, started: RunStarted) -> str:
+    time = duration_text(results.seconds)
+    sentence = f"Learning needed {results.fits} fits, and the whole run {time}."
+    if results.trials:
+        sentence = f"{results.trials} settings were tried in {time}, with {results.fits} fits."
     needed = grid_fits(started)
-    if needed is None or needed <= results["fits"]:
-        return said
-    if needed > MOST_GRID:
-        return f"{said} " + "A grid search over as much would never end."
-    words = "A grid search would have needed {needed}."
-    if started.kind == "penalties" and len(started.groups) > 1:
-        words = "A grid search for one common penalty would have needed {needed}."
-    return f"{said} {words.format(needed=f'{needed:,}')}"
+    if needed is None or needed <= results.fits:
+        return sentence
+    if needed > MAX_GRID_FITS:
+        return f"{sentence} A grid search over as much would never end."
+    has_groups = started.kind == "penalties" and len(started.groups) > 1
+    aim = " for one common penalty" if has_groups else ""
+    return f"{sentence} A grid search{aim} would have needed {needed:,}."
 
 
 def grid_fits(started: RunStarted) -> int | None:
@@ -283,22 +254,21 @@ def grid_fits(started: RunStarted) -> int | None:
 
     For penalties it is the search for a single one: a grid over every group's would never end.
     """
-    folds = int(started.plan.get("folds", 5))
+    folds = started.run_plan.folds
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1
-    unlike = lists_values(started.plan.get("strategy", "")) or tunes_several(started)
+    unlike = lists_values(started.run_plan.strategy) or tunes_several(started)
     if unlike or not started.space:
         return None
     points = 1
-    for axis in filter(varies, started.space):
-        points *= len(axis["choices"]) if axis["kind"] == "choice" else GRID
+    for axis in started.space:
+        if axis.is_free:
+            points *= len(axis.choices) if axis.kind == "choice" else GRID
     return points * folds + 1
 
 
-def _failures(results: dict[str, Any]) -> str:
-    failed = results.get("failed", 0)
-    if not failed:
+def _failures(results: Results) -> str:
+    if not results.failed:
         return ""
-    if failed == 1:
-        return "One trial failed; the Tune page says why."
-    return f"{failed} trials failed; the Tune page says why."
+    count_text = "One trial" if results.failed == 1 else f"{results.failed} trials"
+    return f"{count_text} failed; the Tune page says why."

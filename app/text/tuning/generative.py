@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from app.text.numbers import percent
+from app.text.number_format import percent
 from core.tuning.events import ImagesDrawn, TopicsFound
 
 NAMED_TOPICS, NAMED_WORDS = 2, 4
 
 
-def of_topics(event: TopicsFound) -> str:
+def topics_text(event: TopicsFound) -> str:
     """How many topics there are, and the words of the largest; "" where there are none."""
     if not event.topics:
         return ""
-    named = [
+    topic_texts = [
         "“{words}” ({share} of all words)".format(
             words=", ".join(topic.words[:NAMED_WORDS]), share=percent(topic.share)
         )
@@ -28,18 +28,18 @@ def of_topics(event: TopicsFound) -> str:
             "{named}."
         )
     return words.format(
-        count=event.count, documents=f"{event.documents:,}", named=" and ".join(named)
+        count=event.count, documents=f"{event.documents:,}", named=" and ".join(topic_texts)
     )
 
 
-def of_pictures(event: ImagesDrawn) -> str:
-    """That the model's own pictures are made up, and what the blurred ones are."""
+def pictures_text(event: ImagesDrawn) -> str:
+    """That the model's own pictures are generated, and what the blurred ones are."""
     if not event.samples:
         return ""
     words = (
-        "The best setting so far draws {count} pictures that are made up: no such picture is in "
-        "the data, the model makes them from hidden causes at random."
+        "The best setting so far generates {count} pictures: no such picture is in the data, the "
+        "model draws them at random from its latent variables."
     )
-    seen = "Beside them are pictures of the data as they come back through those causes."
-    said = words.format(count=len(event.samples))
-    return f"{said} {seen}" if event.reconstructions else said
+    seen = "Beside them are pictures of the data as they are reconstructed from these."
+    sentence = words.format(count=len(event.samples))
+    return f"{sentence} {seen}" if event.reconstructions else sentence

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from app.text.numbers import plain
-from app.text.scores import duration_in_words, metric_in_short
-from core.estimators.settings import noun_of, own_setting
+from app.text.number_format import format_number
+from app.text.score_text import duration_text, metric_in_short
+from core.estimators.model_settings import model_and_values, noun_of
 from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
 from core.tuning.plan import Plan
-from core.tuning.runs.one_model import models_of
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.model_run_state import models_of
+from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.strategies.registry import STRATEGIES
 
 STALE = 5  # trials without improvement that are worth a word
 STILL = 1e-4  # relative change of the objective that counts as none
 
 
-def model_in_words(model: str) -> str:
+def model_text(model: str) -> str:
     """A model inside a sentence."""
     return noun_of(model)
 
 
-def title(run: RunState) -> str:
+def run_title(run: RunState) -> str:
     """What is being tuned."""
     if not run.started.plan:
         return "Tuning"
-    model = model_in_words(str(run.started.plan.get("model", "")))
-    if run.several:
+    model = model_text(run.started.run_plan.model)
+    if run.tunes_several_models:
         return f"Finding the best of {len(models_of(run.started))} models"
     if run.learns_penalties:
         if len(run.started.groups) > 1:
-            if run.started.dataset.get("task") in ("sequence", "structure"):
+            if run.started.dataset.task.is_structured:
                 return "Learning one penalty for each group of weights"
             return "Learning one penalty for each group of columns"
         return f"Learning the penalty of {model}"
@@ -45,16 +45,15 @@ def how_far(run: RunState, elapsed: float) -> str:
         run: what has happened so far.
         elapsed: seconds since it began, pauses left out.
     """
-    minutes = run.started.plan.get("minutes") if run.started.plan else None
-    time = clock(elapsed)
+    minutes, time = run.started.run_plan.minutes, clock_text(elapsed)
     if minutes:
-        time = f"{time} of {clock(60 * float(minutes))}"
-    return f"{_done(run)}, {time}"
+        time = f"{time} of {clock_text(60 * minutes)}"
+    return f"{_done_text(run)}, {time}"
 
 
-def _done(run: RunState) -> str:
+def _done_text(run: RunState) -> str:
     if run.learns_penalties:
-        return f"Step {run.step.step if run.step is not None else 0}"
+        return f"Step {run.last_step.step if run.last_step is not None else 0}"
     done = len(run.trials)
     if run.total:
         return f"{done} of {run.total}"
@@ -64,7 +63,7 @@ def _done(run: RunState) -> str:
 def before_the_start(plan: Plan | None, elapsed: float) -> str:
     """How far a run is of which nothing is known yet: "0 of 40, 2 s"."""
     if plan is None:
-        return clock(elapsed)
+        return clock_text(elapsed)
     learns = plan.strategy in STRATEGIES and STRATEGIES[plan.strategy].kind != "trials"
     total = plan.trials
     if total is None and plan.minutes is None and plan.strategy in STRATEGIES:
@@ -74,45 +73,45 @@ def before_the_start(plan: Plan | None, elapsed: float) -> str:
         kind="penalties" if learns else "trials",
         total=0 if learns else total or 0,
     )
-    return how_far(folded([started]), elapsed)
+    return how_far(state_from_events([started]), elapsed)
 
 
-def clock(seconds: float) -> str:
+def clock_text(seconds: float) -> str:
     """A time that runs, in whole seconds: "12 s", "1 min", "1 min 5 s", "2 h 3 min"."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    whole_seconds = int(seconds)
+    if whole_seconds < 60:
+        return f"{whole_seconds} s"
+    minutes, seconds_rest = divmod(whole_seconds, 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        return f"{minutes} min {seconds_rest} s" if seconds_rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
 def window_title(run: RunState, elapsed: float) -> str:
     """The progress and the dataset: "12 of 40 – iris"."""
-    name = str(run.started.dataset.get("name", "")).removesuffix(".csv")
+    name = run.started.dataset.name.removesuffix(".csv")
     far = how_far(run, elapsed)
     if not run.learns_penalties and run.total:
         far = far.split(",")[0]
     return " – ".join(filter(None, (far, name)))
 
 
-def share(run: RunState, state: str) -> float | None:
+def done_share(run: RunState, state: str) -> float | None:
     """How much of the run is done, 0 to 1; None where nobody can say."""
     if state == "finished":
         return 1.0
     if run.fold is not None:
         return run.fold.fold / run.fold.folds
-    left = run.seconds_left
+    seconds_left = run.seconds_left
     if run.learns_penalties or not run.total:
-        if left is None or run.seconds + left <= 0:
+        if seconds_left is None or run.seconds + seconds_left <= 0:
             return None
-        return run.seconds / (run.seconds + left)
+        return run.seconds / (run.seconds + seconds_left)
     return min(1.0, len(run.trials) / run.total)
 
 
-def line(run: RunState, state: str, elapsed: float | None = None) -> str:
+def progress_text(run: RunState, state: str, elapsed: float | None = None) -> str:
     """How far, how good, how long, in one line.
 
     Args:
@@ -121,62 +120,72 @@ def line(run: RunState, state: str, elapsed: float | None = None) -> str:
         elapsed: seconds that it has taken by now; None for those until the last event.
     """
     over = state == "finished" and run.ended is not None
-    far = _done(run) if over else how_far(run, run.seconds if elapsed is None else elapsed)
-    parts = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
+    far = _done_text(run) if over else how_far(run, run.seconds if elapsed is None else elapsed)
+    phrases = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
     if run.fold is not None and run.ended is None:
-        parts.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
+        phrases.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
     elif state == "running" and run.tuning_ended is not None and run.ended is None:
-        parts.insert(0, _state_in_words("stopping"))
+        phrases.insert(0, _state_text("stopping"))
     elif state == "running":
-        parts += _time_left(run)
-    elif state == "stopping" and not run.done:
-        parts.insert(0, "Stopping")
+        phrases += _time_left(run)
+    elif state == "stopping" and not run.done_count:
+        phrases.insert(0, "Stopping")
     elif state in ("paused", "stopping", "interrupted"):
-        parts.insert(0, _state_in_words(state))
+        phrases.insert(0, _state_text(state))
     elif over:
-        parts.append(f"took {duration_in_words(run.seconds)}")
-    return " · ".join(parts)
+        phrases.append(f"took {duration_text(run.seconds)}")
+    return " · ".join(phrases)
 
 
 def _of_trials(run: RunState) -> list[str]:
-    if run.several:
-        return [*_of_several(run), *_of_nothing(run)]
+    if run.tunes_several_models:
+        return [*_of_several(run), *_of_baseline(run)]
     if run.ensemble is not None:
-        return [*_of_average(run, run.ensemble), *_of_nothing(run)]
-    parts = _of_best(run)
-    if run.default is not None:
-        parts.append(f"default setting {plain(run.default.score)}")
-    parts += _of_nothing(run)
+        return [*_of_average(run, run.ensemble), *_of_baseline(run)]
+    phrases = _of_best(run)
+    if run.default_trial is not None:
+        phrases.append(f"default setting {format_number(run.default_trial.score)}")
+    phrases += _of_baseline(run)
     if run.without_improvement >= STALE:
-        parts.append(f"no improvement for {run.without_improvement} trials")
-    return parts
+        phrases.append(f"no improvement for {run.without_improvement} trials")
+    return phrases
 
 
-def _of_nothing(run: RunState) -> list[str]:
-    """The score of knowing nothing of the columns, beside other scores."""
+def _of_baseline(run: RunState) -> list[str]:
+    """The score of the baseline, beside other scores."""
     baseline = run.started.baseline
-    return [] if baseline is None or run.best is None else [f"knowing nothing {plain(baseline)}"]
+    return (
+        []
+        if baseline is None or run.best_trial is None
+        else [f"baseline {format_number(baseline)}"]
+    )
 
 
 def _of_best(run: RunState) -> list[str]:
     metric = metric_in_short(run.started.metric)
-    return [] if run.best is None else [f"best {metric} {plain(run.best.score)}"]
+    return (
+        [] if run.best_trial is None else [f"best {metric} {format_number(run.best_trial.score)}"]
+    )
 
 
 def _of_several(run: RunState) -> list[str]:
     """Which model leads and with what, and how good the average is on rows that did not choose."""
-    if run.best is None:
-        looked = len(run.looks)
-        return [f"first look at {looked} of {len(models_of(run.started))} models"] if looked else []
-    of, _ = own_setting(str(run.started.plan["model"]), run.best.setting)
+    if run.best_trial is None:
+        screened_count = len(run.looks)
+        return (
+            [f"screening: {screened_count} of {len(models_of(run.started))} models"]
+            if screened_count
+            else []
+        )
+    model, _ = model_and_values(run.started.run_plan.model, run.best_trial.setting)
     metric = metric_in_short(run.started.metric)
-    parts = [f"best {metric} {plain(run.best.score)} by {noun_of(of)}"]
-    many = len(run.ensemble.members) if run.ensemble is not None else 0
-    if many > 1 and run.ensemble is not None and run.ensemble.average is not None:
-        parts.append(f"average of {many} models {plain(run.ensemble.average)}")
+    phrases = [f"best {metric} {format_number(run.best_trial.score)} by {noun_of(model)}"]
+    member_count = len(run.ensemble.members) if run.ensemble is not None else 0
+    if member_count > 1 and run.ensemble is not None and run.ensemble.average is not None:
+        phrases.append(f"average of {member_count} models {format_number(run.ensemble.average)}")
     if run.without_improvement >= STALE:
-        parts.append(f"no improvement for {run.without_improvement} trials")
-    return parts
+        phrases.append(f"no improvement for {run.without_improvement} trials")
+    return phrases
 
 
 def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
@@ -185,39 +194,39 @@ def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
     words = "one model in the average" if count == 1 else f"{count} models in the average"
     if ensemble.average is None:
         return [words, *_of_best(run)]
-    return [words, f"{metric_in_short(run.started.metric)} {plain(ensemble.average)}"]
+    return [words, f"{metric_in_short(run.started.metric)} {format_number(ensemble.average)}"]
 
 
 def _of_steps(run: RunState) -> list[str]:
-    last = run.step
+    last = run.last_step
     if last is None:
         return []
     by_gradient = isinstance(last, HyperGradientStep)
     values = [step.holdout_loss for step in run.gradients[-2:]]
     if not by_gradient:
         values = [step.objective for step in run.steps[-2:]]
-    words = f"{'held-out error' if by_gradient else 'objective'} {plain(values[-1], 4)}"
+    words = f"{'held-out error' if by_gradient else 'objective'} {format_number(values[-1], 4)}"
     if len(values) > 1 and run.ended is None:
         before, value = values
         still = abs(before - value) <= STILL * abs(before)
         moving = "falling" if value < before else "rising"
         words = f"{words}, {'hardly moving' if still else moving}"
-    parts = [words]
+    phrases = [words]
     if not by_gradient:
-        parts.append("no validation data needed")
-    return parts
+        phrases.append("no validation data needed")
+    return phrases
 
 
 def _time_left(run: RunState) -> list[str]:
-    left = run.seconds_left
-    if left is None:
+    seconds_left = run.seconds_left
+    if seconds_left is None:
         return []
-    if left < 1:
+    if seconds_left < 1:
         return ["nearly done"]
-    return [f"about {duration_in_words(left)} left"]
+    return [f"about {duration_text(seconds_left)} left"]
 
 
-def _state_in_words(state: str) -> str:
+def _state_text(state: str) -> str:
     return {
         "paused": "Paused",
         "stopping": "Working out the results",

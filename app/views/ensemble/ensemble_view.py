@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from app.look import appearance
-from app.text.scores import metric_in_short
+from app.text.score_text import metric_in_short
 from app.views.plot.view import View
 from core.tuning.events import RunStarted
 
 # Values further from the best than so many times the middle one are not shown.
 REACH = 4.0
-FEW = 4  # values that are all shown
+MIN_VALUES_TO_CUT = 4  # values that are all shown
 
 
 class EnsembleView(View):
@@ -28,9 +28,9 @@ class EnsembleView(View):
         """The metric's shortest name."""
         return metric_in_short(self.run.started.metric)
 
-    def better_by(self, one: float, other: float) -> float:
+    def better_by(self, first: float, second: float) -> float:
         """How much better one score is than another; below 0 where it is worse."""
-        return one - other if self.run.started.maximize else other - one
+        return first - second if self.run.started.maximize else second - first
 
 
 def average_colour() -> str:
@@ -46,7 +46,7 @@ def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> t
     finite = np.sort(values[np.isfinite(values)])
     if not len(finite):
         return math.nan, math.nan
-    if len(finite) < FEW:
+    if len(finite) < MIN_VALUES_TO_CUT:
         return float(finite[0]), float(finite[-1])
     ordered = finite[::-1] if maximize else finite
     far = np.abs(ordered - ordered[0])

@@ -15,7 +15,9 @@ from app.views.plot.axes import small_font
 EDGE, GAP = 6, 6  # pixels around everything, and between pictures
 APART = 8  # pixels between two rows
 BESIDE = 24  # pixels between the last row and the others, if it stands beside them
-WHOLE = 3  # screen points a point, from which on there is no fraction: all points are alike then
+MIN_INTEGER_SCALE = (
+    3  # screen points a point, from which on there is no fraction: all points are alike then
+)
 LARGEST = 150  # pixels of a picture's longer side
 
 
@@ -38,7 +40,7 @@ class _Placed:
 
     def words_height(self) -> float:
         """Pixels of the caption and of the words below it."""
-        return _line() * (2 if self.row.words else 1)
+        return _line_height() * (2 if self.row.words else 1)
 
 
 def grey_picture(values: Sequence[float], height: int, width: int) -> QImage:
@@ -58,7 +60,7 @@ class PictureRows:
 
     def __init__(self) -> None:
         self.rows: list[_Placed] = []
-        self.least = 0.0
+        self.min_height = 0.0
 
     def set_data(self, rows: Sequence[PictureRow]) -> None:
         """Other pictures, all of one size."""
@@ -69,15 +71,15 @@ class PictureRows:
         if not self.rows:
             return 0.0
         above, room = self.rows[:-1], width - 2 * EDGE
-        wide, tall = self._limits(self.rows, room, height)
+        wide, tall = self._max_scales(self.rows, room, height)
         if above:
-            further = _columns(self.rows[-1], len(above))
-            beside = self._limits(above, room - BESIDE + GAP, height, further)
+            further = _column_count(self.rows[-1], len(above))
+            beside = self._max_scales(above, room - BESIDE + GAP, height, further)
             if min(beside) > min(wide, tall):
-                return self._place_beside(_scale(*beside))
-        return self._place(self.rows, _scale(wide, tall), room)
+                return self._place_beside(_picture_scale(*beside))
+        return self._stack_rows(self.rows, _picture_scale(wide, tall), room)
 
-    def _limits(
+    def _max_scales(
         self, rows: list[_Placed], width: float, height: float, further: int = 0
     ) -> tuple[float, float]:
         """Screen points for a point of a picture at most, for the width and for the height.
@@ -85,22 +87,22 @@ class PictureRows:
         Each row has a line of its own, and so many `further` pictures stand beside the longest.
         """
         size = self.rows[0].row.pictures[0].size()
-        across = max(_columns(placed, 1) for placed in rows) + further
+        across = max(_column_count(placed, 1) for placed in rows) + further
         wide = ((width + GAP) / across - GAP) / size.width()
         words = sum(placed.words_height() for placed in rows)
         tall = (height - 2 * EDGE - words - APART * (len(rows) - 1)) / len(rows) / size.height()
         return min(wide, LARGEST / max(size.width(), size.height())), tall
 
-    def _place(self, rows: list[_Placed], scale: float, room: float) -> float:
+    def _stack_rows(self, rows: list[_Placed], scale: float, room: float) -> float:
         """One row below the other; where the last one ends."""
         size = self.rows[0].row.pictures[0].size()
         wide, tall, top = size.width() * scale, size.height() * scale, float(EDGE)
         for placed in rows:
-            placed.caption = QRectF(EDGE, top, room, _line())
+            placed.caption = QRectF(EDGE, top, room, _line_height())
             top += placed.words_height()
             count = len(placed.row.pictures)
             placed.boxes = [
-                QRectF(EDGE + at * (wide + GAP), top, wide, tall) for at in range(count)
+                QRectF(EDGE + index * (wide + GAP), top, wide, tall) for index in range(count)
             ]
             top += tall + APART
         return top - APART + EDGE
@@ -109,58 +111,58 @@ class PictureRows:
         """The last row at the right of the others, its lines at their heights."""
         above, last = self.rows[:-1], self.rows[-1]
         right = 0.0
-        low = self._place(above, scale, 0.0)
+        low = self._stack_rows(above, scale, 0.0)
         for placed in above:
             right = max(right, placed.boxes[-1].right())
         for placed in above:
             placed.caption.setWidth(right - EDGE)
-        lines, columns = [placed.boxes[0] for placed in above], _columns(last, len(above))
+        lines, columns = [placed.boxes[0] for placed in above], _column_count(last, len(above))
         step = lines[0].width() + GAP
         last.boxes = [
-            lines[at // columns].translated(right - EDGE + BESIDE + at % columns * step, 0)
-            for at in range(len(last.row.pictures))
+            lines[index // columns].translated(right - EDGE + BESIDE + index % columns * step, 0)
+            for index in range(len(last.row.pictures))
         ]
-        last.caption = QRectF(right + BESIDE, EDGE, columns * step - GAP, _line())
+        last.caption = QRectF(right + BESIDE, EDGE, columns * step - GAP, _line_height())
         return low
 
     def paint(self, painter: QPainter) -> None:
         """Every row: its caption, the words, the pictures."""
         theme, metrics = appearance.current(), QFontMetricsF(small_font())
-        left, elide = int(Qt.AlignmentFlag.AlignLeft), Qt.TextElideMode.ElideRight
+        alignment, elide = int(Qt.AlignmentFlag.AlignLeft), Qt.TextElideMode.ElideRight
         painter.setFont(small_font())
         for placed in self.rows:
             painter.setPen(QColor(theme.ink))
-            said = metrics.elidedText(placed.row.caption, elide, placed.caption.width())
-            painter.drawText(placed.caption, left, said)
+            caption = metrics.elidedText(placed.row.caption, elide, placed.caption.width())
+            painter.drawText(placed.caption, alignment, caption)
             painter.setPen(QColor(theme.muted))
             for word, box in zip(placed.row.words, placed.boxes, strict=False):
-                above = QRectF(box.left(), box.top() - _line(), box.width(), _line())
-                painter.drawText(above, left, metrics.elidedText(word, elide, box.width()))
+                above = QRectF(box.left(), box.top() - _line_height(), box.width(), _line_height())
+                painter.drawText(above, alignment, metrics.elidedText(word, elide, box.width()))
             for picture, box in zip(placed.row.pictures, placed.boxes, strict=True):
                 _paint_picture(painter, picture, box)
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """The caption of the row, and the word of the picture."""
         for placed in self.rows:
-            for at, box in enumerate(placed.boxes):
-                if box.contains(place):
-                    word = placed.row.words[at] if placed.row.words else ""
+            for index, box in enumerate(placed.boxes):
+                if box.contains(position):
+                    word = placed.row.words[index] if placed.row.words else ""
                     return f"{placed.row.caption}: {word}" if word else placed.row.caption
         return ""
 
 
-def _scale(wide: float, tall: float) -> float:
+def _picture_scale(wide: float, tall: float) -> float:
     """Screen points for a point of a picture; low rows scroll instead of making them tiny."""
     fit = min(wide, max(tall, wide / 2))
-    return float(int(fit)) if fit >= WHOLE else fit
+    return float(int(fit)) if fit >= MIN_INTEGER_SCALE else fit
 
 
-def _line() -> float:
+def _line_height() -> float:
     """Pixels of a line of words."""
     return QFontMetricsF(small_font()).height() + 2
 
 
-def _columns(placed: _Placed, lines: int) -> int:
+def _column_count(placed: _Placed, lines: int) -> int:
     """How many pictures of a row stand side by side in so many lines."""
     return -(-len(placed.row.pictures) // lines)
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from app.look import appearance
-from app.text.numbers import percent
+from app.text.number_format import percent
 from app.views.plot.axes import small_font
-from app.views.plot.legend import Entry, height_of, paint_entries
+from app.views.plot.legend import LegendEntry, height_of, paint_entries
 from core.tuning.payloads import Topic
 from resources.theme import FONT_SMALL, RADIUS
 
@@ -29,7 +29,7 @@ class _Card:
     """A topic's card: its own place, and the place of every word on the page."""
 
     topic: Topic
-    place: QRectF = field(default_factory=QRectF)
+    outline: QRectF = field(default_factory=QRectF)
     words: list[tuple[str, QFont, QRectF]] = field(default_factory=list)
 
 
@@ -38,15 +38,15 @@ class TopicCards:
 
     def __init__(self) -> None:
         self.cards: list[_Card] = []
-        self.least = 0.0
-        self._said = ""
-        self._entries: list[Entry] = []
+        self.min_height = 0.0
+        self._heading = ""
+        self._entries: list[LegendEntry] = []
         self._width = 0.0
 
-    def set_data(self, topics: Sequence[Topic], said: str, entries: list[Entry]) -> None:
+    def set_data(self, topics: Sequence[Topic], heading: str, entries: list[LegendEntry]) -> None:
         """Other topics, a line about them, and what bars and sizes mean."""
         self.cards = [_Card(topic) for topic in topics]
-        self._said, self._entries = said, entries
+        self._heading, self._entries = heading, entries
 
     def lay_out(self, width: float, height: float) -> float:
         """As many cards side by side as have room for their words; rows as tall as they need."""
@@ -58,14 +58,14 @@ class TopicCards:
         wide = (room - GAP * (across - 1)) / across
         for first in range(0, len(self.cards), across):
             row = self.cards[first : first + across]
-            for at, card in enumerate(row):
-                _place_words(card, EDGE + at * (wide + GAP), top, wide)
-            tall = max(card.place.height() for card in row)
+            for column, card in enumerate(row):
+                _place_words(card, EDGE + column * (wide + GAP), top, wide)
+            tall = max(card.outline.height() for card in row)
             for card in row:
-                card.place.setHeight(tall)
+                card.outline.setHeight(tall)
             top += tall + GAP
             if first < SEEN * across:
-                self.least = top - GAP + EDGE
+                self.min_height = top - GAP + EDGE
         return top - GAP + EDGE
 
     def paint(self, painter: QPainter) -> None:
@@ -74,20 +74,20 @@ class TopicCards:
         metrics, room = QFontMetricsF(small_font()), self._width - 2 * EDGE
         painter.setFont(small_font())
         painter.setPen(QColor(appearance.current().ink))
-        said = metrics.elidedText(self._said, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QPointF(EDGE, EDGE + metrics.ascent()), said)
+        heading = metrics.elidedText(self._heading, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QPointF(EDGE, EDGE + metrics.ascent()), heading)
         below = EDGE + metrics.height() + 2
         paint_entries(painter, self._entries, QRectF(EDGE, below, room, 0))
-        most = max((card.topic.share for card in self.cards), default=0.0)
+        largest_share = max((card.topic.share for card in self.cards), default=0.0)
         for card in self.cards:
-            _paint_card(painter, card, most)
+            _paint_card(painter, card, largest_share)
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """A word and how likely it is in its topic."""
         for card in self.cards:
             pairs = zip(card.words, card.topic.weights, strict=True)
             for (word, _, box), weight in pairs:
-                if box.contains(place):
+                if box.contains(position):
                     return f"{word}: {percent(weight)}"
         return ""
 
@@ -99,17 +99,17 @@ def _place_words(card: _Card, left: float, top: float, width: float) -> None:
     card.words, line = [], list[tuple[str, QFont, float]]()
     strongest = max(card.topic.weights, default=1.0) or 1.0
     for word, weight in zip(card.topic.words, card.topic.weights, strict=True):
-        font = _font(weight / strongest)
+        font = _word_font(weight / strongest)
         metrics = QFontMetricsF(font)
-        said = metrics.elidedText(word, Qt.TextElideMode.ElideRight, right - left - INSIDE)
-        wide = metrics.horizontalAdvance(said)
+        shown_word = metrics.elidedText(word, Qt.TextElideMode.ElideRight, right - left - INSIDE)
+        wide = metrics.horizontalAdvance(shown_word)
         if line and x + wide > right:
             y = _end_line(card, line, y)
             x, line = left + INSIDE, []
-        line.append((said, font, x))
+        line.append((shown_word, font, x))
         x += wide + BETWEEN
     y = _end_line(card, line, y)
-    card.place = QRectF(left, top, width, y + INSIDE - 2 - top)
+    card.outline = QRectF(left, top, width, y + INSIDE - 2 - top)
 
 
 def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> float:
@@ -118,34 +118,35 @@ def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> 
     below = max((QFontMetricsF(font).descent() for _, font, _ in line), default=0.0)
     for word, font, x in line:
         metrics = QFontMetricsF(font)
-        box = QRectF(x, top + above - metrics.ascent(), metrics.horizontalAdvance(word) + 1,
-                     metrics.height())  # fmt: skip
+        box = QRectF(
+            x, top + above - metrics.ascent(), metrics.horizontalAdvance(word) + 1, metrics.height()
+        )
         card.words.append((word, font, box))
     return top + above + below
 
 
-def _font(strength: float) -> QFont:
+def _word_font(strength: float) -> QFont:
     """The font of a word that is so likely beside the likeliest one; areas compare, not heights."""
     font = QFont(small_font())
     font.setPointSizeF(appearance.points(FONT_SMALL + (LARGEST - FONT_SMALL) * strength**0.5))
     return font
 
 
-def _paint_card(painter: QPainter, card: _Card, most: float) -> None:
-    theme, place = appearance.current(), card.place
+def _paint_card(painter: QPainter, card: _Card, largest_share: float) -> None:
+    theme, outline = appearance.current(), card.outline
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(theme.line), 1))
-    painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+    painter.drawRoundedRect(outline.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
     bold = QFont(small_font())
     bold.setBold(True)
-    metrics, said = QFontMetricsF(bold), percent(card.topic.share)
-    wide = max(metrics.horizontalAdvance(said), metrics.horizontalAdvance(percent(0.055)))
-    head = QRectF(place.left() + INSIDE, place.top() + INSIDE - 2, wide, metrics.height())
+    metrics, share_text = QFontMetricsF(bold), percent(card.topic.share)
+    wide = max(metrics.horizontalAdvance(share_text), metrics.horizontalAdvance(percent(0.055)))
+    head = QRectF(outline.left() + INSIDE, outline.top() + INSIDE - 2, wide, metrics.height())
     painter.setFont(bold)
     painter.setPen(QColor(theme.ink))
-    painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), said)
-    room = place.right() - INSIDE - head.right() - 6
-    share = card.topic.share / most if most > 0 else 0.0
+    painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), share_text)
+    room = outline.right() - INSIDE - head.right() - 6
+    share = card.topic.share / largest_share if largest_share > 0 else 0.0
     bar = QRectF(head.right() + 6, head.center().y() - BAR / 2, max(1.0, room * share), BAR)
     painter.fillRect(bar, QColor(theme.model))
     for word, font, box in card.words:

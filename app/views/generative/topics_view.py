@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from app.look import appearance
-from app.text.numbers import percent
+from app.text.number_format import percent
 from app.views.generative.topic_cards import BAR, TopicCards
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
-from app.views.plot.legend import Entry
+from app.views.plot.legend import LegendEntry
 from app.views.plot.painted_page import PaintedView
 from core.tuning.events import RunStarted, TopicsFound
 from core.tuning.payloads import Topic
@@ -31,7 +31,7 @@ class TopicsView(PaintedView):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs that find topics."""
-        return started.dataset.get("task") == "topics"
+        return not started.dataset.task.has_target
 
     def make_drawing(self) -> TopicCards:
         """A card a topic."""
@@ -39,34 +39,34 @@ class TopicsView(PaintedView):
         return self.cards
 
     @property
-    def found(self) -> TopicsFound | None:
-        """The latest topics."""
-        return self.run.topics
+    def latest_topics(self) -> TopicsFound:
+        """The latest topics; empty before the first."""
+        return self.run.topics or TopicsFound()
 
     def has_content(self) -> bool:
         """From the first trial that shows some."""
-        return self.found is not None and bool(self.found.topics)
+        return bool(self.shown_topics())
 
-    def topics(self) -> list[Topic]:
+    def shown_topics(self) -> list[Topic]:
         """The topics that are shown, the largest first."""
-        return self.found.topics if self.found is not None else []
+        return self.latest_topics.topics
 
-    def said(self) -> str:
+    def heading_text(self) -> str:
         """Which topics they are."""
-        count, seen = self.found.count, len(self.found.topics)
+        count, seen = self.latest_topics.count, len(self.latest_topics.topics)
         words = "Trial {number}, the best so far: the {seen} largest of {count} topics."
         if seen == count:
             words = "Trial {number}, the best so far: its topics, the largest first."
-        return words.format(number=self.found.number, seen=seen, count=count)
+        return words.format(number=self.latest_topics.number, seen=seen, count=count)
 
     def draw(self) -> None:
         """The cards, and what their bars and sizes mean."""
         entries = [
-            Entry(_bar, "share of all words"),
-            Entry(_letters, "larger words are likelier in the topic"),
+            LegendEntry(_paint_bar, "share of all words"),
+            LegendEntry(_paint_letters, "larger words are likelier in the topic"),
         ]
-        self.cards.set_data(self.topics(), self.said(), entries)
-        self.page.fit()
+        self.cards.set_data(self.shown_topics(), self.heading_text(), entries)
+        self.page.update_layout()
 
     def describe(self) -> str:
         """How many topics there are, and what the largest are about."""
@@ -74,30 +74,32 @@ class TopicsView(PaintedView):
             "{words} ({share})".format(
                 words=", ".join(topic.words[:NAMED]), share=percent(topic.share)
             )
-            for topic in self.topics()[:DESCRIBED]
+            for topic in self.shown_topics()[:DESCRIBED]
         ]
         words = "{said} With their shares of all words in {documents} texts: {largest}; and so on."
         return words.format(
-            said=self.said(), documents=f"{self.found.documents:,}", largest="; ".join(largest)
+            said=self.heading_text(),
+            documents=f"{self.latest_topics.documents:,}",
+            largest="; ".join(largest),
         )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every word shown with its topic and its probability there."""
         headers = ["topic", "share of all words", "word", "probability in the topic"]
         rows = [
             [number, topic.share, word, weight]
-            for number, topic in enumerate(self.topics(), start=1)
+            for number, topic in enumerate(self.shown_topics(), start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
         return headers, rows
 
 
-def _bar(painter: QPainter, box: QRectF) -> None:
+def _paint_bar(painter: QPainter, box: QRectF) -> None:
     bar = QRectF(box.left(), box.center().y() - BAR / 2, box.width(), BAR)
     painter.fillRect(bar, QColor(appearance.current().model))
 
 
-def _letters(painter: QPainter, box: QRectF) -> None:
+def _paint_letters(painter: QPainter, box: QRectF) -> None:
     painter.setPen(QColor(appearance.current().ink))
     x = box.left()
     baseline = box.top() + QFontMetricsF(small_font()).ascent()

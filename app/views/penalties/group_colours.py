@@ -14,16 +14,16 @@ class GroupColours:
     def __init__(self) -> None:
         self._rank: dict[str, int] = {}
 
-    def start(self, groups: list[str]) -> None:
+    def set_groups(self, groups: list[str]) -> None:
         """The groups of a run in their order."""
         self._rank = {name: rank for rank, name in enumerate(groups)}
 
-    def again(self, name: str) -> bool:
+    def is_repeated(self, name: str) -> bool:
         """Whether another group before it has the same colour."""
         count = len(appearance.current().series)
         return self._rank.setdefault(name, len(self._rank)) // count % 2 == 1
 
-    def of(self, name: str) -> str:
+    def colour_of(self, name: str) -> str:
         """A group's colour in the current theme."""
         series = appearance.current().series
         return series[self._rank.setdefault(name, len(self._rank)) % len(series)]
@@ -32,5 +32,5 @@ class GroupColours:
 def pens_of(colour: str, width: float = 2.0, dashed: bool = False) -> tuple[QPen, QPen | None]:
     """The pen of a line and, for a colour too light for the paper, the ink below it."""
     theme = appearance.current()
-    made = pen(colour, width, dashed)
-    return made, pen(theme.ink, width + 1.6) if colour in theme.outlined else None
+    line_pen = pen(colour, width, dashed)
+    return line_pen, pen(theme.ink, width + 1.6) if colour in theme.outlined else None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.strategies import learns_held_out
+from app.text.number_format import format_number
+from app.text.strategy_text import learns_held_out
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
-from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
+from app.views.plot.view_state import ViewState
+from core.tuning.events import Event, HyperGradientStep, PenaltyStep, RunStarted
 
 MARKED = 60  # steps up to which each has a dot
 
@@ -26,10 +28,10 @@ class Objective(View):
     question = "Is it still falling? The run stops when it no longer moves."
     waiting = "A line appears here after the first step."
     zooms = True
-    listens: tuple = (PenaltyStep,)
+    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
     quantity = "objective"
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
         self.plot.bottom.set_title("step")
@@ -50,7 +52,7 @@ class Objective(View):
         self.line.set_style(pen(theme.model, 2.2))
         self.dots.set_style(theme.model, theme.model)
 
-    def points(self) -> tuple[np.ndarray, np.ndarray]:
+    def curve_points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and values."""
         steps = self.run.steps
         return np.array([s.step for s in steps], float), np.array([s.objective for s in steps])
@@ -61,7 +63,7 @@ class Objective(View):
 
     def draw(self) -> None:
         """The line with a dot a step, or at its end when there are many."""
-        x, y = self.points()
+        x, y = self.curve_points()
         self.line.set_data(x, y)
         marked = slice(None) if len(x) <= MARKED else slice(-1, None)
         self.dots.set_data(x[marked], y[marked])
@@ -72,11 +74,13 @@ class Objective(View):
 
     def describe(self) -> str:
         """Where it began and where it is."""
-        x, y = self.points()
-        said = "{} {} at step {}, from {} at the start."
-        return said.format(self.quantity.capitalize(), plain(y[-1], 4), int(x[-1]), plain(y[0], 4))
+        x, y = self.curve_points()
+        template = "{} {} at step {}, from {} at the start."
+        return template.format(
+            self.quantity.capitalize(), format_number(y[-1], 4), int(x[-1]), format_number(y[0], 4)
+        )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Step, objective, loss, solver iterations and fits."""
         headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
         rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.run.steps]
@@ -98,7 +102,7 @@ class HoldoutLoss(Objective):
         """Runs that learn penalties from held-out data."""
         return learns_held_out(started)
 
-    def points(self) -> tuple[np.ndarray, np.ndarray]:
+    def curve_points(self) -> tuple[np.ndarray, np.ndarray]:
         """Steps and losses."""
         steps = self.run.gradients
         return np.array([s.step for s in steps], float), np.array([s.holdout_loss for s in steps])
@@ -107,7 +111,7 @@ class HoldoutLoss(Objective):
         """From the first step."""
         return bool(self.run.gradients)
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Step, loss, gradient norm, solver iterations and fits."""
         headers = [
             "step",

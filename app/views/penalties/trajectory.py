@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import ClassVar
+
 import numpy as np
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.strategies import learns_held_out
+from app.text.number_format import format_number
+from app.text.strategy_text import learns_held_out
 from app.views.penalties.group_colours import GroupColours, pens_of
-from app.views.penalties.importance import PENALTY, by_importance
+from app.views.penalties.penalty_order import PENALTY, by_importance
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
+from app.views.plot.end_labels import EndLabels
 from app.views.plot.items import Dots, Lines, pen
-from app.views.plot.labels import EndLabels
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
-from core.tuning.events import PenaltyStep, RunStarted
+from app.views.plot.view_state import ViewState
+from core.tuning.events import Event, PenaltyStep, RunStarted
 
 ALL_NAMED = 16  # groups up to which each has a colour and a name, if the height allows
 NAMED = 12  # of more groups, only so many of the most extreme have them
-LEAST_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
+MIN_SPAN = 0.4  # of the values: all alike at step 0, they still get ticks that mean something
 MARKED = 40  # steps up to which each has a dot
 
 
-class Trajectory(View):
+class PenaltyTrajectory(View):
     """One line a group; the learned penalty at the left, names at the right ends."""
 
     name = "trajectory"
@@ -38,11 +41,11 @@ class Trajectory(View):
     )
     waiting = "The penalty of every group appears here at step 0."
     zooms = True
-    listens: tuple = (PenaltyStep,)
+    listens: ClassVar[tuple[type[Event], ...]] = (PenaltyStep,)
     wide = True
     quantity = "λ"
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("log"))
         self.plot.bottom.set_title("step")
@@ -64,78 +67,81 @@ class Trajectory(View):
         asks = self.question if len(started.groups) > 1 else self.of_one
         if asks != self._caption.text():
             self._caption.setText(asks)
-        for item in (*self.lines.values(), *self.dots.values()):
-            self.plot.removeItem(item)
+        for mark in (*self.lines.values(), *self.dots.values()):
+            self.plot.removeItem(mark)
         self.lines, self.dots = {}, {}
-        self.colours.start(list(started.groups))
+        self.colours.set_groups(list(started.groups))
         self.canvas.setMinimumHeight(self._height_for_names(len(started.groups)))
 
     def has_content(self) -> bool:
         """From step 0."""
-        return bool(self.steps())
+        return bool(self.run.steps)
 
-    def steps(self) -> list:
-        """The steps that are drawn."""
-        return self.run.steps
+    def group_values(self) -> list[tuple[int, dict[str, float]]]:
+        """The number of each step, and every group's value at it."""
+        return [(step.step, step.penalties) for step in self.run.steps]
 
-    def values(self, step: object) -> dict[str, float]:
-        """Every group's value at a step."""
-        return step.penalties
+    def switched_off(self) -> Iterable[str]:
+        """The groups that are switched off now."""
+        return self.run.steps[-1].switched_off
 
-    def table(self) -> tuple[list[str], np.ndarray, np.ndarray]:
+    def penalty_table(self) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Group names, step numbers, and values of shape (steps, groups), NaN where unknown."""
-        steps = self.steps()
-        names = list(self.values(steps[-1]))
-        values = [_in_order(self.values(step), names) for step in steps]
-        numbers = np.array([step.step for step in steps], dtype=float)
+        steps = self.group_values()
+        names = list(steps[-1][1])
+        values = [_in_order(step_values, names) for _, step_values in steps]
+        numbers = np.array([number for number, _ in steps], dtype=float)
         return names, numbers, np.array(values, dtype=float)
 
     def draw(self) -> None:
         """Coloured and named lines for few groups; of many, the most extreme above the rest."""
-        names, numbers, values = self.table()
-        places = self.plot.left.scale_of_places.places(values.ravel()).reshape(values.shape)
-        most = self._room_for_names(len(names))
-        chosen = most_extreme(places[-1], most) if len(names) > most else range(len(names))
-        chosen = [int(column) for column in chosen]
-        rest = [column for column in range(len(names)) if column not in set(chosen)]
-        self._draw_rest(numbers, places[:, rest])
-        self._draw_chosen(numbers, places, [(column, names[column]) for column in chosen])
-        if np.isfinite(places).any():
-            low, high = float(np.nanmin(places)), float(np.nanmax(places))
-            alike = max(0.0, LEAST_SPAN - (high - low)) / 2
+        names, numbers, values = self.penalty_table()
+        heights = self.plot.left.position_scale.positions_of(values.ravel()).reshape(values.shape)
+        max_names = self._room_for_names(len(names))
+        chosen = list(range(len(names)))
+        if len(names) > max_names:
+            chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
+        other_columns = [column for column in range(len(names)) if column not in set(chosen)]
+        self._draw_others(numbers, heights[:, other_columns])
+        self._draw_chosen(numbers, heights, [(column, names[column]) for column in chosen])
+        if np.isfinite(heights).any():
+            low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
+            alike = max(0.0, MIN_SPAN - (high - low)) / 2
             self.plot.hold_y(low - alike, high + alike)
         self._make_room(float(numbers[-1]))
 
     def _height_for_names(self, count: int) -> int:
         named = count if count <= ALL_NAMED else NAMED
         tall = QFontMetricsF(small_font()).height()
-        return round((named + 0.5) * tall + self.plot.bottom.needed() + EDGES[1] + EDGES[3])
+        return round(
+            (named + 0.5) * tall + self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3]
+        )
 
     def _room_for_names(self, count: int) -> int:
         tall = self.plot.vb.height() / QFontMetricsF(small_font()).height()
         return max(2, min(ALL_NAMED if count <= ALL_NAMED else NAMED, int(tall)))
 
-    def _draw_rest(self, numbers: np.ndarray, places: np.ndarray) -> None:
+    def _draw_others(self, numbers: np.ndarray, heights: np.ndarray) -> None:
         self.muted.set_style(pen(appearance.current().control, 1.0))
-        gap = np.full((1, places.shape[1]), np.nan)
-        x = np.tile(np.append(numbers, np.nan), places.shape[1])
-        self.muted.set_data(x, np.vstack([places, gap]).T.ravel())
+        gap = np.full((1, heights.shape[1]), np.nan)
+        x = np.tile(np.append(numbers, np.nan), heights.shape[1])
+        self.muted.set_data(x, np.vstack([heights, gap]).T.ravel())
 
     def _draw_chosen(
-        self, numbers: np.ndarray, places: np.ndarray, chosen: list[tuple[int, str]]
+        self, numbers: np.ndarray, heights: np.ndarray, chosen: list[tuple[int, str]]
     ) -> None:
         theme = appearance.current()
         self._keep_items([name for _, name in chosen])
         ends = []
         for column, name in chosen:
-            colour = self.colours.of(name)
-            self.lines[name].set_style(*pens_of(colour, dashed=self.colours.again(name)))
-            self.lines[name].set_data(numbers, places[:, column])
+            colour = self.colours.colour_of(name)
+            self.lines[name].set_style(*pens_of(colour, dashed=self.colours.is_repeated(name)))
+            self.lines[name].set_data(numbers, heights[:, column])
             self.dots[name].set_style(colour, theme.ink if colour in theme.outlined else colour)
-            marked = places[:, column] if len(numbers) <= MARKED else places[-1:, column]
+            marked = heights[:, column] if len(numbers) <= MARKED else heights[-1:, column]
             self.dots[name].set_data(numbers[-len(marked) :], marked)
-            if np.isfinite(places[-1, column]):
-                ends.append((float(numbers[-1]), float(places[-1, column]), name, theme.ink))
+            if np.isfinite(heights[-1, column]):
+                ends.append((float(numbers[-1]), float(heights[-1, column]), name, theme.ink))
         self.ends.set_data(ends)
 
     def _keep_items(self, names: list[str]) -> None:
@@ -151,7 +157,7 @@ class Trajectory(View):
     def _make_room(self, last: float) -> None:
         # The names stand right of the last step: their pixels belong to the range.
         pixels = self.canvas.inner_width(self.plot)
-        share = min(0.6, (self.ends.width() + 6) / pixels)
+        share = min(0.6, (self.ends.needed_width() + 6) / pixels)
         shown = max(5.0, last if self.run.ended else 1.25 * last)
         high = max(shown, last / (1 - share) if share < 1 else shown)
         held = self.plot.vb.viewRange()[0]
@@ -161,29 +167,29 @@ class Trajectory(View):
 
     def describe(self) -> str:
         """How far, and the groups with the largest and smallest value."""
-        names, numbers, values = self.table()
+        names, numbers, values = self.penalty_table()
         last = values[-1]
         if not np.isfinite(last).any():
             return f"Step {int(numbers[-1])}."
         low, high = int(np.nanargmin(last)), int(np.nanargmax(last))
         if len(names) == 1:
-            said = "Step {}: {} {}."
-            return said.format(int(numbers[-1]), self.quantity, plain(last[0]))
-        said = "Step {}: largest {} {} for {}, smallest {} for {}."
-        return said.format(
+            template = "Step {}: {} {}."
+            return template.format(int(numbers[-1]), self.quantity, format_number(last[0]))
+        template = "Step {}: largest {} {} for {}, smallest {} for {}."
+        return template.format(
             int(numbers[-1]),
             self.quantity,
-            plain(last[high]),
+            format_number(last[high]),
             names[high],
-            plain(last[low]),
+            format_number(last[low]),
             names[low],
         )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """One row a step, one column a group, the most important first."""
-        names, numbers, values = self.table()
-        off = set(getattr(self.steps()[-1], "switched_off", ()))
-        last = [(name, float(values[-1, at]), name in off) for at, name in enumerate(names)]
+        names, numbers, values = self.penalty_table()
+        off = set(self.switched_off())
+        last = [(name, float(values[-1, column]), name in off) for column, name in enumerate(names)]
         ranked = by_importance(last)
         order = [names.index(name) for name in ranked]
         rows = [[int(n), *map(float, row[order])] for n, row in zip(numbers, values, strict=True)]
@@ -193,8 +199,8 @@ class Trajectory(View):
 def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
     """The columns that end highest and lowest, half of the count each, in their own order."""
     order = np.argsort(np.where(np.isfinite(last), last, np.nanmedian(last)), kind="stable")
-    half = count // 2
-    return np.sort(np.concatenate([order[: count - half], order[-half:]]))
+    top_count = count // 2
+    return np.sort(np.concatenate([order[: count - top_count], order[-top_count:]]))
 
 
 def _in_order(values: dict[str, float], names: list[str]) -> list[float]:

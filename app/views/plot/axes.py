@@ -33,19 +33,19 @@ def small_font() -> QFont:
 class ScaleAxis(pg.AxisItem):
     """One axis of a plot, drawn from a Scale.
 
-    Its thickness is worked out from its labels (`needed`), so that stacked plots can be given the
-    largest of them and share their left edge.
+    Its thickness is worked out from its labels (`needed_thickness`), so that stacked plots can be
+    given the largest of them and share their left edge.
     """
 
     def __init__(self, orientation: str, scale: Scale | None = None) -> None:
-        self.scale_of_places = scale or Scale()
+        self.position_scale = scale or Scale()
         self.title = ""
         self.maximize: bool | None = None  # of a score: whether more is better
         self.labelled = True
-        self.refit = self.fit
+        self.refit = self.fit_thickness
         self.drawn: list[tuple[QRectF, str]] = []
-        self.font_of_ticks = small_font()
-        self.metrics = QFontMetricsF(self.font_of_ticks)
+        self.tick_font = small_font()
+        self.metrics = QFontMetricsF(self.tick_font)
         super().__init__(orientation)
         self.enableAutoSIPrefix(False)
         self.showLabel(False)
@@ -54,9 +54,9 @@ class ScaleAxis(pg.AxisItem):
 
     def set_scale(self, scale: Scale) -> None:
         """Draw other ticks from now on."""
-        if scale != self.scale_of_places:
-            self.scale_of_places = scale
-            self.fit()
+        if scale != self.position_scale:
+            self.position_scale = scale
+            self.fit_thickness()
 
     def set_title(self, title: str, maximize: bool | None = None) -> None:
         """The words along the axis; empty for none.
@@ -67,7 +67,7 @@ class ScaleAxis(pg.AxisItem):
         """
         if (title, maximize) != (self.title, self.maximize):
             self.title, self.maximize = title, maximize
-            self.fit()
+            self.fit_thickness()
 
     @property
     def direction(self) -> str:
@@ -77,51 +77,51 @@ class ScaleAxis(pg.AxisItem):
         named = self.title[:1].upper() + self.title[1:]
         return f"{named}: {'higher' if self.maximize else 'lower'} is better."
 
-    def word(self, place: float) -> str:
+    def label_at(self, position: float) -> str:
         """The value at a place."""
-        return self.scale_of_places.word(place)
+        return self.position_scale.label_at(position)
 
-    def said(self, place: float) -> str:
+    def value_text(self, position: float) -> str:
         """The value at a place, behind what it is."""
-        return f"{self.title} {self.word(place)}" if self.title else self.word(place)
+        return f"{self.title} {self.label_at(position)}" if self.title else self.label_at(position)
 
     def hide_labels(self) -> None:
         """Ticks only: a linked axis below has the labels."""
         self.labelled = False
-        self.fit()
+        self.fit_thickness()
 
     def show_labels(self) -> None:
         """Ticks with labels, as usual."""
         self.labelled = True
-        self.fit()
+        self.fit_thickness()
 
     def paint_theme(self, theme: Theme) -> None:
         """Take the colours and the text size of the theme."""
         self._ink, self._line = QColor(theme.muted), QColor(theme.control)
-        self.font_of_ticks = small_font()
-        self.metrics = QFontMetricsF(self.font_of_ticks)
-        self.fit()
+        self.tick_font = small_font()
+        self.metrics = QFontMetricsF(self.tick_font)
+        self.fit_thickness()
 
-    def needed(self) -> float:
+    def needed_thickness(self) -> float:
         """Pixels across: ticks, the longest label, and the title."""
         if not self.labelled:
             return TICK + 2
         across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
         if self.orientation in ("bottom", "top"):
             return math.ceil(across + self.metrics.height() + 1)
-        widest = max((self._size(text)[0] for _, text in self.ticks()), default=0.0)
+        widest = max((self._label_size(text)[0] for _, text in self.shown_ticks()), default=0.0)
         return math.ceil(across + widest + 3)
 
-    def fit(self) -> None:
+    def fit_thickness(self) -> None:
         """Take the pixels that are needed."""
         self.picture = None
         if self.orientation in ("bottom", "top"):
-            self.setHeight(self.needed())
+            self.setHeight(self.needed_thickness())
         else:
-            self.take(self.needed())
+            self.set_thickness(self.needed_thickness())
         self.update()
 
-    def take(self, width: float) -> None:
+    def set_thickness(self, width: float) -> None:
         """Take so many pixels across, if they are others than now."""
         if self.fixedWidth != width:
             self.setWidth(width)
@@ -133,29 +133,32 @@ class ScaleAxis(pg.AxisItem):
         if self.orientation in ("left", "right"):
             self.refit()
 
-    def ticks(self) -> Ticks:
+    def shown_ticks(self) -> Ticks:
         """The ticks of the range that is shown, as few as the place allows."""
         low, high = sorted(self.range)
         if self.orientation in ("bottom", "top"):
-            return self._sparse(low, high)
+            return self._sparse_ticks(low, high)
         # Estimates before the first layout would be of a very small plot.
-        most = int(max(self.size().height(), 60.0) / (self.metrics.height() * 2.2))
-        return self.scale_of_places.ticks(low, high, min(7, most))
+        max_ticks = int(max(self.size().height(), 60.0) / (self.metrics.height() * 2.2))
+        return self.position_scale.ticks_between(low, high, min(7, max_ticks))
 
-    def _sparse(self, low: float, high: float) -> Ticks:
+    def _sparse_ticks(self, low: float, high: float) -> Ticks:
         box = QRectF(0.0, 0.0, max(self.size().width(), 80.0), 20.0)
         ticks: Ticks = []
-        for most in (9, 7, 6, 5, 4, 3, 2):
-            ticks = self.scale_of_places.ticks(low, high, most)
+        for max_ticks in (9, 7, 6, 5, 4, 3, 2):
+            ticks = self.position_scale.ticks_between(low, high, max_ticks)
             span = (high - low) or 1.0
-            rects = [self._label(box, (at - low) / span, text, True)[1] for at, text in ticks]
+            rects = [
+                self._place_label(box, (position - low) / span, text, True)[1]
+                for position, text in ticks
+            ]
             if all(a.right() + APART <= b.left() for a, b in itertools.pairwise(rects)):
                 return ticks
         return ticks
 
     def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:
         """The line, the ticks and the labels, in the manner that pyqtgraph draws."""
-        p.setFont(self.font_of_ticks)
+        p.setFont(self.tick_font)
         box = self.mapRectFromParent(self.geometry())
         low, high = self.range
         pen = QPen(self._line)
@@ -164,10 +167,12 @@ class ScaleAxis(pg.AxisItem):
             (box.topLeft(), box.topRight()) if flat else (box.topRight(), box.bottomRight())
         )
         lines, texts, last = [], [], -math.inf
-        for place, text in self.ticks():
-            share = (place - low) / ((high - low) or 1.0)
-            at, label = self._label(box, share, text, flat)
-            lines.append((pen, at, at + (QPointF(0, TICK) if flat else QPointF(-TICK, 0))))
+        for position, text in self.shown_ticks():
+            share = (position - low) / ((high - low) or 1.0)
+            tick_start, label = self._place_label(box, share, text, flat)
+            lines.append(
+                (pen, tick_start, tick_start + (QPointF(0, TICK) if flat else QPointF(-TICK, 0)))
+            )
             if not self.labelled or (flat and label.left() < last + 2):
                 continue
             last = label.right() if flat else last
@@ -175,18 +180,20 @@ class ScaleAxis(pg.AxisItem):
         self.drawn = [(rect, text) for rect, _, text in texts]
         return (pen, start, end), lines, texts
 
-    def _label(self, box: QRectF, share: float, text: str, flat: bool) -> tuple[QPointF, QRectF]:
-        wide, tall = self._size(text)
+    def _place_label(
+        self, box: QRectF, share: float, text: str, flat: bool
+    ) -> tuple[QPointF, QRectF]:
+        wide, tall = self._label_size(text)
         wide += 2
         if flat:
             x = box.left() + share * box.width()
             left = min(max(x - wide / 2, box.left() - REACH_LEFT), box.right() + REACH_RIGHT - wide)
             return QPointF(x, box.top()), QRectF(left, box.top() + TICK + GAP - 1, wide, tall)
         y = box.bottom() - share * box.height()
-        place = QRectF(box.right() - TICK - GAP - wide, y - tall / 2, wide, tall)
-        return QPointF(box.right(), y), place
+        label_box = QRectF(box.right() - TICK - GAP - wide, y - tall / 2, wide, tall)
+        return QPointF(box.right(), y), label_box
 
-    def _size(self, text: str) -> tuple[float, float]:
+    def _label_size(self, text: str) -> tuple[float, float]:
         """Pixels across and down of a label of one line or several."""
         lines = text.split("\n")
         wide = max(self.metrics.horizontalAdvance(line) for line in lines)
@@ -194,7 +201,7 @@ class ScaleAxis(pg.AxisItem):
 
     def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
         """Draw line, ticks, labels and the title."""
-        p.setFont(self.font_of_ticks)
+        p.setFont(self.tick_font)
         p.setRenderHint(p.RenderHint.Antialiasing, False)
         for pen, start, end in (axis, *ticks):
             p.setPen(pen)
@@ -205,27 +212,27 @@ class ScaleAxis(pg.AxisItem):
         if self.title:
             self._draw_title(p)
 
-    def written(self, room: float) -> str:
+    def elided_title(self, room: float) -> str:
         """The title in so many pixels, with its arrow: along the text, so up where it stands."""
         right, cut = Qt.TextElideMode.ElideRight, self.metrics.elidedText
         if self.maximize is None:
             return cut(self.title, right, room)
         arrow = "→" if self.maximize else "←"
         for end in (f"  {arrow} better", f" {arrow}"):
-            left = room - self.metrics.horizontalAdvance(end)
-            if self.metrics.horizontalAdvance(self.title) <= left:
+            title_room = room - self.metrics.horizontalAdvance(end)
+            if self.metrics.horizontalAdvance(self.title) <= title_room:
                 break
-        return f"{cut(self.title, right, left)}{end}"
+        return f"{cut(self.title, right, title_room)}{end}"
 
     def _draw_title(self, p: QPainter) -> None:
         box = self.mapRectFromParent(self.geometry())
         tall = self.metrics.height()
         along = box.width() if self.orientation in ("bottom", "top") else box.height()
-        text = self.written(along + 20)
+        text = self.elided_title(along + 20)
         centre = Qt.AlignmentFlag.AlignCenter
         if self.orientation in ("bottom", "top"):
-            place = QRectF(box.left() - 10, box.bottom() - tall - 1, box.width() + 20, tall)
-            p.drawText(place, int(centre), text)
+            title_box = QRectF(box.left() - 10, box.bottom() - tall - 1, box.width() + 20, tall)
+            p.drawText(title_box, int(centre), text)
             return
         p.save()
         p.translate(box.left() + tall / 2, box.center().y())

@@ -10,7 +10,7 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 
 
-class BarWords(pg.UIGraphicsItem):
+class BarLabels(pg.UIGraphicsItem):
     """A text at each (x, row), drawn to its right and never beyond the plot."""
 
     def __init__(self) -> None:
@@ -34,15 +34,15 @@ class BarWords(pg.UIGraphicsItem):
         painter.setPen(QColor(appearance.current().muted))
         for x, row, text in self.words:
             if shown.top() <= row <= shown.bottom():
-                at = transform.map(QPointF(x, row))
+                anchor = transform.map(QPointF(x, row))
                 wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
-                left = min(at.x() + 6, area.right() - wide)
-                box = QRectF(left, at.y() - tall / 2, wide, tall)
+                left = min(anchor.x() + 6, area.right() - wide)
+                box = QRectF(left, anchor.y() - tall / 2, wide, tall)
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.restore()
 
 
-class AboveWords(BarWords):
+class TopLabels(BarLabels):
     """A text centred above each (x, row)."""
 
     def paint(self, painter: QPainter, *_args: object) -> None:
@@ -56,8 +56,8 @@ class AboveWords(BarWords):
         painter.setFont(font)
         painter.setPen(QColor(appearance.current().ink))
         for x, row, text in self.words:
-            at = transform.map(QPointF(x, row))
+            anchor = transform.map(QPointF(x, row))
             wide, tall = metrics.horizontalAdvance(text) + 2, metrics.height()
-            left = min(max(at.x() - wide / 2, area.left()), area.right() - wide)
-            painter.drawText(QRectF(left, at.y() - tall - 9, wide, tall), 0, text)
+            left = min(max(anchor.x() - wide / 2, area.left()), area.right() - wide)
+            painter.drawText(QRectF(left, anchor.y() - tall - 9, wide, tall), 0, text)
         painter.restore()

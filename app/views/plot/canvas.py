@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,9 +19,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip
 
 from app.look import appearance
+from app.views.plot.hover_text import Crosshair, HoverText, nearest_mark
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Crosshair, Reading, nearest
-from app.views.plot.ringed_area import Ringed
+from app.views.plot.ringed_area import FocusRing
 from app.views.plot.scales import Scale
 from app.views.plot.zoom import Zoom
 
@@ -32,7 +31,7 @@ EDGES = (4, 6, 14, 4)  # pixels around the plots: left, top, right, bottom
 REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
-class Canvas(Ringed, pg.GraphicsLayoutWidget):
+class Canvas(FocusRing, pg.GraphicsLayoutWidget):
     """The drawing area of a view; it tells what the pointer is at, and its dots can be clicked."""
 
     picked = Signal(int)
@@ -47,8 +46,8 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
         self.keeps_wheel = False
         self.zoom: Zoom | None = None
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._telling: Any = None
-        self._reading: Callable[[Plot, float, float], Reading | None] = nearest
+        self._trial_text: Callable[[int], str] | None = None
+        self._hover_text: Callable[[Plot, float, float], HoverText | None] = nearest_mark
         self.crosshair = Crosshair(self.viewport())
         self.viewport().setObjectName("qt_scrollarea_viewport")  # pyqtgraph's own has no name
         self.ci.layout.setContentsMargins(*EDGES)
@@ -66,6 +65,11 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
             "Drag over a part to enlarge it; drag with Shift to move. Home, or a double "
             "click, shows the whole range."
         )
+
+    def show_full_range(self) -> None:
+        """Enlarge no part any longer."""
+        if self.zoom is not None:
+            self.zoom.show_full_range()
 
     def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""
@@ -95,61 +99,61 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
 
     def inner_width(self, plot: Plot) -> float:
         """Pixels between the left axis and the right edge, known before the layout is."""
-        return max(120.0, self.width() - plot.left.needed() - EDGES[0] - EDGES[2])
+        return max(120.0, self.width() - plot.left.needed_thickness() - EDGES[0] - EDGES[2])
 
     def align_left(self) -> None:
         """Give all plots the same left edge."""
-        width = max(plot.left.needed() for plot in self.plots)
+        width = max(plot.left.needed_thickness() for plot in self.plots)
         for plot in self.plots:
             plot.left.refit = self.align_left
-            plot.left.take(width)
+            plot.left.set_thickness(width)
 
     def set_pickable(self, plot: Plot, x: np.ndarray, y: np.ndarray, numbers: np.ndarray) -> None:
         """The dots of a plot and the trials that they are."""
         self._dots = [dots for dots in self._dots if dots[0] is not plot]
         self._dots.append((plot, x, y, numbers))
 
-    def tell_with(self, telling: Any) -> None:
+    def set_trial_text(self, trial_text: Callable[[int], str]) -> None:
         """A function of a trial's number that gives the words shown at its dot."""
-        self._telling = telling
+        self._trial_text = trial_text
 
-    def read_with(self, reading: Callable[[Plot, float, float], Reading | None]) -> None:
+    def set_hover_text(self, hover_text: Callable[[Plot, float, float], HoverText | None]) -> None:
         """A function of a plot and a place on its axes that says what is there."""
-        self._reading = reading
+        self._hover_text = hover_text
 
-    def reading_at(self, place: QPointF) -> tuple[Plot, Reading] | None:
+    def hover_text_at(self, position: QPointF) -> tuple[Plot, HoverText] | None:
         """What is said at a place in the widget, and by which plot; None outside of all."""
-        scene = self.mapToScene(place.toPoint())
+        scene = self.mapToScene(position.toPoint())
         for plot in self.plots:
             if plot.vb.sceneBoundingRect().contains(scene):
-                at = plot.vb.mapSceneToView(scene)
-                found = self._reading(plot, at.x(), at.y())
-                return None if found is None else (plot, found)
+                point = plot.vb.mapSceneToView(scene)
+                hover_text = self._hover_text(plot, point.x(), point.y())
+                return None if hover_text is None else (plot, hover_text)
         return None
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """The words for a place in the widget: of a dot in reach, else of what is nearest."""
-        number = self.number_at(place)
-        if number is not None and self._telling is not None:
-            return str(self._telling(number))
-        found = self.reading_at(place)
-        return found[1].said if found is not None else ""
+        number = self.number_at(position)
+        if number is not None and self._trial_text is not None:
+            return self._trial_text(number)
+        hit = self.hover_text_at(position)
+        return hit[1].text if hit is not None else ""
 
-    def number_at(self, place: QPointF) -> int | None:
+    def number_at(self, position: QPointF) -> int | None:
         """The trial whose dot is nearest to a place in the widget, within reach."""
-        scene = self.mapToScene(place.toPoint())
-        nearest, found = REACH, None
+        scene = self.mapToScene(position.toPoint())
+        nearest_distance, number = REACH, None
         for plot, x, y, numbers in self._dots:
             if not len(numbers) or not plot.vb.sceneBoundingRect().contains(scene):
                 continue
-            at = plot.vb.mapSceneToView(scene)
+            point = plot.vb.mapSceneToView(scene)
             wide, tall = plot.vb.viewPixelSize()
-            far = np.hypot((x - at.x()) / wide, (y - at.y()) / tall)
+            far = np.hypot((x - point.x()) / wide, (y - point.y()) / tall)
             far = np.where(np.isfinite(far), far, np.inf)
             best = int(np.argmin(far))
-            if far[best] < nearest:
-                nearest, found = float(far[best]), int(numbers[best])
-        return found
+            if far[best] < nearest_distance:
+                nearest_distance, number = float(far[best]), int(numbers[best])
+        return number
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the nearest dot; a drag may begin."""
@@ -159,35 +163,35 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
             self.picked.emit(number)
         if self.zoom is not None and event.button() == Qt.MouseButton.LeftButton:
             moves = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self.zoom.press(event.position(), moves)
+            self.zoom.start_drag(event.position(), moves)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """The whole range again."""
         if self.zoom is not None:
-            self.zoom.whole()
+            self.zoom.show_full_range()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Say what the dot under the pointer is, or go on with a drag."""
-        if self.zoom is not None and self.zoom.drag(event.position()):
+        if self.zoom is not None and self.zoom.continue_drag(event.position()):
             self.crosshair.hide()
             return
-        said = self.told_at(event.position())
-        self._cross(event.position())
-        if said:
-            QToolTip.showText(event.globalPosition().toPoint(), said, self)
+        tooltip = self.tooltip_at(event.position())
+        self._update_crosshair(event.position())
+        if tooltip:
+            QToolTip.showText(event.globalPosition().toPoint(), tooltip, self)
         else:
             QToolTip.hideText()
 
-    def _cross(self, place: QPointF) -> None:
+    def _update_crosshair(self, position: QPointF) -> None:
         """Lines to the axes through what is told; a dot in reach needs none."""
-        found = None if self.number_at(place) is not None else self.reading_at(place)
-        if found is None:
+        hit = None if self.number_at(position) is not None else self.hover_text_at(position)
+        if hit is None:
             self.crosshair.hide()
             return
-        plot, reading = found
-        at = self.mapFromScene(plot.vb.mapViewToScene(QPointF(reading.x, reading.y)))
+        plot, hover_text = hit
+        centre = self.mapFromScene(plot.vb.mapViewToScene(QPointF(hover_text.x, hover_text.y)))
         area = self.mapFromScene(plot.vb.sceneBoundingRect()).boundingRect()
-        self.crosshair.show_at(area, at)
+        self.crosshair.show_at(area, centre)
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer is elsewhere."""
@@ -197,14 +201,14 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A drag ends."""
         if self.zoom is not None:
-            self.zoom.release(event.position())
+            self.zoom.end_drag(event.position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right go from trial to trial; + and − look closer and back."""
-        if self.zoom is not None and self.zoom.key(event):
+        if self.zoom is not None and self.zoom.handle_key(event):
             return
-        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-        scrolls = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        steps: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        scrolls: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() in steps and self._dots:
             self.stepped.emit(steps[event.key()])
         elif event.key() in scrolls and self.keeps_wheel:
@@ -222,7 +226,7 @@ class Canvas(Ringed, pg.GraphicsLayoutWidget):
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Tell the view that there is another size to fit."""
-        super().resizeEvent(event)
+        pg.GraphicsLayoutWidget.resizeEvent(self, event)  # which pyqtgraph calls with None as well
         self.resized.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

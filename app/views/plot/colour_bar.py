@@ -38,7 +38,7 @@ class ColourBar(pg.GraphicsWidget):
     def set_range(self, low: float, high: float, *, maximize: bool) -> None:
         """The scores of the two ends, and whether the upper one is the better."""
         self._low, self._high, self._maximize = low, high, maximize
-        texts = [self.better, *(text for _, text in self._ticks())]
+        texts = [self.better_label, *(text for _, text in self._scale_ticks())]
         widest = max(self.axis.metrics.horizontalAdvance(text) for text in texts)
         width = BAR + MARGIN + 6 + widest
         self.setMinimumWidth(width)
@@ -46,14 +46,14 @@ class ColourBar(pg.GraphicsWidget):
         self.update()
 
     @property
-    def better(self) -> str:
+    def better_label(self) -> str:
         """What stands at the better end."""
         return "↑ better" if self._maximize else "↓ better"
 
-    def _ticks(self) -> list[tuple[float, str]]:
+    def _scale_ticks(self) -> list[tuple[float, str]]:
         tall = max(60.0, self.size().height())
         most = int(tall / (self.axis.metrics.height() * 2.4))
-        return Scale().ticks(self._low, self._high, min(6, most))
+        return Scale().ticks_between(self._low, self._high, min(6, most))
 
     def paint(self, painter: QPainter, *_args: object) -> None:
         """Gradient, outline, ticks."""
@@ -67,14 +67,14 @@ class ColourBar(pg.GraphicsWidget):
         painter.fillRect(box, gradient)
         painter.setPen(pg.mkPen(theme.control))
         painter.drawRect(box)
-        painter.setFont(self.axis.font_of_ticks)
+        painter.setFont(self.axis.tick_font)
         span = (self._high - self._low) or 1.0
-        for place, text in self._ticks():
-            y = box.bottom() - (place - self._low) / span * box.height()
+        for position, text in self._scale_ticks():
+            y = box.bottom() - (position - self._low) / span * box.height()
             top = min(max(y - metrics.height() / 2, box.top()), box.bottom() - metrics.height())
             wide = metrics.horizontalAdvance(text) + 2
             painter.setPen(pg.mkPen(theme.muted))
             painter.drawText(QRectF(box.right() + 5, top, wide, metrics.height()), 0, text)
         top = 0.0 if self._maximize else box.bottom() + metrics.height() + 6  # below the ticks
-        wide = metrics.horizontalAdvance(self.better) + 2
-        painter.drawText(QRectF(MARGIN, top, wide, metrics.height()), 0, self.better)
+        wide = metrics.horizontalAdvance(self.better_label) + 2
+        painter.drawText(QRectF(MARGIN, top, wide, metrics.height()), 0, self.better_label)

@@ -12,9 +12,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from app.text.numbers import shown
+from app.text.number_format import format_value
 from app.widgets.plain_table import PlainTable
-from core.export.cells import defused
+from core.export.spreadsheet_cells import escape_formula
 from resources.theme import TARGET
 
 Index = QModelIndex | QPersistentModelIndex
@@ -47,7 +47,7 @@ class DataTableModel(QAbstractTableModel):
         """Text, and numbers to the right."""
         value = self._rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return "" if value is None else shown(value, 4)
+            return "" if value is None else format_value(value, 4)
         if role == Qt.ItemDataRole.TextAlignmentRole and isinstance(value, (int, float)):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -115,4 +115,4 @@ def _delimited(rows: Iterable[Sequence[Any]], delimiter: str) -> str:
 
 def _plain_row(row: Sequence[Any]) -> list[Any]:
     empty = (v is None or (isinstance(v, float) and math.isnan(v)) for v in row)
-    return ["" if none else defused(value) for none, value in zip(empty, row, strict=True)]
+    return ["" if none else escape_formula(value) for none, value in zip(empty, row, strict=True)]

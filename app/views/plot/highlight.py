@@ -8,7 +8,7 @@ import numpy as np
 
 from app.look import appearance
 from app.views.plot.items import Dots
-from app.views.plot.record import Record
+from app.views.plot.view_state import ViewState
 
 
 class Highlight(Dots):
@@ -18,7 +18,7 @@ class Highlight(Dots):
         super().__init__("circle", 17)
         self.setZValue(20)
 
-    def mark(self, record: Record, x: Any, y: Any) -> None:
+    def ring_selected(self, record: ViewState, x: Any, y: Any) -> None:
         """Ring the selected trial; x and y are the places of all rows of the record."""
         row = record.run.row_of.get(-1 if record.selected is None else record.selected)
         self.set_style(None, appearance.current().focus, 2.6)

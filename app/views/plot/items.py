@@ -14,21 +14,21 @@ from PySide6.QtSvg import QSvgGenerator
 CROWDED = 16  # pixels a point from which on points are sorted, not marked on a grid
 
 
-def pen(colour: str, width: float = 1.0, dashed: bool = False) -> QPen:
+def pen(colour: str | QColor, width: float = 1.0, dashed: bool = False) -> QPen:
     """A cosmetic pen: its width counts in pixels at any zoom."""
-    made = QPen(QColor(colour), width)
-    made.setCosmetic(True)
-    made.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    line_pen = QPen(QColor(colour), width)
+    line_pen.setCosmetic(True)
+    line_pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     if dashed:
-        made.setDashPattern([5.0, 3.0])
-    return made
+        line_pen.setDashPattern([5.0, 3.0])
+    return line_pen
 
 
 def clear_colour(colour: str, alpha: float) -> QColor:
     """A colour that lets so much through."""
-    made = QColor(colour)
-    made.setAlphaF(alpha)
-    return made
+    shade = QColor(colour)
+    shade.setAlphaF(alpha)
+    return shade
 
 
 class Dots(pg.UIGraphicsItem):
@@ -70,8 +70,8 @@ class Dots(pg.UIGraphicsItem):
     def set_data(self, x: Any, y: Any) -> None:
         """The places of the symbols; those with a NaN are left out."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        kept = np.isfinite(x) & np.isfinite(y)
-        self.x, self.y = x[kept], y[kept]
+        is_finite = np.isfinite(x) & np.isfinite(y)
+        self.x, self.y = x[is_finite], y[is_finite]
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
@@ -86,7 +86,7 @@ class Dots(pg.UIGraphicsItem):
         if _is_svg(painter):
             self._draw_shapes(painter, points)
         else:
-            self._draw_sprites(painter, _pixels(points))
+            self._draw_sprites(painter, _unique_pixels(points))
         painter.restore()
 
     def _draw_sprites(self, painter: QPainter, points: np.ndarray) -> None:
@@ -98,7 +98,8 @@ class Dots(pg.UIGraphicsItem):
         rows[:, 0:2] = points
         rows[:, 2:6] = [0, 0, self._sprite.width(), self._sprite.height()]
         rows[:, 6:10] = [1 / ratio, 1 / ratio, 0.0, 1.0]
-        painter.drawPixmapFragments(*self._fragments.drawargs(), self._sprite)
+        fragments, count = self._fragments.drawargs()
+        painter.drawPixmapFragments(fragments, count, self._sprite)
 
     def _drawn_sprite(self, ratio: float) -> QPixmap:
         side = int(self.size + 6)
@@ -121,27 +122,27 @@ class Dots(pg.UIGraphicsItem):
 
 def symbol_path(symbol: str, size: float) -> QPainterPath:
     """The outline of a symbol around the origin."""
-    path, half = QPainterPath(), size / 2
+    path, r = QPainterPath(), size / 2
     if symbol == "cross":
-        path.moveTo(-half, -half)
-        path.lineTo(half, half)
-        path.moveTo(-half, half)
-        path.lineTo(half, -half)
+        path.moveTo(-r, -r)
+        path.lineTo(r, r)
+        path.moveTo(-r, r)
+        path.lineTo(r, -r)
     elif symbol == "star":
         turns = np.arange(10) * np.pi / 5 - np.pi / 2
-        reach = np.where(np.arange(10) % 2 == 0, half, half * 0.45)
+        reach = np.where(np.arange(10) % 2 == 0, r, r * 0.45)
         corners = zip(reach * np.cos(turns), reach * np.sin(turns), strict=True)
         path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
         path.closeSubpath()
     elif symbol == "diamond":
-        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -half), (half, 0), (0, half))]))
-        path.lineTo(-half, 0)
+        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -r), (r, 0), (0, r))]))
+        path.lineTo(-r, 0)
         path.closeSubpath()
     elif symbol == "triangle":
-        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -half), (half, half), (-half, half))]))
+        path.addPolygon(QPolygonF([QPointF(*c) for c in ((0, -r), (r, r), (-r, r))]))
         path.closeSubpath()
     else:
-        path.addEllipse(QPointF(0, 0), half, half)
+        path.addEllipse(QPointF(0, 0), r, r)
     return path
 
 
@@ -183,8 +184,8 @@ class Lines(pg.UIGraphicsItem):
             return
         strokes = [s for s in (self._under, self._pen) if s.style() != Qt.PenStyle.NoPen]
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        whole = _is_svg(painter) or any(s.style() != Qt.PenStyle.SolidLine for s in strokes)
-        if whole:  # dashes go on around corners; an SVG keeps one element a line
+        is_one_path = _is_svg(painter) or any(s.style() != Qt.PenStyle.SolidLine for s in strokes)
+        if is_one_path:  # dashes go on around corners; an SVG keeps one element a line
             path = pg.functions.arrayToQPath(self.x, self.y, "finite")
             for stroke in strokes:
                 painter.strokePath(path, stroke)
@@ -222,9 +223,9 @@ class Band(pg.UIGraphicsItem):
         """The common places and the two edges; each run of finite values is an area of its own."""
         self.x, self.low, self.high = x, low, high
         self._path = QPainterPath()
-        for part in _finite_runs(np.isfinite(low) & np.isfinite(high)):
-            along = np.concatenate([x[part], x[part][::-1]])
-            edge = np.concatenate([low[part], high[part][::-1]])
+        for finite_run in _finite_runs(np.isfinite(low) & np.isfinite(high)):
+            along = np.concatenate([x[finite_run], x[finite_run][::-1]])
+            edge = np.concatenate([low[finite_run], high[finite_run][::-1]])
             self._path.addPath(pg.functions.arrayToQPath(along, edge))
             self._path.closeSubpath()
         self.update()
@@ -240,7 +241,7 @@ def _finite_runs(finite: np.ndarray) -> list[slice]:
     return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-class Bars(pg.UIGraphicsItem):
+class HorizontalBars(pg.UIGraphicsItem):
     """Horizontal bars; hatched ones say what a colour alone would."""
 
     def __init__(self, thickness: float = 0.62) -> None:
@@ -274,8 +275,8 @@ class Bars(pg.UIGraphicsItem):
         ):
             if not shown.top() - 1 <= row <= shown.bottom() + 1:
                 continue
-            half = self.thickness / 2
-            box = transform.mapRect(QRectF(start, row - half, end - start, self.thickness))
+            half_height = self.thickness / 2
+            box = transform.mapRect(QRectF(start, row - half_height, end - start, self.thickness))
             if hatched:
                 painter.setBrush(QBrush(fill, Qt.BrushStyle.BDiagPattern))
             else:
@@ -284,13 +285,13 @@ class Bars(pg.UIGraphicsItem):
         painter.restore()
 
 
-def _pixels(points: np.ndarray) -> np.ndarray:
+def _unique_pixels(points: np.ndarray) -> np.ndarray:
     """The pixels that points lie on, each once, in order; shape (n, 2)."""
     rounded = np.round(points)
     low = rounded.min(axis=0)
     size = rounded.max(axis=0) - low + 1
     if size.prod() > CROWDED * len(points):
         return np.unique(rounded, axis=0)
-    there = np.zeros(size.astype(int), dtype=bool)  # quicker than to sort 100,000 points
-    there[tuple((rounded - low).astype(int).T)] = True
-    return np.argwhere(there) + low
+    is_covered = np.zeros(size.astype(int), dtype=bool)  # quicker than to sort 100,000 points
+    is_covered[tuple((rounded - low).astype(int).T)] = True
+    return np.argwhere(is_covered) + low

@@ -18,13 +18,13 @@ APART = 16  # between two entries
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """One kind of mark: how it is drawn into a box, and what it means."""
 
     draw: Callable[[QPainter, QRectF], None]
     words: str
 
-    def width(self, metrics: QFontMetricsF) -> float:
+    def needed_width(self, metrics: QFontMetricsF) -> float:
         """Pixels of sample and words."""
         return SAMPLE + BESIDE + metrics.horizontalAdvance(self.words)
 
@@ -40,13 +40,13 @@ def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
     return draw
 
 
-def arranged(entries: list[Entry], width: float) -> list[tuple[QPointF, Entry]]:
+def arrange_entries(entries: list[LegendEntry], width: float) -> list[tuple[QPointF, LegendEntry]]:
     """The place of every entry: side by side, and on a new line where the width is used up."""
     metrics = QFontMetricsF(small_font())
-    placed: list[tuple[QPointF, Entry]] = []
+    placed: list[tuple[QPointF, LegendEntry]] = []
     x, y = 0.0, 0.0
     for entry in entries:
-        wide = entry.width(metrics)
+        wide = entry.needed_width(metrics)
         if x and x + wide > width:
             x, y = 0.0, y + metrics.height() + 1
         placed.append((QPointF(x, y), entry))
@@ -54,23 +54,23 @@ def arranged(entries: list[Entry], width: float) -> list[tuple[QPointF, Entry]]:
     return placed
 
 
-def height_of(entries: list[Entry], width: float) -> float:
+def height_of(entries: list[LegendEntry], width: float) -> float:
     """Pixels that the entries take in such a width."""
     tall = QFontMetricsF(small_font()).height()
-    return arranged(entries, width)[-1][0].y() + tall if entries else 0.0
+    return arrange_entries(entries, width)[-1][0].y() + tall if entries else 0.0
 
 
-def paint_entries(painter: QPainter, entries: list[Entry], area: QRectF) -> None:
+def paint_entries(painter: QPainter, entries: list[LegendEntry], area: QRectF) -> None:
     """Draw all entries from the top left of an area on."""
     metrics = QFontMetricsF(small_font())
     painter.setFont(small_font())
-    for place, entry in arranged(entries, area.width()):
-        left = area.topLeft() + place
+    for offset, entry in arrange_entries(entries, area.width()):
+        corner = area.topLeft() + offset
         painter.save()
-        entry.draw(painter, QRectF(left.x(), left.y(), SAMPLE, metrics.height()))
+        entry.draw(painter, QRectF(corner.x(), corner.y(), SAMPLE, metrics.height()))
         painter.restore()
         wide = metrics.horizontalAdvance(entry.words) + 2
-        box = QRectF(left.x() + SAMPLE + BESIDE, left.y(), wide, metrics.height())
+        box = QRectF(corner.x() + SAMPLE + BESIDE, corner.y(), wide, metrics.height())
         painter.setPen(QColor(appearance.current().muted))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), entry.words)
 
@@ -80,9 +80,9 @@ class Legend(pg.GraphicsWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries: list[Entry] = []
+        self.entries: list[LegendEntry] = []
 
-    def set_entries(self, entries: list[Entry], width: float) -> None:
+    def set_entries(self, entries: list[LegendEntry], width: float) -> None:
         """Other entries, in a canvas that has so many pixels for them."""
         self.entries = entries
         tall = height_of(entries, width) + 2

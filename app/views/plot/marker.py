@@ -30,7 +30,7 @@ class Marker(pg.UIGraphicsItem):
         self.value, self._words, self._avoided = value, words, avoided
         self.update()
 
-    def colour(self) -> str:
+    def line_colour(self) -> str:
         """The colour of the line."""
         return appearance.current().observed
 
@@ -43,7 +43,7 @@ class Marker(pg.UIGraphicsItem):
         x = transform.map(QPointF(self.value, 0.0)).x()
         painter.save()
         painter.resetTransform()
-        painter.setPen(pen(self.colour(), 1.8, dashed=True))
+        painter.setPen(pen(self.line_colour(), 1.8, dashed=True))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         if self._words:
             font = small_font()

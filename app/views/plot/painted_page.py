@@ -21,10 +21,10 @@ class Drawing(Protocol):
     """What is painted on a page.
 
     Attributes:
-        least: pixels downwards that are to be seen without scrolling, once it is laid out.
+        min_height: pixels downwards that are to be seen without scrolling, once it is laid out.
     """
 
-    least: float
+    min_height: float
 
     def lay_out(self, width: float, height: float) -> float:
         """Find a place for everything in such a width; the pixels that it takes downwards.
@@ -35,7 +35,7 @@ class Drawing(Protocol):
     def paint(self, painter: QPainter) -> None:
         """Paint everything where it was laid out."""
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """Words for what is at a place; "" where nothing is."""
 
 
@@ -45,7 +45,7 @@ class PaintedPage(RingedArea):
     def __init__(self, drawing: Drawing) -> None:
         super().__init__()
         self.drawing = drawing
-        self.needed = 0.0
+        self.needed_height = 0.0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -55,25 +55,27 @@ class PaintedPage(RingedArea):
         """Modest, so that the board alone decides."""
         return QSize(320, 180)
 
-    def fit(self) -> None:
+    def update_layout(self) -> None:
         """Lay the drawing out anew: it is another one, or there is other room for it."""
         size, bar = self.viewport().size(), self.verticalScrollBar()
-        self.needed = self.drawing.lay_out(size.width(), size.height())
-        self.setMinimumHeight(max(LOWEST, round(self.drawing.least)))
-        bar.setRange(0, max(0, round(self.needed - size.height() + 0.5)))
+        self.needed_height = self.drawing.lay_out(size.width(), size.height())
+        self.setMinimumHeight(max(LOWEST, round(self.drawing.min_height)))
+        bar.setRange(0, max(0, round(self.needed_height - size.height() + 0.5)))
         bar.setPageStep(size.height())
         bar.setSingleStep(STEP)
         self.viewport().update()
 
-    def whole(self) -> QWidget:
+    def full_picture(self) -> QWidget:
         """All of it in one picture, however much of it is seen."""
         size = self.viewport().size()
-        return _Whole(self.drawing, QSize(size.width(), max(size.height(), round(self.needed + 1))))
+        return _Whole(
+            self.drawing, QSize(size.width(), max(size.height(), round(self.needed_height + 1)))
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another size has other places."""
         super().resizeEvent(event)
-        self.fit()
+        self.update_layout()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The part that is seen, and a ring around it while the keyboard is here."""
@@ -86,14 +88,14 @@ class PaintedPage(RingedArea):
         self.paint_ring(painter)
         painter.end()
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """Words for what is at a place of the window, however far it is scrolled."""
-        return self.drawing.told_at(place + QPointF(0, self.verticalScrollBar().value()))
+        return self.drawing.tooltip_at(position + QPointF(0, self.verticalScrollBar().value()))
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Say what the pointer rests on."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.told_at(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
             return True
         return super().viewportEvent(event)
 
@@ -113,13 +115,13 @@ class PaintedView(View):
         self.page = PaintedPage(self.make_drawing())
         return self.page
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """What is painted there."""
-        return self.page.told_at(place)
+        return self.page.tooltip_at(position)
 
     def picture(self) -> QWidget:
         """All of it, scrolled or not."""
-        return self.page.whole()
+        return self.page.full_picture()
 
     def start(self, started: RunStarted) -> None:
         """From the top again."""
@@ -127,7 +129,7 @@ class PaintedView(View):
 
     def paint_theme(self) -> None:
         """The text may have another size now."""
-        self.page.fit()
+        self.page.update_layout()
 
 
 class _Whole(QWidget):

@@ -28,11 +28,11 @@ class Plot(pg.PlotItem):
 
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
         """Show at least these places along the bottom."""
-        self._hold(0, low, high, exact)
+        self._hold_range(0, low, high, exact)
 
     def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
         """Show at least these places along the left."""
-        self._hold(1, low, high, exact)
+        self._hold_range(1, low, high, exact)
 
     def forget_ranges(self) -> None:
         """The next data choose their ranges anew."""
@@ -44,9 +44,9 @@ class Plot(pg.PlotItem):
         for show, held in zip((self.setXRange, self.setYRange), self._held, strict=True):
             if held is not None:
                 show(*held, padding=0)
-        self.left.fit()
+        self.left.fit_thickness()
 
-    def _hold(self, axis: int, low: float, high: float, exact: bool) -> None:
+    def _hold_range(self, axis: int, low: float, high: float, exact: bool) -> None:
         if not (math.isfinite(low) and math.isfinite(high)):
             return
         held = self._held[axis]
@@ -56,7 +56,7 @@ class Plot(pg.PlotItem):
             elif held[0] <= low and high <= held[1]:
                 return
         if not exact:
-            low, high = self._roomy(held, low, high)
+            low, high = self._padded_range(held, low, high)
         if (low, high) == self._held[axis]:
             return
         self._held[axis] = (low, high)
@@ -64,10 +64,12 @@ class Plot(pg.PlotItem):
             return
         (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
         if axis == 1:
-            self.left.fit()
+            self.left.fit_thickness()
 
     @staticmethod
-    def _roomy(held: tuple[float, float] | None, low: float, high: float) -> tuple[float, float]:
+    def _padded_range(
+        held: tuple[float, float] | None, low: float, high: float
+    ) -> tuple[float, float]:
         # Room beyond the data, so that the next value seldom changes the range again.
         span = (high - low) or max(abs(high) * 0.1, 1e-3)
         if held is None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from app.look import appearance
 from app.views.plot.data_table import Table, as_text
-from core.errors import cannot_write
+from core.errors import write_error
 from core.writing import whole_file, write_whole
 from resources.theme import FONT_CARD, FONT_SMALL
 
@@ -32,7 +32,7 @@ def save_picture(content: QWidget, path: Path, title: str, question: str) -> Non
             if not written(content, draft, size, (title, question)):
                 raise OSError
     except OSError as error:
-        raise cannot_write("the picture", path, error) from error
+        raise write_error("the picture", path, error) from error
 
 
 def save_table(table: Table, path: Path) -> None:
@@ -44,16 +44,16 @@ def save_table(table: Table, path: Path) -> None:
     try:
         write_whole(path, as_text(table, ","))
     except OSError as error:
-        raise cannot_write("the table", path, error) from error
+        raise write_error("the table", path, error) from error
 
 
 def _write_png(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
     image = QImage(size * SHARPNESS, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SHARPNESS)
     painter = QPainter(image)
-    _draw(painter, content, size, words)
+    _draw_picture(painter, content, size, words)
     painter.end()
-    return image.save(str(path), "PNG")
+    return image.save(str(path), "PNG")  # type: ignore[call-overload]  # no bytes, as Qt's stubs say
 
 
 def _write_svg(content: QWidget, path: Path, size: QSize, words: tuple[str, str]) -> bool:
@@ -67,16 +67,16 @@ def _write_svg(content: QWidget, path: Path, size: QSize, words: tuple[str, str]
     painter = QPainter()
     if not painter.begin(generator):
         return False
-    _draw(painter, content, size, words)
+    _draw_picture(painter, content, size, words)
     painter.end()
     return path.is_file()
 
 
-def _draw(painter: QPainter, content: QWidget, size: QSize, words: tuple[str, str]) -> None:
+def _draw_picture(painter: QPainter, content: QWidget, size: QSize, words: tuple[str, str]) -> None:
     theme = appearance.current()
     painter.fillRect(0, 0, size.width(), size.height(), QColor(theme.paper))
     top = EDGE
-    for text, font, colour in zip(words, _fonts(), (theme.ink, theme.muted), strict=True):
+    for text, font, colour in zip(words, _heading_fonts(), (theme.ink, theme.muted), strict=True):
         painter.setFont(font)
         painter.setPen(QColor(colour))
         metrics = QFontMetrics(font)
@@ -84,13 +84,13 @@ def _draw(painter: QPainter, content: QWidget, size: QSize, words: tuple[str, st
         painter.drawText(EDGE, top + metrics.ascent(), shown)
         top += metrics.height()
     if isinstance(content, QGraphicsView):
-        place = QRectF(EDGE, top + 4, content.width(), content.height())
-        content.render(painter, place, content.viewport().rect())
+        target = QRectF(EDGE, top + 4, content.width(), content.height())
+        content.render(painter, target, content.viewport().rect())
     else:
         content.render(painter, QPoint(EDGE, top + 4))
 
 
-def _fonts() -> tuple[QFont, QFont]:
+def _heading_fonts() -> tuple[QFont, QFont]:
     title, question = QFont(QApplication.font()), QFont(QApplication.font())
     title.setPointSizeF(appearance.points(FONT_CARD))
     title.setBold(True)
@@ -99,4 +99,4 @@ def _fonts() -> tuple[QFont, QFont]:
 
 
 def _head_height() -> int:
-    return sum(QFontMetrics(font).height() for font in _fonts()) + 4
+    return sum(QFontMetrics(font).height() for font in _heading_fonts()) + 4

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from app.look import appearance
-from app.text.numbers import shown
-from app.text.settings import in_lines
-from app.text.tuning.trials import ended_early
+from app.text.number_format import format_value
+from app.text.setting_text import setting_lines
+from app.text.tuning.trial_text import ended_early
 from app.views.plot.axes import ScaleAxis
 from app.views.plot.canvas import Canvas
 from app.views.plot.data_table import DataTable, Table, as_text
+from app.views.plot.hover_text import HoverText, nearest_mark
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading, nearest
-from app.views.plot.record import Record
 from app.views.plot.saving import save_picture, save_table
+from app.views.plot.view_state import ViewState
 from app.widgets.buttons import IconButton
 from app.widgets.card import Card
-from app.widgets.labels import label
-from app.widgets.terms import AXES
+from app.widgets.term_help import AXES
+from app.widgets.text_labels import wrapping_label
+from app.worker.messages.surrogate_evaluation import EvaluationReply
 from core.errors import UnusableError
 from core.tuning.events import Event, RunStarted
-from core.tuning.runs.competition import Trial
 from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial
+
+_OLD_METHODS = {
+    "table_data": "rows",
+    "hover_text": "reading",
+    "tooltip_at": "told_at",
+    "waiting_reason": "waits_for",
+}
 
 
 class View(Card):
     """One picture of a run.
 
     A subclass names itself, says when it is wanted and which events it `listens` to, and writes
-    `draw`, `has_content`, `describe` and `rows`. Several views share one Record, which their Board
-    feeds; a view alone feeds its own.
+    `draw`, `has_content`, `describe` and `table_data`. Several views share one ViewState, which
+    their Board feeds; a view alone feeds its own.
 
     Attributes:
         name: in the registry. title, question: its heading and the question that it answers.
@@ -49,10 +57,10 @@ class View(Card):
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
-    question: ClassVar[str] = ""
+    question: str = ""  # some ask another one of some runs
     waiting: ClassVar[str] = ""
     listens: ClassVar[tuple[type[Event], ...]] = ()
-    wide: ClassVar[bool] = False
+    wide: bool = False  # some are so with much to show alone
     of_all: ClassVar[bool] = False
     zooms: ClassVar[bool] = False
     late: ClassVar[bool] = False
@@ -67,19 +75,25 @@ class View(Card):
     evaluation_wanted = Signal(object)
     problem = Signal(str)
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init_subclass__(cls) -> None:
+        """A method that an extension writes by the name of an earlier version is the one meant."""
+        super().__init_subclass__()
+        for name, old_name in _OLD_METHODS.items():
+            if old_name in vars(cls) and name not in vars(cls):
+                setattr(cls, name, vars(cls)[old_name])
+
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(self.title, self.question, parent)
-        whole = self.layout()
-        whole.setContentsMargins(14, 8, 12, 8)
-        whole.setSpacing(2)
-        whole.insertWidget(1, self._caption)  # below the choosers, over the whole width
-        self._own = record is None
-        self.record = record or Record()
+        self.column.setContentsMargins(14, 8, 12, 8)
+        self.column.setSpacing(2)
+        self.column.insertWidget(1, self._caption)  # below the choosers, over the whole width
+        self._owns_record = record is None
+        self.record = record or ViewState()
         self.dirty = True
         self.content = self.make_content()
         self.content.setAccessibleName(self.title)
         self._data_table = DataTable(f"{self.title} as a table")
-        self._empty = label(self.waiting, "muted")
+        self._empty = wrapping_label(self.waiting, "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         for page in (self.content, self._data_table, self._empty):
@@ -89,7 +103,7 @@ class View(Card):
         for control in self.controls():
             self.corner.addWidget(control)
         self._add_buttons()
-        appearance.notifier.themed.connect(self._themed)
+        appearance.notifier.themed.connect(self._on_theme_changed)
 
     @property
     def run(self) -> RunState:
@@ -112,10 +126,10 @@ class View(Card):
         """The widget that it draws in; a canvas unless the subclass says otherwise."""
         self.canvas = Canvas()
         self.canvas.picked.connect(self.trial_selected)
-        self.canvas.stepped.connect(self._step)
-        self.canvas.tell_with(self._tell)
-        self.canvas.read_with(self.reading)
-        self.canvas.resized.connect(self._resized)
+        self.canvas.stepped.connect(self._step_trial)
+        self.canvas.set_trial_text(self._trial_text)
+        self.canvas.set_hover_text(self.hover_text)
+        self.canvas.resized.connect(self._on_resized)
         if self.zooms:
             self.canvas.let_zoom()
         return self.canvas
@@ -128,7 +142,7 @@ class View(Card):
         """Whether there is anything to draw."""
         raise NotImplementedError
 
-    def waits_for(self) -> str:
+    def waiting_reason(self) -> str:
         """What will appear here and when, or why nothing will."""
         return self.waiting
 
@@ -140,17 +154,17 @@ class View(Card):
         """What the picture shows now, in a sentence for those who do not see it."""
         raise NotImplementedError
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """What the picture shows now, as headers and rows of plain values."""
         raise NotImplementedError
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """What the pointer is told at a place of a plot, beside trials; None for nothing."""
-        return nearest(plot, x, y)
+        return nearest_mark(plot, x, y)
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """What the pointer is told at a place of the content, in pixels; "" for nothing."""
-        return self.canvas.told_at(place)
+        return self.canvas.tooltip_at(position)
 
     def is_needed(self) -> bool:
         """Whether it has, or will soon have, enough to show to take room from the others."""
@@ -159,7 +173,7 @@ class View(Card):
     def paint_theme(self) -> None:
         """Take the colours of `appearance.current()`; what is drawn anew anyway needs nothing."""
 
-    def take_evaluation(self, reply: dict[str, Any]) -> None:
+    def take_evaluation(self, reply: EvaluationReply) -> None:
         """The answer to a request to evaluate of this view."""
 
     def start(self, started: RunStarted) -> None:
@@ -174,14 +188,13 @@ class View(Card):
 
     def consume(self, event: Event) -> None:
         """Take an event in; nothing is drawn before `redraw`."""
-        if self._own:
+        if self._owns_record:
             self.record.consume(event)
         if isinstance(event, RunStarted):
             if hasattr(self, "canvas"):
                 for plot in self.canvas.plots:
                     plot.forget_ranges()
-                if self.canvas.zoom is not None:
-                    self.canvas.zoom.whole()
+                self.canvas.show_full_range()
             self.start(event)
             self.dirty = True
         elif isinstance(event, self.listens):
@@ -190,38 +203,44 @@ class View(Card):
     def redraw(self) -> None:
         """Draw what changed since the last time."""
         self.dirty = False
-        there = self.has_content()
-        if there:
+        has_content = self.has_content()
+        if has_content:
             self.draw()
             self._name_axes()
-        page = self._empty if not there else self._data_table if self.shows_table else self.content
+        page = (
+            self._empty
+            if not has_content
+            else self._data_table
+            if self.shows_table
+            else self.content
+        )
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
         if page is self._data_table:
-            self._data_table.set_table(self.rows())
-        said = self.describe() if there else self.waits_for()
-        if not there and said != self._empty.text():
-            self._empty.setText(said)
-        if there:
-            said = " ".join([said, *self._directions()]).strip()
-        if said != self.content.accessibleDescription():
-            self.content.setAccessibleDescription(said)
-            self._data_table.setAccessibleDescription(said)
-            self.setAccessibleDescription(f"{self.question} {said}")
+            self._data_table.set_table(self.table_data())
+        description = self.describe() if has_content else self.waiting_reason()
+        if not has_content and description != self._empty.text():
+            self._empty.setText(description)
+        if has_content:
+            description = " ".join([description, *self._directions()]).strip()
+        if description != self.content.accessibleDescription():
+            self.content.setAccessibleDescription(description)
+            self._data_table.setAccessibleDescription(description)
+            self.setAccessibleDescription(f"{self.question} {description}")
 
     def _name_axes(self) -> None:
         """Let the glossary know what stands on the axes."""
         if hasattr(self, "canvas"):
-            said = [axis.title for axis in self._axes()]
-            self.canvas.setProperty(AXES, " ".join(filter(None, said)))
+            titles = [axis.title for axis in self._plot_axes()]
+            self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
 
-    def _axes(self) -> list[ScaleAxis]:
+    def _plot_axes(self) -> list[ScaleAxis]:
         plots = self.canvas.plots if hasattr(self, "canvas") else []
         return [axis for plot in plots for axis in (plot.bottom, plot.left)]
 
     def _directions(self) -> list[str]:
         """Which way is better on every axis of scores, each once."""
-        return list(dict.fromkeys(filter(None, (axis.direction for axis in self._axes()))))
+        return list(dict.fromkeys(filter(None, (axis.direction for axis in self._plot_axes()))))
 
     def picture(self) -> QWidget:
         """The widget that is saved as the picture."""
@@ -240,13 +259,13 @@ class View(Card):
 
     def copy_table(self) -> None:
         """The whole table to the clipboard, tabs between the cells."""
-        QGuiApplication.clipboard().setText(as_text(self.rows(), "\t"))
+        QGuiApplication.clipboard().setText(as_text(self.table_data(), "\t"))
 
-    def save(self, path: str) -> None:
+    def save_file(self, path: str) -> None:
         """Write a picture (.png, .svg) or the table (.csv); `problem` says why it failed."""
         try:
             if path.lower().endswith(".csv"):
-                save_table(self.rows(), Path(path))
+                save_table(self.table_data(), Path(path))
             else:
                 title, question = self.title, self.question
                 save_picture(self.picture(), Path(path), title, question)
@@ -257,14 +276,14 @@ class View(Card):
         title = self.title
         self._table_button = IconButton("table", f"Show “{title}” as a table")
         self._table_button.setCheckable(True)
-        self._table_button.toggled.connect(self._toggled)
+        self._table_button.toggled.connect(self._on_table_toggled)
         self.save_button = IconButton("download", f"Save or copy “{title}”")
         self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
-        menu.addAction("Save the picture as PNG…", lambda: self._ask("png"))
-        menu.addAction("Save the picture as SVG…", lambda: self._ask("svg"))
+        menu.addAction("Save the picture as PNG…", lambda: self._ask_save_path("png"))
+        menu.addAction("Save the picture as SVG…", lambda: self._ask_save_path("svg"))
         menu.addSeparator()
-        menu.addAction("Save the table as CSV…", lambda: self._ask("csv"))
+        menu.addAction("Save the table as CSV…", lambda: self._ask_save_path("csv"))
         menu.addAction("Copy the table", self.copy_table)
         self.save_button.setMenu(menu)
         buttons = [self._table_button, self.save_button]
@@ -276,34 +295,34 @@ class View(Card):
     def _make_whole_button(self) -> IconButton:
         title = self.title
         button = IconButton("whole", f"Whole range of “{title}”")
-        button.clicked.connect(lambda _checked=False: self.canvas.zoom.whole())
+        button.clicked.connect(lambda _checked=False: self.canvas.show_full_range())
         policy = button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
         button.setSizePolicy(policy)
         button.hide()
-        self.canvas.zoomed.connect(self._zoomed)
+        self.canvas.zoomed.connect(self._on_zoomed)
         self.whole_button = button
         return button
 
-    def _zoomed(self, part: bool) -> None:
-        if not part and self.whole_button.hasFocus():
+    def _on_zoomed(self, is_zoomed: bool) -> None:
+        if not is_zoomed and self.whole_button.hasFocus():
             self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.whole_button.setVisible(part)
+        self.whole_button.setVisible(is_zoomed)
         self.dirty = True
 
-    def _ask(self, ending: str) -> None:
+    def _ask_save_path(self, ending: str) -> None:
         wanted = f"{self.name}.{ending}"
         path, _ = QFileDialog.getSaveFileName(self, f"Save “{self.title}”", wanted, f"*.{ending}")
         if path:
-            self.save(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
+            self.save_file(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
 
-    def _toggled(self, _shown: bool) -> None:
+    def _on_table_toggled(self, _shown: bool) -> None:
         self.redraw()
 
-    def _resized(self) -> None:
+    def _on_resized(self) -> None:
         self.dirty = True  # another size has room for other labels
 
-    def _themed(self, _theme: object) -> None:
+    def _on_theme_changed(self, _theme: object) -> None:
         if hasattr(self, "canvas"):
             self.canvas.paint_theme()
         self.paint_theme()
@@ -311,23 +330,26 @@ class View(Card):
 
     # -- trials in plots -----------------------------------------------------------------------
 
-    def _tell(self, number: int) -> str:
-        trial = self.run.trial(number)
-        return "" if trial is None else trial_in_words(trial, self.run)
+    def _trial_text(self, number: int) -> str:
+        trial = self.run.find_trial(number)
+        return "" if trial is None else trial_text(trial, self.run)
 
-    def _step(self, by: int) -> None:
+    def _step_trial(self, step: int) -> None:
         numbers = sorted(self.run.row_of)
         if not numbers:
             return
         chosen = self.record.selected
-        at = numbers.index(chosen) + by if chosen in self.run.row_of else (0 if by > 0 else -1)
-        self.trial_selected.emit(numbers[max(0, min(len(numbers) - 1, at))])
+        if chosen is not None and chosen in self.run.row_of:
+            index = numbers.index(chosen) + step
+        else:
+            index = 0 if step > 0 else -1
+        self.trial_selected.emit(numbers[max(0, min(len(numbers) - 1, index))])
 
 
-def trial_in_words(trial: Trial, run: RunState) -> str:
+def trial_text(trial: Trial, run: RunState) -> str:
     """A trial's number, result and setting, one a line."""
-    result = trial.failure or f"score {shown(trial.score, 4)}"
+    result = trial.failure or f"score {format_value(trial.score, 4)}"
     lines = [f"Trial {trial.number}: {result}"]
     if trial.behind:
         lines.append(ended_early(trial, run.started))
-    return "\n".join([*lines, *in_lines(run.started, trial.setting)])
+    return "\n".join([*lines, *setting_lines(run.started, trial.setting)])

@@ -11,13 +11,17 @@ from app.views.plot.plot import Plot
 DRAG = 6  # pixels below which a drag is a click
 STEP = 0.15  # of the range that an arrow key moves
 CLOSER = 0.7  # of the range that is left after one press of +
-MOVES = {
+MOVES: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
     Qt.Key.Key_Up: (0, 1),
     Qt.Key.Key_Down: (0, -1),
 }
-CHANGES = {Qt.Key.Key_Plus: CLOSER, Qt.Key.Key_Equal: CLOSER, Qt.Key.Key_Minus: 1 / CLOSER}
+CHANGES: dict[int, float] = {
+    Qt.Key.Key_Plus: CLOSER,
+    Qt.Key.Key_Equal: CLOSER,
+    Qt.Key.Key_Minus: 1 / CLOSER,
+}
 
 
 class Zoom(QObject):
@@ -45,69 +49,71 @@ class Zoom(QObject):
         self._moves = False
 
     @property
-    def on(self) -> bool:
+    def is_zoomed(self) -> bool:
         """Whether a plot shows only a part."""
         return any(plot.zoomed for plot in self._plots)
 
     # The mouse --------------------------------------------------------------------------------
 
-    def press(self, place: QPointF, moves: bool) -> None:
+    def start_drag(self, position: QPointF, moves: bool) -> None:
         """A drag may begin here."""
-        self._from = self._last = place.toPoint()
+        self._from = self._last = position.toPoint()
         self._moves = moves
 
-    def drag(self, place: QPointF) -> bool:
+    def continue_drag(self, position: QPointF) -> bool:
         """Go on with a drag; whether there is one."""
         if self._from is None:
             return False
-        at = place.toPoint()
+        pixel = position.toPoint()
         if not self._moves:
-            self._band.setGeometry(QRect(self._from, at).normalized())
-            self._band.setVisible((at - self._from).manhattanLength() > DRAG)
+            self._band.setGeometry(QRect(self._from, pixel).normalized())
+            self._band.setVisible((pixel - self._from).manhattanLength() > DRAG)
             return True
         plot = self._plot_at(self._from)
         if plot is not None:
-            before, now = (self._in(plot, point) for point in (self._last, at))
-            self._shift(plot, before.x() - now.x(), before.y() - now.y())
-        self._last = at
+            before, now = (self._view_point(plot, point) for point in (self._last, pixel))
+            self._shift_range(plot, before.x() - now.x(), before.y() - now.y())
+        self._last = pixel
         return True
 
-    def release(self, place: QPointF) -> None:
+    def end_drag(self, position: QPointF) -> None:
         """The drag ends: show its box."""
-        begun, self._from = self._from, None
+        start, self._from = self._from, None
         self._band.hide()
-        at = place.toPoint()
-        if begun is None or self._moves:
+        pixel = position.toPoint()
+        if start is None or self._moves:
             return
-        size = QSize(abs(at.x() - begun.x()), abs(at.y() - begun.y()))
-        plot = self._plot_at(begun)
+        size = QSize(abs(pixel.x() - start.x()), abs(pixel.y() - start.y()))
+        plot = self._plot_at(start)
         if plot is None or min(size.width(), size.height()) <= DRAG:
             return
-        one, other = self._in(plot, begun), self._in(plot, at)
-        self._show(plot, sorted((one.x(), other.x())), sorted((one.y(), other.y())))
+        corner, opposite = self._view_point(plot, start), self._view_point(plot, pixel)
+        self._show_ranges(
+            plot, sorted((corner.x(), opposite.x())), sorted((corner.y(), opposite.y()))
+        )
 
-    def _plot_at(self, place: QPoint) -> Plot | None:
-        scene = self._canvas.mapToScene(place)
+    def _plot_at(self, pixel: QPoint) -> Plot | None:
+        scene = self._canvas.mapToScene(pixel)
         inside = (p for p in self._plots if p.vb.sceneBoundingRect().contains(scene))
         return next(inside, None)
 
-    def _in(self, plot: Plot, place: QPoint) -> QPointF:
-        return plot.vb.mapSceneToView(self._canvas.mapToScene(place))
+    def _view_point(self, plot: Plot, pixel: QPoint) -> QPointF:
+        return plot.vb.mapSceneToView(self._canvas.mapToScene(pixel))
 
     # The keys ---------------------------------------------------------------------------------
 
-    def key(self, event: QKeyEvent) -> bool:
+    def handle_key(self, event: QKeyEvent) -> bool:
         """Take a key; whether it was one of ours."""
         if event.key() == Qt.Key.Key_Home:
-            self.whole()
+            self.show_full_range()
         elif event.key() in CHANGES:
             for plot in self._leading():
-                self._scale(plot, CHANGES[event.key()])
+                self._scale_range(plot, CHANGES[event.key()])
         elif event.key() in MOVES and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             right, up = MOVES[event.key()]
             for plot in self._leading():
                 (left, end), (low, high) = plot.vb.viewRange()
-                self._shift(plot, right * STEP * (end - left), up * STEP * (high - low))
+                self._shift_range(plot, right * STEP * (end - left), up * STEP * (high - low))
         else:
             return False
         return True
@@ -115,33 +121,33 @@ class Zoom(QObject):
     def _leading(self) -> list[Plot]:
         return self._plots[:1]  # linked ones follow
 
-    def _scale(self, plot: Plot, factor: float) -> None:
+    def _scale_range(self, plot: Plot, factor: float) -> None:
         ranges = []
         for low, high in plot.vb.viewRange():
-            middle, half = (low + high) / 2, factor * (high - low) / 2
-            ranges.append([middle - half, middle + half])
-        self._show(plot, *ranges)
+            middle, half_span = (low + high) / 2, factor * (high - low) / 2
+            ranges.append([middle - half_span, middle + half_span])
+        self._show_ranges(plot, *ranges)
 
     # What is shown ----------------------------------------------------------------------------
 
-    def _shift(self, plot: Plot, along: float, up: float) -> None:
+    def _shift_range(self, plot: Plot, along: float, up: float) -> None:
         (left, right), (low, high) = plot.vb.viewRange()
-        self._show(plot, [left + along, right + along], [low + up, high + up])
+        self._show_ranges(plot, [left + along, right + along], [low + up, high + up])
 
-    def _show(self, plot: Plot, x: list[float], y: list[float]) -> None:
+    def _show_ranges(self, plot: Plot, x: list[float], y: list[float]) -> None:
         if x[1] <= x[0] or y[1] <= y[0]:
             return
-        for other in self._plots:
-            other.zoomed = True  # linked ones too: none of them may take its range back alone
+        for canvas_plot in self._plots:
+            canvas_plot.zoomed = True  # linked ones too: none of them may take its range back alone
         leader = self._plots[0] if plot.vb.linkedView(0) is not None else plot
         leader.setXRange(*x, padding=0)
         plot.setYRange(*y, padding=0)
-        plot.left.fit()
+        plot.left.fit_thickness()
         self.changed.emit(True)
 
-    def whole(self) -> None:
+    def show_full_range(self) -> None:
         """Show the whole range again."""
-        if self.on:
+        if self.is_zoomed:
             for plot in self._plots:
                 plot.show_whole()
             self.changed.emit(False)

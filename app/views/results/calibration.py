@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.scores import score_in_words
-from app.text.units import task_of
+from app.text.score_text import score_text
+from app.text.unit_names import task_of
 from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.scales import Scale
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
+from core.evaluation.calibration_bin import CalibrationBin
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import ClassDiagnostics, RowDiagnostics
 
 FLOOR, TALL, BAR = -0.2, 0.14, 0.02  # of the bars of counts: where, how high, half their width
 
@@ -24,115 +27,125 @@ class Calibration(ResultView):
 
     name = "calibration"
     title = "Can its probabilities be trusted?"
-    question = "On the dashed line, 70\u00a0% means 70\u00a0%."
-    waiting = "A curve appears here when the test rows have been looked at."
+    question = "Calibration: on the dashed line, 70\u00a0% means 70\u00a0%."
+    waiting = "A curve appears here when the test rows have been predicted."
     explained = "Bars: 95\u00a0% confidence interval; at the bottom: how many test rows."
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.of: dict[str, list[dict[str, Any]]] = {}  # {class: bins}
+        self.bins_by_class: dict[str, list[CalibrationBin]] = {}
         super().__init__(parent)
-        self.plot = self.canvas.add_plot(left=Scale(least=0.0))
+        self.plot = self.canvas.add_plot(left=Scale(min_tick=0.0))
         self.plot.bottom.set_title("predicted probability")
         self.plot.left.set_title("share that has it")
         self.diagonal, self.curve, self.bands = Lines(), Lines(), Lines()
         self.dots, self.counts = Dots("circle", 8), Band()
-        for item in (self.counts, self.diagonal, self.bands, self.curve, self.dots):
-            self.plot.addItem(item)
+        for mark in (self.counts, self.diagonal, self.bands, self.curve, self.dots):
+            self.plot.addItem(mark)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Classes with probabilities, of rows of a table or two of anything."""
-        if (results.get("calibration") or {}).get("predicted"):
+        if results.calibration is not None and results.calibration.predicted:
             return True
-        labels = (results.get("confusion") or {}).get("labels") or ()
-        sure = "log_loss" in (results.get("test") or {})
-        return len(labels) > 2 and sure and not task_of(results)
+        labels = results.confusion.labels if results.confusion is not None else ()
+        return len(labels) > 2 and "log_loss" in results.test and not task_of(results)
 
     def controls(self) -> list[QWidget]:
         """The class that is told from the rest."""
         self.which = QuietComboBox()
         self.which.setAccessibleName("Class")
-        self.which.activated.connect(lambda _at: self.redraw())
+        self.which.activated.connect(lambda _index: self.redraw())
         self.which.hide()
         return [self.which]
 
-    def show_results(self, results: dict[str, Any]) -> None:
+    def show_results(self, results: Results) -> None:
         """What the results alone tell; `show_answer` adds bands and other classes."""
-        self.of = {}
+        self.bins_by_class = {}
         self.which.clear()
         self.which.hide()
         super().show_results(results)
 
-    def show_answer(self, answer: dict[str, Any]) -> None:
+    def show_answer(self, answer: RowDiagnostics) -> None:
         """Bins with intervals, of every class."""
-        of = answer.get("of") or {}
-        self.of = {label: of[label]["calibration"] for label in answer.get("labels", [])}
-        self.of = {label: bins for label, bins in self.of.items() if bins}
+        self.bins_by_class = {}
+        if isinstance(answer, ClassDiagnostics):
+            bins = {label: answer.of[label].calibration for label in answer.labels}
+            self.bins_by_class = {label: entries for label, entries in bins.items() if entries}
         self.which.clear()
-        self.which.addItems(list(self.of))
-        self.which.setVisible(bool(self.of))
+        self.which.addItems(list(self.bins_by_class))
+        self.which.setVisible(bool(self.bins_by_class))
         self.redraw()
 
     def has_content(self) -> bool:
         """From the results, or once the test rows have been looked at."""
-        return bool(self.of) or bool((self.results.get("calibration") or {}).get("predicted"))
+        return bool(self.shown_bins())
 
-    def bins(self) -> list[dict[str, Any]]:
-        """{predicted, observed, rows, low, high} of every bin; an old run has no band."""
-        if self.of:
-            return self.of[self.which.currentText()]
-        curve = self.results["calibration"]
-        counts = curve.get("counts") or [None] * len(curve["predicted"])
-        triples = zip(curve["predicted"], curve["observed"], counts, strict=True)
-        return [
-            {"predicted": p, "observed": o, "rows": n, "low": None, "high": None}
-            for p, o, n in triples
-        ]
+    def shown_bins(self) -> list[CalibrationBin]:
+        """Every bin; without a band where the answer is not there yet."""
+        if self.bins_by_class:
+            return self.bins_by_class[self.which.currentText()]
+        curve = self.results.calibration
+        if curve is None:
+            return []
+        counts: Sequence[int | None] = curve.counts or [None] * len(curve.predicted)
+        triples = zip(curve.predicted, curve.observed, counts, strict=True)
+        return [CalibrationBin(p, o, n, None, None) for p, o, n in triples]
 
     def draw(self) -> None:
         """The curve with its bands, the counts, and the diagonal."""
-        theme, bins = appearance.current(), self.bins()
-        said = [one["predicted"] for one in bins]
-        seen = [one["observed"] for one in bins]
+        theme, bins = appearance.current(), self.shown_bins()
+        probabilities = [entry.predicted for entry in bins]
+        frequencies = [entry.observed for entry in bins]
         self.diagonal.set_style(pen(theme.muted, 1.4, dashed=True))
         self.diagonal.set_data([0.0, 1.0], [0.0, 1.0])
         self.curve.set_style(pen(theme.model, 1.4))
         self.dots.set_style(theme.model, theme.paper, 1.0)
         self.bands.set_style(pen(theme.model, 2.4))
-        self.curve.set_data(said, seen)
-        self.dots.set_data(said, seen)
-        ends = [np.nan if v is None else v for one in bins for v in (one["low"], one["high"], None)]
-        self.bands.set_data(np.repeat(np.array(said, dtype=float), 3), ends)
+        self.curve.set_data(probabilities, frequencies)
+        self.dots.set_data(probabilities, frequencies)
+        ends = [np.nan if v is None else v for entry in bins for v in (entry.low, entry.high, None)]
+        self.bands.set_data(np.repeat(np.array(probabilities, dtype=float), 3), ends)
         self._draw_counts(bins)
-        what = f"share that is “{self.which.currentText()}”" if self.of else "share that has it"
-        self.plot.left.set_title(what)
-        self._caption.setText(f"{self.question} {self.explained}" if self.of else self.question)
+        title = (
+            f"share that is “{self.which.currentText()}”"
+            if self.bins_by_class
+            else "share that has it"
+        )
+        self.plot.left.set_title(title)
+        self._caption.setText(
+            f"{self.question} {self.explained}" if self.bins_by_class else self.question
+        )
         self.plot.hold_x(-0.03, 1.03, exact=True)
         self.plot.hold_y(FLOOR, 1.03, exact=True)
 
-    def _draw_counts(self, bins: list[dict[str, Any]]) -> None:
+    def _draw_counts(self, bins: list[CalibrationBin]) -> None:
         """A bar at the bottom for the rows of every bin; without counts none."""
-        rows = np.array([one["rows"] or 0 for one in bins], dtype=float)
-        at = np.array([one["predicted"] for one in bins], dtype=float)
+        rows = np.array([entry.rows or 0 for entry in bins], dtype=float)
+        centres = np.array([entry.predicted for entry in bins], dtype=float)
         heights = TALL * rows / max(float(rows.max(initial=0.0)), 1.0)
-        places = np.column_stack([at - BAR, at - BAR, at + BAR, at + BAR]).ravel()
+        corners = np.column_stack(
+            [centres - BAR, centres - BAR, centres + BAR, centres + BAR]
+        ).ravel()
         tops = np.column_stack([0 * rows, heights, heights, 0 * rows]).ravel()
         self.counts.set_style(clear_colour(appearance.current().muted, 0.45))
-        self.counts.set_data(places, np.full(len(places), FLOOR), FLOOR + tops)
+        self.counts.set_data(corners, np.full(len(corners), FLOOR), FLOOR + tops)
 
     def describe(self) -> str:
         """The largest distance from the diagonal."""
-        worst = max(self.bins(), key=lambda one: abs(one["predicted"] - one["observed"]))
-        said = "Furthest off where it says {}: there {} have it."
-        return said.format(
-            score_in_words(worst["predicted"], "accuracy"),
-            score_in_words(worst["observed"], "accuracy"),
+        worst = max(self.shown_bins(), key=lambda entry: abs(entry.predicted - entry.observed))
+        template = "Furthest off where it says {}: there {} have it."
+        return template.format(
+            score_text(worst.predicted, "accuracy"),
+            score_text(worst.observed, "accuracy"),
         )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Predicted, observed, rows, and the interval where it is known."""
-        headers = ["predicted", "observed", "rows"]
-        keys = ["predicted", "observed", "rows"]
-        if self.of:
-            headers, keys = [*headers, "low", "high"], [*keys, "low", "high"]
-        return headers, [[one[key] for key in keys] for one in self.bins()]
+        rows: list[list[float | None]] = [
+            [entry.predicted, entry.observed, entry.rows, entry.low, entry.high]
+            for entry in self.shown_bins()
+        ]
+        headers = ["predicted", "observed", "rows", "low", "high"]
+        if self.bins_by_class:
+            return headers, rows
+        return headers[:3], [row[:3] for row in rows]

@@ -6,19 +6,20 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.look import appearance
-from app.text.scores import score_in_words
-from app.text.units import task_of, units
+from app.text.score_text import score_text
+from app.text.unit_names import task_of
 from app.views.plot.data_table import DataTable, DataTableModel, Index, Table
 from app.views.plot.items import clear_colour
 from app.views.results.result_view import ResultView
-from app.widgets.labels import tip
 from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import plain_tooltip
+from core.tuning.run_results import ConfusionCounts, Results
 from resources.theme import TARGET
 
-MANY = 8  # classes from which on names stand alone, and those of the rows stay in view
+MAX_PLAIN_CLASSES = 8  # classes from which on names stand alone, and those of the rows stay in view
 LOW = 22  # pixels of a row of many
 SEEN = 20  # rows of many that are seen without scrolling
 SPARE = 16  # pixels that `fit_columns` gives each column but the last beyond its contents
@@ -32,7 +33,7 @@ class ConfusionModel(DataTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As any data table; the diagonal bold on a tinted ground, frequent errors on a red one."""
-        if self.classes > MANY and (wrong := self._of_wrong(index, role)) is not None:
+        if self.classes > MAX_PLAIN_CLASSES and (wrong := self._of_wrong(index, role)) is not None:
             return wrong
         right = index.row() < self.classes and index.column() == index.row() + 1
         if role == Qt.ItemDataRole.FontRole and right:
@@ -42,7 +43,7 @@ class ConfusionModel(DataTableModel):
         if role == Qt.ItemDataRole.BackgroundRole and right:
             return QColor(appearance.current().selected)
         if role == Qt.ItemDataRole.ToolTipRole and not index.column():
-            return tip(super().data(index))
+            return plain_tooltip(super().data(index))
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return super().data(index, role)
@@ -70,7 +71,7 @@ class ConfusionModel(DataTableModel):
             shown = role == Qt.ItemDataRole.DisplayRole
             return super().data(self.index(section, 0)) if shown else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(super().headerData(section, orientation))
+            return plain_tooltip(super().headerData(section, orientation))
         return super().headerData(section, orientation, role)
 
 
@@ -85,12 +86,12 @@ class Tinted(QStyledItemDelegate):
         super().paint(painter, option, index)
 
 
-class Confusion(ResultView):
-    """Rows are what is, columns what the model said."""
+class ConfusionMatrix(ResultView):
+    """Rows are the true classes, columns the predicted ones."""
 
     name = "confusion"
     title = "Where is it wrong?"
-    question = "Rows of the test set. Right answers are bold."
+    question = "Confusion matrix of the test set. Right answers are bold."
     wide = False
     waiting = "A table of right and wrong answers appears here."
 
@@ -99,9 +100,14 @@ class Confusion(ResultView):
         self._table_button.hide()
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Classifications."""
-        return bool((results.get("confusion") or {}).get("labels"))
+        return results.confusion is not None and bool(results.confusion.labels)
+
+    @property
+    def counts(self) -> ConfusionCounts:
+        """The counts of all models; empty before there are any."""
+        return self.results.confusion or ConfusionCounts()
 
     def make_content(self) -> QWidget:
         """A table with the model's answers."""
@@ -121,26 +127,28 @@ class Confusion(ResultView):
         self.which.setAccessibleName("Whose answers")
         self.which.addItem("tuned", "tuned")
         self.which.addItem("default setting", "default")
-        self.which.addItem("knowing nothing", "baseline")
-        self.which.activated.connect(lambda _at: self.redraw())
+        self.which.addItem("baseline", "baseline")
+        self.which.activated.connect(lambda _index: self.redraw())
         return [self.which]
 
     def draw(self) -> None:
         """The table of the chosen model."""
-        known = "baseline" in self.results["confusion"]  # not in older runs
-        self.which.view().setRowHidden(2, not known)
-        if not known and self.which.currentIndex() == 2:
+        has_baseline = self.counts.baseline is not None  # not in older runs
+        choices = self.which.view()
+        if isinstance(choices, QListView):  # which a box has unless it is given another view
+            choices.setRowHidden(2, not has_baseline)
+        if not has_baseline and self.which.currentIndex() == 2:
             self.which.setCurrentIndex(0)
         caption = (
             "{} of the test set; right answers are bold. Recall: the share of a "
             "class that is found. Precision: the share of answers that are right."
         )
-        caption = "Across: what the model said; down: what is." + " " + caption
-        called = units(task_of(self.results))
-        self._caption.setText(caption.format(called[:1].upper() + called[1:]))
-        self.model.classes = len(self.results["confusion"]["labels"])
-        self.model.set_table(*self.rows())
-        self._keep_names_in_view(self.model.classes > MANY)
+        caption = "Confusion matrix: predicted across, true down." + " " + caption
+        unit_noun = task_of(self.results).units
+        self._caption.setText(caption.format(unit_noun[:1].upper() + unit_noun[1:]))
+        self.model.classes = len(self.counts.labels)
+        self.model.set_table(*self.table_data())
+        self._keep_names_in_view(self.model.classes > MAX_PLAIN_CLASSES)
         self._fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -151,51 +159,53 @@ class Confusion(ResultView):
     def _fit_columns(self) -> None:
         self.table.fit_columns()
         columns, room = self.model.classes + 2, self.table.viewport().width()
-        needed = [self.table.columnWidth(at) for at in range(columns)]
+        needed = [self.table.columnWidth(column) for column in range(columns)]
         if not self.wide and sum(needed) <= room:
             return
         # A few answers may share what room there is; many must not push the last out of sight.
         longest = max(appearance.pixels(LONGEST_ANSWER), room // columns)
-        most = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
+        max_widths = [appearance.pixels(LONGEST_CLASS)] + [longest] * (columns - 1)
         for column, width in enumerate(needed[:-1]):
-            self.table.setColumnWidth(column, min(most[column], width - SPARE))
+            self.table.setColumnWidth(column, min(max_widths[column], width - SPARE))
 
-    def _keep_names_in_view(self, many: bool) -> None:
-        self.wide = many
-        self.table.setColumnHidden(0, many)
+    def _keep_names_in_view(self, has_many_classes: bool) -> None:
+        self.wide = has_many_classes
+        self.table.setColumnHidden(0, has_many_classes)
         names = self.table.verticalHeader()
-        names.setVisible(many)
+        names.setVisible(has_many_classes)
         low = appearance.pixels(LOW)
         names.setMinimumSectionSize(low)
-        names.setDefaultSectionSize(low if many else TARGET)
-        rows = min(self.model.classes + 1, SEEN) if many else 0
-        self.table.setMinimumHeight(rows * low + (2 * TARGET if many else 0))
+        names.setDefaultSectionSize(low if has_many_classes else TARGET)
+        rows = min(self.model.classes + 1, SEEN) if has_many_classes else 0
+        self.table.setMinimumHeight(rows * low + (2 * TARGET if has_many_classes else 0))
 
-    def _counts(self) -> tuple[list[str], list[list[int]]]:
-        found = self.results["confusion"]
-        counts = found.get(self.which.currentData()) or found["tuned"]
-        return [str(label) for label in found["labels"]], counts
+    def _labels_and_counts(self) -> tuple[list[str], list[list[int]]]:
+        confusion = self.counts
+        counts = {"default": confusion.default, "baseline": confusion.baseline}
+        chosen = counts.get(self.which.currentData()) or confusion.tuned
+        return [str(label) for label in confusion.labels], chosen
 
     def describe(self) -> str:
         """How many are right."""
-        labels, counts = self._counts()
-        right = sum(counts[at][at] for at in range(len(labels)))
+        labels, counts = self._labels_and_counts()
+        right = sum(counts[code][code] for code in range(len(labels)))
         words = "{} of {} test {} right."
-        return words.format(right, sum(map(sum, counts)), units(task_of(self.results)))
+        return words.format(right, sum(map(sum, counts)), task_of(self.results).units)
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """One row a class with its recall, and below the precision of each answer."""
-        labels, counts = self._counts()
+        labels, counts = self._labels_and_counts()
         headers = ["", *labels, "recall"]
         rows: list[list[Any]] = [
-            [label, *row, _share(row[at], sum(row))]
-            for at, (label, row) in enumerate(zip(labels, counts, strict=True))
+            [label, *row, _share_text(row[code], sum(row))]
+            for code, (label, row) in enumerate(zip(labels, counts, strict=True))
         ]
         precision = [
-            _share(counts[at][at], sum(row[at] for row in counts)) for at in range(len(labels))
+            _share_text(counts[code][code], sum(row[code] for row in counts))
+            for code in range(len(labels))
         ]
         return headers, [*rows, ["precision", *precision, ""]]
 
 
-def _share(right: int, of: int) -> str:
-    return score_in_words(right / of, "accuracy") if of else "–"
+def _share_text(right: int, total: int) -> str:
+    return score_text(right / total, "accuracy") if total else "–"

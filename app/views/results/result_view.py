@@ -1,20 +1,19 @@
-"""What the pictures of the Results page share: they show one dict of results, all at once."""
+"""What the pictures of the Results page share: they show the results of a run, all at once."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
 from app.views.plot.view import View
 from core.tuning.events import RunStarted
+from core.tuning.run_results import Results
 
 
 class ResultView(View):
     """A view of the `results` of a finished run; it draws as soon as it is told."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.results: dict[str, Any] = {}
+        self.results = Results()
         super().__init__(None, parent)
 
     @classmethod
@@ -23,24 +22,28 @@ class ResultView(View):
         return False
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Whether such results have something for this picture."""
         raise NotImplementedError
 
-    def show_results(self, results: dict[str, Any]) -> None:
+    def show_results(self, results: Results) -> None:
         """Draw these results."""
         self.results = results
+        self.draw_afresh()
+
+    def draw_afresh(self) -> None:
+        """Draw something else, with ranges of its own."""
         for plot in self.canvas.plots if hasattr(self, "canvas") else []:
             plot.forget_ranges()
         self.redraw()
 
     def has_content(self) -> bool:
         """Whether the results have what this picture needs."""
-        return bool(self.results) and self.suits(self.results)
+        return self.is_suitable(self.results)
 
-    def _resized(self) -> None:
+    def _on_resized(self) -> None:
         self.redraw()
 
-    def _themed(self, theme: object) -> None:
-        super()._themed(theme)
+    def _on_theme_changed(self, theme: object) -> None:
+        super()._on_theme_changed(theme)
         self.redraw()

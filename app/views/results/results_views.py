@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.scores import metric_in_short, score_in_words, scores_in_words
-from app.text.units import task_of, units
-from app.views.plot.bar_words import AboveWords
+from app.text.results.average_result_text import members_of
+from app.text.score_text import metric_in_short, score_text, score_texts
+from app.text.unit_names import task_of
+from app.views.plot.bar_words import TopLabels
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.scales import Scale
 from app.views.results.calibration import Calibration
-from app.views.results.confusion import Confusion
+from app.views.results.confusion import ConfusionMatrix
 from app.views.results.pairs_curve import PairsCurve
 from app.views.results.result_view import ResultView
+from core.tuning.run_results import PredictionPairs, Results
 
 ROOM = 0.06  # of what is shown, on both sides: half the width of a score's words
 
 
-class Scores(ResultView):
+class ScoreComparison(ResultView):
     """The tuned, the default and the baseline model on test rows, each with its interval."""
 
     name = "scores"
@@ -36,68 +37,62 @@ class Scores(ResultView):
         self.plot = self.canvas.add_plot(Scale(), Scale("choice"))
         self.plot.vb.invertY(True)
         self.tuned_line, self.other_lines = Lines(), Lines()
-        self.tuned, self.others = Dots("circle", 13), Dots("diamond", 13)
-        self.words = AboveWords()
-        for item in (self.other_lines, self.tuned_line, self.others, self.tuned, self.words):
-            self.plot.addItem(item)
+        self.tuned, self.other_dots = Dots("circle", 13), Dots("diamond", 13)
+        self.words = TopLabels()
+        for mark in (self.other_lines, self.tuned_line, self.other_dots, self.tuned, self.words):
+            self.plot.addItem(mark)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Results with a test score."""
-        return results.get("metric") in results.get("test", {})
+        return results.metric in results.test
 
     def entries(self) -> list[tuple[str, float, float, float]]:
         """(who, score, low, high) from top to bottom; no interval is a NaN at both ends."""
-        found, metric = [], self.results["metric"]
+        entries, results = [], self.results
         for who, scores, interval in (
-            (self._tuned(), self.results.get("test", {}), "test_interval"),
-            ("default setting", self.results.get("default_test", {}), "default_interval"),
-            (
-                "knowing nothing",
-                self.results.get("baseline_test") or {},
-                "baseline_interval",
-            ),
+            (self._tuned_label(), results.test, results.test_interval),
+            ("default setting", results.default_test, results.default_interval),
+            ("baseline", results.baseline_test, results.baseline_interval),
         ):
-            score = scores.get(metric)
-            ends = self.results.get(interval) or (None, None)
+            score = scores.get(results.metric)
+            ends = interval or (None, None)
             low, high = (math.nan if end is None else float(end) for end in ends)
             if score is not None:
-                found.append((who, float(score), low, high))
-        return found
+                entries.append((who, float(score), low, high))
+        return entries
 
-    def _members(self) -> int:
-        return len((self.results.get("ensemble") or {}).get("members", ()))
-
-    def _tuned(self) -> str:
-        if self._members() < 2:
-            return "tuned"
-        return f"average of {self._members()}"
+    def _tuned_label(self) -> str:
+        count = members_of(self.results)
+        return "tuned" if count < 2 else f"average of {count}"
 
     def draw(self) -> None:
         """One row each."""
-        theme, entries, metric = appearance.current(), self.entries(), self.results["metric"]
+        theme, entries, metric = appearance.current(), self.entries(), self.results.metric
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
-        called = units(task_of(self.results))
-        where = f"{metric_in_short(metric)} on test {called}"
-        self.plot.bottom.set_title(where, self.results.get("maximize"))
+        unit_noun = task_of(self.results).units
+        where = f"{metric_in_short(metric)} on test {unit_noun}"
+        self.plot.bottom.set_title(where, self.results.maximize)
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
         self.tuned.set_style(theme.model, theme.paper, 1.5)
-        self.others.set_style(theme.muted, theme.paper, 1.5)
+        self.other_dots.set_style(theme.muted, theme.paper, 1.5)
         rows = np.arange(len(entries), dtype=float)
         scores = np.array([score for _, score, _, _ in entries])
-        lows, highs = (np.array([entry[at] for entry in entries]) for at in (2, 3))
+        lows, highs = (np.array([entry[column] for entry in entries]) for column in (2, 3))
         self.tuned_line.set_data([lows[0], highs[0]], [0.0, 0.0])
         gaps = np.full(len(rows) - 1, np.nan)
         self.other_lines.set_data(
             np.column_stack([lows[1:], highs[1:], gaps]).ravel(), np.repeat(rows[1:], 3)
         )
         self.tuned.set_data(scores[:1], rows[:1])
-        self.others.set_data(scores[1:], rows[1:])
+        self.other_dots.set_data(scores[1:], rows[1:])
         self.words.set_data(
             [
                 (s, row, words)
-                for s, row, words in zip(scores, rows, scores_in_words(scores, metric), strict=True)
+                for s, row, words in zip(
+                    scores, rows, score_texts(scores.tolist(), metric), strict=True
+                )
             ]
         )
         ends = np.concatenate([scores, lows, highs])
@@ -108,25 +103,23 @@ class Scores(ResultView):
 
     def describe(self) -> str:
         """Every score with its interval."""
-        metric = self.results["metric"]
-        parts = []
+        metric = self.results.metric
+        sentences = []
         for who, score, low, high in self.entries():
-            said = f"{who} {score_in_words(score, metric)}"
+            sentence = f"{who} {score_text(score, metric)}"
             if math.isfinite(low):
-                between = (
-                    f"between {score_in_words(low, metric)} and {score_in_words(high, metric)}"
-                )
-                said += f" ({between})"
-            parts.append(said)
-        return "; ".join(parts) + "."
+                between = f"between {score_text(low, metric)} and {score_text(high, metric)}"
+                sentence += f" ({between})"
+            sentences.append(sentence)
+        return "; ".join(sentences) + "."
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Who, score, low, high."""
         headers = ["setting", "score", "low", "high"]
         return headers, [list(entry) for entry in self.entries()]
 
 
-class Predicted(ResultView):
+class PredictedVsActual(ResultView):
     """Regression: predicted against actual values of test rows."""
 
     name = "predicted"
@@ -144,20 +137,20 @@ class Predicted(ResultView):
         self.plot.addItem(self.diagonal)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Regressions."""
-        return bool((results.get("predictions") or {}).get("actual"))
+        return results.predictions is not None and bool(results.predictions.actual)
 
-    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        found = self.results["predictions"]
-        return np.array(found["actual"], float), np.array(found["tuned"], float)
+    def _value_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        predictions = self.results.predictions or PredictionPairs()
+        return np.array(predictions.actual, float), np.array(predictions.tuned, float)
 
     def draw(self) -> None:
         """A dot a row, and the diagonal."""
         theme = appearance.current()
-        actual, tuned = self._pairs()
-        both = np.concatenate([actual, tuned])
-        low, high = float(np.nanmin(both)), float(np.nanmax(both))
+        actual, tuned = self._value_pairs()
+        values = np.concatenate([actual, tuned])
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
         self.diagonal.set_style(pen(theme.ink, 1.6, dashed=True))
         self.diagonal.set_data([low, high], [low, high])
         self.dots.set_style(theme.observed, theme.ink, 0.8)
@@ -167,21 +160,27 @@ class Predicted(ResultView):
 
     def describe(self) -> str:
         """How many rows, and the middle distance."""
-        actual, tuned = self._pairs()
+        actual, tuned = self._value_pairs()
         middle = float(np.nanmedian(np.abs(actual - tuned)))
-        said = "{} rows; half of the predictions are off by less than {}."
-        return said.format(len(actual), score_in_words(middle, ""))
+        template = "{} rows; half of the predictions are off by less than {}."
+        return template.format(len(actual), score_text(middle, ""))
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Actual and predicted."""
-        actual, tuned = self._pairs()
+        actual, tuned = self._value_pairs()
         rows = [[float(a), float(t)] for a, t in zip(actual, tuned, strict=True)]
         return ["actual", "predicted"], rows
 
 
-RESULT_VIEWS: tuple[type[ResultView], ...] = (Scores, PairsCurve, Calibration, Confusion, Predicted)
+RESULT_VIEWS: tuple[type[ResultView], ...] = (
+    ScoreComparison,
+    PairsCurve,
+    Calibration,
+    ConfusionMatrix,
+    PredictedVsActual,
+)
 
 
-def views_for(results: dict[str, Any]) -> list[type[ResultView]]:
+def views_for(results: Results) -> list[type[ResultView]]:
     """The pictures that such results have, in order."""
-    return [view for view in RESULT_VIEWS if view.suits(results)]
+    return [view for view in RESULT_VIEWS if view.is_suitable(results)]

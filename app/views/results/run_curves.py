@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
@@ -11,20 +11,20 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain, seconds
-from app.text.scores import metric_in_short, score_in_words
+from app.text.number_format import format_duration, format_number
+from app.text.score_text import metric_in_short, score_text
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen, symbol_path
-from app.views.plot.legend import Entry, Legend
+from app.views.plot.legend import Legend, LegendEntry
 from app.views.plot.scales import Scale
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
 
 if TYPE_CHECKING:
-    from core.tuning.runs.side_by_side import Curve
+    from core.tuning.runs.run_comparison import BestSoFarCurve
 
-MOST = 8  # runs: so many colours there are
+MAX_RUNS = 8  # runs: so many colours there are
 SYMBOLS = ("circle", "diamond", "triangle", "star")
 OVER = {"trials": "over trials", "seconds": "over time"}
 
@@ -40,14 +40,15 @@ class RunCurves(ResultView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.over = "trials"
+        self._curves: list[tuple[BestSoFarCurve, str]] = []  # with their names
         super().__init__(parent)
         self.plot = self.canvas.add_plot(Scale(), row=1)
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
-        self.lines = [Lines() for _ in range(MOST)]
-        self.dots = [Dots(SYMBOLS[at % len(SYMBOLS)], 9) for at in range(MOST)]
-        for item in (*self.lines, *self.dots):
-            self.plot.addItem(item)
+        self.lines = [Lines() for _ in range(MAX_RUNS)]
+        self.dots = [Dots(SYMBOLS[index % len(SYMBOLS)], 9) for index in range(MAX_RUNS)]
+        for mark in (*self.lines, *self.dots):
+            self.plot.addItem(mark)
 
     def controls(self) -> list[QWidget]:
         """Over trials or over time."""
@@ -55,70 +56,74 @@ class RunCurves(ResultView):
         self.chooser.setAccessibleName("Draw the curves over")
         for key, words in OVER.items():
             self.chooser.addItem(words, key)
-        self.chooser.currentIndexChanged.connect(self._choose)
+        self.chooser.currentIndexChanged.connect(self._on_axis_chosen)
         return [self.chooser]
 
-    def _choose(self) -> None:
+    def _on_axis_chosen(self) -> None:
         self.over = str(self.chooser.currentData())
-        self.show_results(self.results)
+        self.draw_afresh()
 
-    @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def has_content(self) -> bool:
         """Whether any run has a curve."""
-        return any(curve.best for curve in results.get("curves", ()))
+        return any(curve.best for curve, _ in self._curves)
 
-    def waits_for(self) -> str:
+    def waiting_reason(self) -> str:
         """Why there is no curve."""
-        if not self.results:
+        if not self._curves:
             return self.waiting
         return "None of these runs has scores of trials: penalty learners make steps instead."
 
-    def show_curves(self, curves: Sequence[Curve], names: Sequence[str]) -> None:
+    def show_curves(self, curves: Sequence[BestSoFarCurve], names: Sequence[str]) -> None:
         """Draw these, each under its name."""
-        both = list(zip(curves, names, strict=True))[:MOST]
-        without = [name for curve, name in both if curve.steps and not curve.best]
+        self._curves = list(zip(curves, names, strict=True))[:MAX_RUNS]
+        without = [name for curve, name in self._curves if curve.steps and not curve.best]
         makes = "makes" if len(without) == 1 else "make"
-        said = (
+        remark = (
             f" {', '.join(without)} {makes} steps instead of trials: no curve." if without else ""
         )
-        self.set_words(self.title, self.question + said)
-        self.show_results({"curves": [c for c, _ in both], "names": [n for _, n in both]})
+        self.set_words(self.title, self.question + remark)
+        self.draw_afresh()
 
-    def _named(self) -> list[tuple[int, Curve, str]]:
+    def _drawn_curves(self) -> list[tuple[int, BestSoFarCurve, str]]:
         """(colour, curve, name) of the runs that have one."""
-        both = zip(self.results["curves"], self.results["names"], strict=True)
-        return [(at, curve, name) for at, (curve, name) in enumerate(both) if curve.best]
+        return [
+            (index, curve, name) for index, (curve, name) in enumerate(self._curves) if curve.best
+        ]
 
-    def _places(self, curve: Curve) -> np.ndarray:
+    def _curve_x(self, curve: BestSoFarCurve) -> np.ndarray:
         return np.array(curve.trials if self.over == "trials" else curve.seconds, float)
 
     def draw(self) -> None:
         """Staircases; the marks are where a run improved."""
-        named = self._named()
+        drawn_curves = self._drawn_curves()
         self.plot.bottom.set_title("trials" if self.over == "trials" else "seconds of the run")
-        first = named[0][1]
+        first = drawn_curves[0][1]
         self.plot.left.set_title(f"{metric_in_short(first.metric)}, validation", first.maximize)
         for line, dots in zip(self.lines, self.dots, strict=True):
             line.set_data([], [])
             dots.set_data([], [])
         theme, entries = appearance.current(), []
-        for at, curve, name in named:
-            colour = theme.series[at % len(theme.series)]
+        for index, curve, name in drawn_curves:
+            colour = theme.series[index % len(theme.series)]
             dark = colour in theme.outlined
-            x, y = self._places(curve), np.array(curve.best)
-            self.lines[at].set_style(pen(colour, 2.4), pen(theme.ink, 4.0) if dark else None)
-            self.lines[at].set_data(np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1])
-            self.dots[at].set_style(colour, theme.ink if dark else theme.paper)
-            self.dots[at].set_data(x[:-1] if len(x) > 1 and y[-1] == y[-2] else x,
-                                   y[:-1] if len(x) > 1 and y[-1] == y[-2] else y)  # fmt: skip
-            best = score_in_words(float(y[-1]), curve.metric)
-            entries.append(Entry(_sample(colour, dark, self.dots[at].symbol), f"{name}: {best}"))
+            x, y = self._curve_x(curve), np.array(curve.best)
+            self.lines[index].set_style(pen(colour, 2.4), pen(theme.ink, 4.0) if dark else None)
+            self.lines[index].set_data(np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1])
+            self.dots[index].set_style(colour, theme.ink if dark else theme.paper)
+            self.dots[index].set_data(
+                x[:-1] if len(x) > 1 and y[-1] == y[-2] else x,
+                y[:-1] if len(x) > 1 and y[-1] == y[-2] else y,
+            )
+            best = score_text(float(y[-1]), curve.metric)
+            entries.append(
+                LegendEntry(_curve_sample(colour, dark, self.dots[index].symbol), f"{name}: {best}")
+            )
         width = self.canvas.width() - EDGES[0] - EDGES[2]
         self.legend.set_entries(entries, width)
-        self._hold_ranges(named)
+        self._hold_ranges(drawn_curves)
 
-    def _hold_ranges(self, named: list[tuple[int, Curve, str]]) -> None:
-        last = max(float(self._places(curve)[-1]) for _, curve, _ in named)
+    def _hold_ranges(self, named: list[tuple[int, BestSoFarCurve, str]]) -> None:
+        last = max(float(self._curve_x(curve)[-1]) for _, curve, _ in named)
         first = 1.0 if self.over == "trials" else 0.0
         room = 0.02 * max(last - first, 1.0)
         self.plot.hold_x(first - room, max(last, first) + room, exact=True)
@@ -128,24 +133,24 @@ class RunCurves(ResultView):
 
     def describe(self) -> str:
         """The best of every run."""
-        said = [
-            f"{name}: {score_in_words(curve.best[-1], curve.metric)} after {curve.trials[-1]} "
-            f"trials, {seconds(curve.seconds[-1])}"
-            for _, curve, name in self._named()
+        run_texts = [
+            f"{name}: {score_text(curve.best[-1], curve.metric)} after {curve.trials[-1]} "
+            f"trials, {format_duration(curve.seconds[-1])}"
+            for _, curve, name in self._drawn_curves()
         ]
-        return f"Best validation scores. {'; '.join(said)}."
+        return f"Best validation scores. {'; '.join(run_texts)}."
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every improvement of every run."""
         rows = [
-            [name, trial, plain(time, 4), score]
-            for _, curve, name in self._named()
+            [name, trial, format_number(time, 4), score]
+            for _, curve, name in self._drawn_curves()
             for trial, time, score in zip(curve.trials, curve.seconds, curve.best, strict=True)
         ]
         return ["run", "trials", "seconds", "best score"], rows
 
 
-def _sample(colour: str, outlined: bool, symbol: str) -> Any:
+def _curve_sample(colour: str, outlined: bool, symbol: str) -> Callable[[QPainter, QRectF], None]:
     """Draws a piece of a run's line with its mark."""
 
     def draw(painter: QPainter, box: QRectF) -> None:

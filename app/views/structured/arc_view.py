@@ -12,12 +12,12 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
+from app.views.plot.hover_text import HoverText
 from app.views.plot.items import clear_colour, pen
-from app.views.plot.legend import Entry, Legend, line_sample
+from app.views.plot.legend import Legend, LegendEntry, line_sample
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
+from app.views.plot.view_state import ViewState
 from app.views.structured.molecule_views import MoleculeView
 
 BAND = 0.10  # half the height of the letters' band, where the highest arc is 1
@@ -33,9 +33,9 @@ class Arcs(pg.UIGraphicsItem):
         self.pairs: list[tuple[int, int]] = []
         self._highest, self._pen = 1, QPen()
 
-    def set_style(self, made: QPen) -> None:
+    def set_style(self, arc_pen: QPen) -> None:
         """The pen."""
-        self._pen = made
+        self._pen = arc_pen
         self.update()
 
     def set_data(self, pairs: list[tuple[int, int]], highest: int) -> None:
@@ -84,17 +84,17 @@ class Strand(pg.UIGraphicsItem):
         painter.resetTransform()
         painter.setFont(small_font())
         painter.setPen(QColor(theme.ink))
-        for at in range(first, last + 1):
-            middle = transform.map(QPointF(at, 0.0))
+        for base in range(first, last + 1):
+            middle = transform.map(QPointF(base, 0.0))
             if self.lettered:
                 wide, tall = step + 4, metrics.height()
                 box = QRectF(middle.x() - wide / 2, middle.y() - tall / 2, wide, tall)
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.letters[at - 1])
-            elif step >= 2.5 or at % TICKS == 0 or at in (1, len(self.letters)):
-                half = 5.0 if at % TICKS == 0 else 2.5
-                painter.drawLine(middle - QPointF(0, half), middle + QPointF(0, half))
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.letters[base - 1])
+            elif step >= 2.5 or base % TICKS == 0 or base in (1, len(self.letters)):
+                half_length = 5.0 if base % TICKS == 0 else 2.5
+                painter.drawLine(middle - QPointF(0, half_length), middle + QPointF(0, half_length))
         if not self.lettered:
-            ends = [transform.map(QPointF(at, 0.0)) for at in (first, last)]
+            ends = [transform.map(QPointF(end_base, 0.0)) for end_base in (first, last)]
             painter.drawLine(*ends)
         self._draw_words(painter, area, metrics)
         painter.restore()
@@ -119,7 +119,7 @@ class ArcView(MoleculeView):
 
     choosing = "Which molecule"
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
@@ -127,10 +127,10 @@ class ArcView(MoleculeView):
         self.plot.hideAxis("left")
         self.plot.bottom.set_title("base")
         self.right, self.wrong = Arcs(), Arcs()
-        self.found, self.missed = Arcs(below=True), Arcs(below=True)
+        self.found_arcs, self.missed = Arcs(below=True), Arcs(below=True)
         self.strand = Strand()
-        for item in (self.missed, self.found, self.wrong, self.right, self.strand):
-            self.plot.addItem(item)
+        for mark in (self.missed, self.found_arcs, self.wrong, self.right, self.strand):
+            self.plot.addItem(mark)
         self.paint_theme()
 
     def paint_theme(self) -> None:
@@ -142,22 +142,22 @@ class ArcView(MoleculeView):
             pen(theme.ink, 1.6),
         )
         self._pens[2].setDashPattern([1.2, 2.2])
-        self.found.set_style(self._pens[0])
-        for drawn, made in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
-            drawn.set_style(made)
+        self.found_arcs.set_style(self._pens[0])
+        for arcs, arc_pen in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
+            arcs.set_style(arc_pen)
 
     def draw(self) -> None:
         """The arcs of the chosen molecule."""
-        called, true = self.both()
+        called, true = self.base_pairs()
         letters = self.example().sequence
         highest = max((j - i for i, j in called | true), default=1)
-        for drawn, pairs in (
+        for arcs, pairs in (
             (self.right, called & true),
             (self.wrong, called - true),
-            (self.found, called & true),
+            (self.found_arcs, called & true),
             (self.missed, true - called),
         ):
-            drawn.set_data(sorted(pairs), highest)
+            arcs.set_data(sorted(pairs), highest)
         self.strand.set_data(letters, ("model", "truth"))
         self._draw_legend(len(called & true), len(called - true), len(true - called))
         self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
@@ -170,29 +170,32 @@ class ArcView(MoleculeView):
             f"{missed} missed",
         )
         entries = [
-            Entry(line_sample(made), said) for made, said in zip(self._pens, words, strict=True)
+            LegendEntry(line_sample(arc_pen), text)
+            for arc_pen, text in zip(self._pens, words, strict=True)
         ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """The base there, and which bases the model and the truth pair it with."""
         letters, base = self.example().sequence, round(x)
         if not 1 <= base <= len(letters):
             return None
         lines = [f"base {base}: {letters[base - 1]}"]
-        for pairs, words in zip(self.both(), ("model: {}", "truth: {}"), strict=True):
-            other = next((i + j - base for i, j in pairs if base in (i, j)), None)
-            said = "unpaired" if other is None else f"paired with {other}, {letters[other - 1]}"
-            lines.append(words.format(said))
-        return Reading("\n".join(lines), float(base), y)
+        for pairs, words in zip(self.base_pairs(), ("model: {}", "truth: {}"), strict=True):
+            partner = next((i + j - base for i, j in pairs if base in (i, j)), None)
+            pairing = (
+                "unpaired" if partner is None else f"paired with {partner}, {letters[partner - 1]}"
+            )
+            lines.append(words.format(pairing))
+        return HoverText("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
         """How many pairs are found, and how many called ones are right."""
-        return self.counts()
+        return self.pair_count_text()
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every pair that is called or true."""
-        called, true = self.both()
+        called, true = self.base_pairs()
         letters = self.example().sequence
         yes, no = "yes", "no"
         headers = ["from base", "to base", "letters", "model pairs them", "truly paired"]

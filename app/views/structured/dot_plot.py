@@ -9,15 +9,15 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import fixed, percent
+from app.text.number_format import format_decimals, percent
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
+from app.views.plot.hover_text import HoverText
 from app.views.plot.items import Lines, clear_colour, pen
-from app.views.plot.legend import Entry, Legend
+from app.views.plot.legend import Legend, LegendEntry
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
+from app.views.plot.view_state import ViewState
 from app.views.structured.molecule_views import MoleculeView
 
 SMALLEST = 2.6  # pixels of the side of a square
@@ -41,12 +41,12 @@ class Squares(pg.UIGraphicsItem):
         """Draw in device pixels; the area of a square is its share of a cell."""
         theme, transform = appearance.current(), painter.transform()
         cell = transform.mapRect(QRectF(0, 0, 1, 1))
-        places = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
+        positions = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
         painter.save()
         painter.resetTransform()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
-        for (x, y), share in zip(places, self.shares, strict=True):
+        for (x, y), share in zip(positions, self.shares, strict=True):
             side = 1.0 if self.framed else float(np.sqrt(share))
             wide, tall = (
                 max(SMALLEST + self.framed, side * s) for s in (cell.width(), cell.height())
@@ -68,7 +68,7 @@ class DotPlotView(MoleculeView):
     question = "Which bases may pair? Above the line: model. Below: truth."
     waiting = "The likely base pairs of a training molecule appear here at step 0."
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
@@ -76,8 +76,8 @@ class DotPlotView(MoleculeView):
         self.plot.vb.invertY(True)
         self.plot.left.set_title("base")
         self.diagonal, self.likely, self.true = Lines(), Squares(False), Squares(True)
-        for item in (self.diagonal, self.likely, self.true):
-            self.plot.addItem(item)
+        for mark in (self.diagonal, self.likely, self.true):
+            self.plot.addItem(mark)
 
     def draw(self) -> None:
         """The pairs of the chosen molecule."""
@@ -86,47 +86,49 @@ class DotPlotView(MoleculeView):
         self.plot.bottom.set_title(f"base of {example.name}")
         pairs = np.array(example.pairs, dtype=float).reshape(-1, 3)
         self.likely.set_data(pairs[:, 1] + 1, pairs[:, 0] + 1, pairs[:, 2])
-        true = np.array(sorted(self.both()[1]), dtype=float).reshape(-1, 2)
+        true = np.array(sorted(self.base_pairs()[1]), dtype=float).reshape(-1, 2)
         self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
         self.diagonal.set_style(pen(theme.control, 1.0))
         self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
         entries = [
-            Entry(_growing, "more likely"),
-            Entry(_frame, "true pair"),
+            LegendEntry(_paint_squares, "more likely"),
+            LegendEntry(_paint_frame, "true pair"),
         ]
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
         self.plot.hold_x(0.5, length + 0.5, exact=True)
         self.plot.hold_y(0.5, length + 0.5, exact=True)
         self.canvas.align_left()
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """The two bases there, how likely the model finds that they pair, and the truth."""
         letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
         if not 1 <= i <= j <= len(letters):
             return None
         shares = {(int(a) + 1, int(b) + 1): float(p) for a, b, p in self.example().pairs}
-        truth = "truly paired" if (i, j) in self.both()[1] else "not truly paired"
-        said = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
-        said += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
-        return Reading(said, float(round(x)), float(round(y)))
+        truth = "truly paired" if (i, j) in self.base_pairs()[1] else "not truly paired"
+        text = f"bases {i} ({letters[i - 1]}) and {j} ({letters[j - 1]})\n"
+        text += f"probability of a pair: {percent(shares.get((i, j), 0.0))}\n{truth}"
+        return HoverText(text, float(round(x)), float(round(y)))
 
     def describe(self) -> str:
         """How likely the true pairs are, and how likely the best of the others is."""
         shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example().pairs}
-        true = self.both()[1]
+        true = self.base_pairs()[1]
         mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
-        others = {pair: p for pair, p in shares.items() if pair not in true}
-        said = "Step {}, {}: the {} true base pairs have a probability of {} % on average."
-        said = said.format(self.step(), self.example().name, len(true), fixed(100 * mean, 0))
-        if others:
-            pair = max(others, key=others.__getitem__)
+        false_pairs = {pair: p for pair, p in shares.items() if pair not in true}
+        sentence = "Step {}, {}: the {} true base pairs have a probability of {} % on average."
+        sentence = sentence.format(
+            self.latest_step(), self.example().name, len(true), format_decimals(100 * mean, 0)
+        )
+        if false_pairs:
+            pair = max(false_pairs, key=false_pairs.__getitem__)
             more = "Of the others, {} and {} is likeliest with {} %."
-            said += " " + more.format(*pair, fixed(100 * others[pair], 0))
-        return said
+            sentence += " " + more.format(*pair, format_decimals(100 * false_pairs[pair], 0))
+        return sentence
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every pair that is likely or true, with its probability."""
-        example, (_, true) = self.example(), self.both()
+        example, (_, true) = self.example(), self.base_pairs()
         shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example.pairs}
         letters, yes, no = example.sequence, "yes", "no"
         rows = [
@@ -143,7 +145,7 @@ class DotPlotView(MoleculeView):
         return headers, rows
 
 
-def _growing(painter: QPainter, box: QRectF) -> None:
+def _paint_squares(painter: QPainter, box: QRectF) -> None:
     x = box.left()
     for share in (0.1, 0.4, 1.0):
         side = 9.0 * share**0.5
@@ -153,7 +155,7 @@ def _growing(painter: QPainter, box: QRectF) -> None:
         x += side + 2
 
 
-def _frame(painter: QPainter, box: QRectF) -> None:
+def _paint_frame(painter: QPainter, box: QRectF) -> None:
     painter.setPen(pen(QColor(appearance.current().observed).name(), 1.4))
     middle = box.center()
     painter.drawRect(QRectF(middle - QPointF(4, 4), middle + QPointF(4, 4)))

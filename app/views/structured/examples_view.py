@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
+from core.datasets.task import Task
 from core.tuning.events import RunStarted
 from core.tuning.payloads import FoldedMolecule, LabelledSequence
 
-Example = LabelledSequence | FoldedMolecule
+Example = TypeVar("Example", LabelledSequence, FoldedMolecule)
 
 NARROWEST = 110  # pixels of the chooser
 
 
-class ExamplesView(View):
+class ExamplesView(View, Generic[Example]):
     """A view of one example of the latest event; views of one record show the same example.
 
     Attributes:
@@ -26,23 +27,23 @@ class ExamplesView(View):
         choosing: the name of the chooser; empty where another view has it.
     """
 
-    task: ClassVar[str] = ""
+    task: ClassVar[Task] = Task.UNKNOWN
     choosing: ClassVar[str] = ""
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Penalty learners on such data."""
-        return started.kind == "penalties" and started.dataset.get("task") == cls.task
+        return started.kind == "penalties" and started.dataset.task == cls.task
 
     def examples(self) -> Sequence[Example]:
         """The examples of the latest event; empty before the first."""
         raise NotImplementedError
 
-    def called(self, example: Example) -> str:
+    def example_title(self, example: Example) -> str:
         """An example's name and size, for the chooser."""
         raise NotImplementedError
 
-    def step(self) -> int:
+    def latest_step(self) -> int:
         """The step that the latest event belongs to."""
         raise NotImplementedError
 
@@ -55,7 +56,7 @@ class ExamplesView(View):
         box.setToolTip(self.choosing)
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMinimumWidth(appearance.pixels(NARROWEST))
-        box.activated.connect(self._chosen)
+        box.activated.connect(self._on_example_chosen)
         return [box]
 
     def start(self, started: RunStarted) -> None:
@@ -75,27 +76,27 @@ class ExamplesView(View):
 
     def redraw(self) -> None:
         """Keep the chooser true, then draw."""
-        self._fill()
+        self._fill_chooser()
         if self._seen != self.record.example:
             self._seen = self.record.example
-            self.another()
+            self.reset_ranges()
         super().redraw()
 
-    def _fill(self) -> None:
-        names = [self.called(example) for example in self.examples()]
-        if names != [self.which.itemText(at) for at in range(self.which.count())]:
+    def _fill_chooser(self) -> None:
+        names = [self.example_title(example) for example in self.examples()]
+        if names != [self.which.itemText(index) for index in range(self.which.count())]:
             self.which.clear()
             self.which.addItems(names)
         self.which.setCurrentIndex(min(self.record.example, len(names) - 1))
         self.which.setVisible(bool(self.choosing) and len(names) > 1)
 
-    def another(self) -> None:
+    def reset_ranges(self) -> None:
         """Another example is going to be drawn: it has ranges of its own."""
         for plot in self.canvas.plots:
             plot.forget_ranges()
-        self.canvas.zoom.whole()
+        self.canvas.show_full_range()
 
-    def _chosen(self, at: int) -> None:
-        self.record.example = at
+    def _on_example_chosen(self, index: int) -> None:
+        self.record.example = index
         self.dirty = True
-        self.example_requested.emit(at)
+        self.example_requested.emit(index)

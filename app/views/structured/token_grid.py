@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QFrame, QToolTip, QWidget
 from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour
-from app.views.plot.legend import Entry, height_of, paint_entries
+from app.views.plot.legend import LegendEntry, height_of, paint_entries
 from app.views.plot.ringed_area import RingedArea
 
 EDGE = 6  # pixels around everything
@@ -33,31 +33,35 @@ SEEN = 20  # rows that are seen without scrolling
 
 
 @dataclass(frozen=True)
-class Labelled:
+class SequenceLabels:
     """One sequence as it is drawn: T tokens, R labels."""
 
     tokens: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     probabilities: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (T, R)
     true: tuple[int, ...] = ()  # the row of the true label of each token, −1 for none
-    said: tuple[int, ...] = ()  # the row of the label that the model gives
+    predictions: tuple[int, ...] = ()  # the row of the label that the model gives
 
     @property
-    def wrong(self) -> list[bool]:
+    def is_wrong(self) -> list[bool]:
         """Whether each token got a wrong label."""
-        return [true != said for true, said in zip(self.true, self.said, strict=True)]
+        return [
+            true != prediction for true, prediction in zip(self.true, self.predictions, strict=True)
+        ]
 
 
 class Geometry:
     """Where everything lies at a text size and in an area; columns never less than their words."""
 
-    def __init__(self, shown: Labelled, width: float, height: float, entries: list[Entry]) -> None:
+    def __init__(
+        self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
+    ) -> None:
         bold = small_font()
         bold.setBold(True)
         self.metrics, self.bold = QFontMetricsF(small_font()), QFontMetricsF(bold)
         tall = self.metrics.height()
-        most = appearance.pixels(LONGEST_LABEL)
-        widths = [min(most, self.metrics.horizontalAdvance(label)) for label in shown.labels]
+        max_width = appearance.pixels(LONGEST_LABEL)
+        widths = [min(max_width, self.metrics.horizontalAdvance(label)) for label in shown.labels]
         self.left = EDGE + max(widths, default=0.0) + 6
         self.head = EDGE + height_of(entries, width - 2 * EDGE) + 5
         self.top = self.head + tall + 5  # below the tokens
@@ -70,12 +74,12 @@ class Geometry:
             columns = np.minimum(columns * room / columns.sum(), np.maximum(WIDEST, columns))
         self.edges = np.concatenate([[0.0], np.cumsum(columns)])
         count = max(1, len(shown.labels))
-        self.least = self.top + min(count, SEEN) * (tall + 1) + EDGE
+        self.min_height = self.top + min(count, SEEN) * (tall + 1) + EDGE
         self.row = min(TALLEST, max(tall + 1, (height - self.top - EDGE) / count))
         self.across = self.left + float(self.edges[-1]) + EDGE
         self.down = self.top + count * self.row + EDGE
 
-    def cell(self, token: int, row: int) -> QRectF:
+    def cell_box(self, token: int, row: int) -> QRectF:
         """The place of a cell when nothing is scrolled."""
         left, right = self.edges[token], self.edges[token + 1]
         return QRectF(self.left + left, self.top + row * self.row, right - left, self.row)
@@ -83,56 +87,56 @@ class Geometry:
 
 def paint_grid(
     painter: QPainter,
-    shown: Labelled,
-    entries: list[Entry],
+    shown: SequenceLabels,
+    entries: list[LegendEntry],
     area: QRectF,
     scrolled: QPointF = QPointF(),  # noqa: B008
 ) -> None:
     """Draw the legend, the tokens, the labels and the cells; the first three stay in view."""
-    place = Geometry(shown, area.width(), area.height(), entries)
+    layout = Geometry(shown, area.width(), area.height(), entries)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     inner = QRectF(area.left() + EDGE, area.top() + EDGE, area.width() - 2 * EDGE, 0)
     paint_entries(painter, entries, inner)
     painter.save()
-    cells = QRectF(place.left, place.top, area.width() - place.left, area.height() - place.top)
+    cells = QRectF(layout.left, layout.top, area.width() - layout.left, area.height() - layout.top)
     painter.setClipRect(cells.adjusted(-1, -1, 0, 0))
     painter.translate(-scrolled)
-    _paint_cells(painter, shown, place, cells.translated(scrolled))
+    _paint_cells(painter, shown, layout, cells.translated(scrolled))
     painter.restore()
     painter.save()
-    painter.setClipRect(QRectF(place.left, 0, cells.width(), place.top))
+    painter.setClipRect(QRectF(layout.left, 0, cells.width(), layout.top))
     painter.translate(-scrolled.x(), 0)
-    _paint_tokens(painter, shown, place)
+    _paint_tokens(painter, shown, layout)
     painter.restore()
     painter.save()
-    painter.setClipRect(QRectF(0, place.top - 1, place.left, cells.height() + 1))
+    painter.setClipRect(QRectF(0, layout.top - 1, layout.left, cells.height() + 1))
     painter.translate(0, -scrolled.y())
-    _paint_labels(painter, shown, place)
+    _paint_labels(painter, shown, layout)
     painter.restore()
 
 
-def _paint_cells(painter: QPainter, shown: Labelled, place: Geometry, seen: QRectF) -> None:
-    theme, wrong = appearance.current(), shown.wrong
+def _paint_cells(painter: QPainter, shown: SequenceLabels, layout: Geometry, seen: QRectF) -> None:
+    theme, wrong = appearance.current(), shown.is_wrong
     for token in range(len(shown.tokens)):
-        column = place.cell(token, 0).united(place.cell(token, len(shown.labels) - 1))
+        column = layout.cell_box(token, 0).united(layout.cell_box(token, len(shown.labels) - 1))
         if not column.intersects(seen):
             continue
         if wrong[token]:
             painter.fillRect(column, clear_colour(theme.bad, 0.10))
         for row, share in enumerate(shown.probabilities[token]):
             if share >= 0.005:
-                cell = place.cell(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
+                cell = layout.cell_box(token, row).adjusted(0.5, 0.5, -0.5, -0.5)
                 painter.fillRect(cell, clear_colour(theme.model, float(share)))
     painter.setPen(QPen(QColor(theme.line), 1))
     for row in range(len(shown.labels) + 1):
-        y = place.top + row * place.row
-        painter.drawLine(QPointF(seen.left(), y), QPointF(place.left + place.edges[-1], y))
+        y = layout.top + row * layout.row
+        painter.drawLine(QPointF(seen.left(), y), QPointF(layout.left + layout.edges[-1], y))
     for token in range(len(shown.tokens)):
         if shown.true[token] >= 0:
-            draw_true(painter, place.cell(token, shown.true[token]))
-        if shown.said[token] >= 0:
-            mark = draw_wrong if wrong[token] else draw_said
-            mark(painter, place.cell(token, shown.said[token]))
+            draw_true(painter, layout.cell_box(token, shown.true[token]))
+        if shown.predictions[token] >= 0:
+            mark = draw_wrong if wrong[token] else draw_right
+            mark(painter, layout.cell_box(token, shown.predictions[token]))
 
 
 def draw_true(painter: QPainter, cell: QRectF) -> None:
@@ -143,7 +147,7 @@ def draw_true(painter: QPainter, cell: QRectF) -> None:
     painter.drawRect(cell.adjusted(2, 2, -2, -2))
 
 
-def draw_said(painter: QPainter, cell: QRectF) -> None:
+def draw_right(painter: QPainter, cell: QRectF) -> None:
     """The dot on a label that the model gives rightly."""
     theme, size = appearance.current(), _size_of(cell)
     painter.setBrush(QColor(theme.paper))
@@ -153,40 +157,40 @@ def draw_said(painter: QPainter, cell: QRectF) -> None:
 
 def draw_wrong(painter: QPainter, cell: QRectF) -> None:
     """The cross on a label that the model gives wrongly."""
-    theme, half = appearance.current(), _size_of(cell) / 2 + 0.5
+    theme, radius = appearance.current(), _size_of(cell) / 2 + 0.5
     middle = cell.center()
-    one, other = QPointF(half, half), QPointF(half, -half)
+    diagonal, antidiagonal = QPointF(radius, radius), QPointF(radius, -radius)
     for colour, width in ((theme.paper, 5.0), (theme.bad, 2.4)):
         painter.setPen(QPen(QColor(colour), width))
-        painter.drawLine(middle - one, middle + one)
-        painter.drawLine(middle - other, middle + other)
+        painter.drawLine(middle - diagonal, middle + diagonal)
+        painter.drawLine(middle - antidiagonal, middle + antidiagonal)
 
 
 def _size_of(cell: QRectF) -> float:
     return max(5.0, min(9.0, cell.height() - 8))
 
 
-def _paint_tokens(painter: QPainter, shown: Labelled, place: Geometry) -> None:
+def _paint_tokens(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
     theme = appearance.current()
-    for token, (word, wrong) in enumerate(zip(shown.tokens, shown.wrong, strict=True)):
+    for token, (word, wrong) in enumerate(zip(shown.tokens, shown.is_wrong, strict=True)):
         font = QFont(small_font())
         font.setBold(wrong)
         font.setUnderline(wrong)
         painter.setFont(font)
         painter.setPen(QColor(theme.bad if wrong else theme.ink))
-        cell = place.cell(token, 0)
-        box = QRectF(cell.left() + 2, place.head, cell.width() - 4, place.top - place.head)
-        metrics = place.bold if wrong else place.metrics
+        cell = layout.cell_box(token, 0)
+        box = QRectF(cell.left() + 2, layout.head, cell.width() - 4, layout.top - layout.head)
+        metrics = layout.bold if wrong else layout.metrics
         text = metrics.elidedText(word, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
 
-def _paint_labels(painter: QPainter, shown: Labelled, place: Geometry) -> None:
+def _paint_labels(painter: QPainter, shown: SequenceLabels, layout: Geometry) -> None:
     painter.setFont(small_font())
     painter.setPen(QColor(appearance.current().ink))
     for row, label in enumerate(shown.labels):
-        box = QRectF(EDGE, place.top + row * place.row, place.left - EDGE - 6, place.row)
-        text = place.metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, box.width())
+        box = QRectF(EDGE, layout.top + row * layout.row, layout.left - EDGE - 6, layout.row)
+        text = layout.metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, box.width())
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(box, int(flags), text)
 
@@ -196,37 +200,39 @@ class TokenGrid(RingedArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.shown, self.entries = Labelled(), list[Entry]()
-        self._telling: Callable[[int], str] = str
+        self.shown, self.entries = SequenceLabels(), list[LegendEntry]()
+        self._token_text: Callable[[int], str] = str
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(160, 110)
         self.setCornerWidget(QWidget())
 
     def set_data(
-        self, shown: Labelled, entries: list[Entry], telling: Callable[[int], str]
+        self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
     ) -> None:
-        """Another sequence or other probabilities; `telling` gives the words at a token."""
+        """Another sequence or other probabilities; `token_text` gives the words at a token."""
         if shown.tokens != self.shown.tokens:
             self.horizontalScrollBar().setValue(0)
-        self.shown, self.entries, self._telling = shown, entries, telling
-        self._fit()
+        self.shown, self.entries, self._token_text = shown, entries, token_text
+        self._update_layout()
 
     def sizeHint(self) -> QSize:
         """Modest, so that the board alone decides."""
         return QSize(320, 180)
 
-    def whole(self) -> Whole:
+    def full_picture(self) -> FullTokenGrid:
         """All of it in one picture, however much of it is seen."""
-        return Whole(self.shown, self.entries, self.viewport().size())
+        return FullTokenGrid(self.shown, self.entries, self.viewport().size())
 
     def token_at(self, x: float) -> int | None:
         """The token whose column is at x in the viewport."""
-        place = self._geometry()
-        if x < place.left:
+        layout = self._geometry()
+        if x < layout.left:
             return None
-        at = int(np.searchsorted(place.edges, x - place.left + self._scrolled().x(), "right")) - 1
-        return at if 0 <= at < len(self.shown.tokens) else None
+        token = (
+            int(np.searchsorted(layout.edges, x - layout.left + self._scrolled().x(), "right")) - 1
+        )
+        return token if 0 <= token < len(self.shown.tokens) else None
 
     def _geometry(self) -> Geometry:
         size = self.viewport().size()
@@ -235,23 +241,23 @@ class TokenGrid(RingedArea):
     def _scrolled(self) -> QPointF:
         return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
 
-    def _fit(self) -> None:
-        size, place = self.viewport().size(), self._geometry()
-        bar = self.horizontalScrollBar().sizeHint().height()
-        self.setMinimumHeight(round(place.least + bar + 1))
-        for bar, needed, there, step in (
-            (self.horizontalScrollBar(), place.across, size.width(), 40),
-            (self.verticalScrollBar(), place.down, size.height(), place.row),
+    def _update_layout(self) -> None:
+        size, layout = self.viewport().size(), self._geometry()
+        bar_height = self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(round(layout.min_height + bar_height + 1))
+        for bar, needed, room, step in (
+            (self.horizontalScrollBar(), layout.across, size.width(), 40),
+            (self.verticalScrollBar(), layout.down, size.height(), layout.row),
         ):
-            bar.setRange(0, max(0, round(needed - there)))
-            bar.setPageStep(there)
+            bar.setRange(0, max(0, round(needed - room)))
+            bar.setPageStep(room)
             bar.setSingleStep(int(step))
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another size has other columns and rows."""
         super().resizeEvent(event)
-        self._fit()
+        self._update_layout()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The grid, and a ring around it while the keyboard is here."""
@@ -262,29 +268,29 @@ class TokenGrid(RingedArea):
         self.paint_ring(painter)
         painter.end()
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """What the token at a place is; "" where there is none."""
-        token = self.token_at(place.x())
-        return "" if token is None else self._telling(token)
+        token = self.token_at(position.x())
+        return "" if token is None else self._token_text(token)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Say what a token is when the pointer rests on it."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.told_at(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
             return True
         return super().viewportEvent(event)
 
 
-class Whole(QWidget):
+class FullTokenGrid(QWidget):
     """The whole grid, for a file; it is never shown."""
 
-    def __init__(self, shown: Labelled, entries: list[Entry], least: QSize) -> None:
+    def __init__(self, shown: SequenceLabels, entries: list[LegendEntry], min_size: QSize) -> None:
         super().__init__()
         self._shown, self._entries = shown, entries
-        needed = Geometry(shown, least.width(), least.height(), entries)
+        needed = Geometry(shown, min_size.width(), min_size.height(), entries)
         self.resize(
-            max(least.width(), round(needed.across + 0.5)),
-            max(least.height(), round(needed.down + 0.5)),
+            max(min_size.width(), round(needed.across + 0.5)),
+            max(min_size.height(), round(needed.down + 0.5)),
         )
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -1,22 +1,25 @@
-"""The slice: what the Gaussian process believes along one setting, and where it looks next."""
+"""The slice: what the Gaussian process expects along one setting, and where it looks next."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain, shown
-from app.text.scores import metric_in_short
-from app.text.settings import named
+from app.text.number_format import format_number, format_value
+from app.text.score_text import metric_in_short
+from app.text.setting_text import setting_title
 from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
+from app.views.plot.view_state import ViewState
 from app.views.surrogate.slice_view import SliceView
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import ScoreSlice
 
 ACQUISITIONS = {
     "ei": "gain",
@@ -28,12 +31,13 @@ ACQUISITIONS = {
 class GpSlice(SliceView):
     """Mean with bands of one and two standard deviations; below, the acquisition."""
 
+    answer: ScoreSlice
     name = "slice"
-    title = "What the model believes"
+    title = "What the surrogate expects"
     question = "Where might better settings be? Bands: one and two standard deviations."
-    waiting = "The model's guess appears here after the first few trials."
+    waiting = "Its expectation appears here after the first few trials."
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.below = self.canvas.add_plot(row=1)
         self.below.setXLink(self.plot)
@@ -42,8 +46,8 @@ class GpSlice(SliceView):
         self.canvas.ci.layout.setRowStretchFactor(1, 3)
         self.area, self.promise, self.next_below = Band(), Lines(), Marker()
         self.markers.append(self.next_below)
-        for item in (self.area, self.promise, self.next_below):
-            self.below.addItem(item)
+        for mark in (self.area, self.promise, self.next_below):
+            self.below.addItem(mark)
         self.paint_theme()
 
     def paint_theme(self) -> None:
@@ -53,10 +57,6 @@ class GpSlice(SliceView):
         self.area.set_style(clear_colour(theme.observed, 0.2))
         self.promise.set_style(pen(theme.observed, 1.8))
 
-    def what_to_evaluate(self) -> dict[str, object]:
-        """The slice along the chosen axis through the best point."""
-        return {"what": "slice", "axis": self.axis.currentData()}
-
     def height_title(self) -> str:
         """The metric."""
         return metric_in_short(self.run.started.metric)
@@ -65,12 +65,12 @@ class GpSlice(SliceView):
         """The scores."""
         return self.run.scores
 
-    def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+    def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         """The acquisition below."""
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
-        self._show_below(kind != "mean", named(axis))
+        self._show_below(kind != "mean", setting_title(self.shown_axis))
         self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
-        x, promise = self.places(axis, scale), self.along("acquisition")
+        promise = self.curve_of(self.answer.acquisition)
         self.promise.set_data(x, promise)
         floor = 0.0 if kind != "mean" else float(np.nanmin(promise))
         self.area.set_data(x, np.full(len(x), floor), promise)
@@ -79,11 +79,11 @@ class GpSlice(SliceView):
         self.below.hold_y(floor, top if top > floor else floor + 1e-9)
         return np.empty(0)
 
-    def read_more(self, at: int) -> list[str]:
+    def extra_lines(self, index: int) -> list[str]:
         """What a trial there promises."""
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
-        word = {"ei": "expected gain", "pi": "chance of a gain"}.get(kind)
-        return [f"{word} {plain(self.answer['acquisition'][at])}"] if word else []
+        word = {"ei": "expected improvement", "pi": "probability of improvement"}.get(kind)
+        return [f"{word} {format_number(self.answer.acquisition[index])}"] if word else []
 
     def _show_below(self, shown: bool, label: str) -> None:
         """The lower plot, but for strategies that promise the guess itself, drawn above already."""
@@ -102,32 +102,26 @@ class GpSlice(SliceView):
 
     def describe(self) -> str:
         """The best, and where the next trial goes and what is expected there."""
-        best, answer = self.run.best, self.answer
-        said = f"Slice along {named(self.record.axes[self.column])} through the best setting."
+        best, answer = self.run.best_trial, self.answer
+        sentence = f"Slice along {setting_title(self.shown_axis)} through the best setting."
         if best is not None:
-            at = shown(best.setting.get(answer["axis"]))
-            said += " " + f"Best {plain(best.score)} at {at}."
-        return f"{said} {self.expected_next()}".rstrip()
+            best_value = format_value(best.setting.get(answer.axis))
+            sentence += f" Best {format_number(best.score)} at {best_value}."
+        return f"{sentence} {self.expected_next(answer.mean, answer.sd)}".rstrip()
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Place, mean, standard deviation, acquisition; then the trials."""
         answer = self.answer
-        name = answer["axis"]
-        headers = [
-            named(self.record.axes[self.column]),
-            "expected",
-            "standard deviation",
-            "promise",
-        ]
+        headers = [setting_title(self.shown_axis), "expected", "standard deviation", "promise"]
         rows = [
-            [self.named(x) if answer["labels"] else x, mean, sd, promise, None]
+            [self.value_text(x) if answer.labels else x, mean, sd, promise, None]
             for x, mean, sd, promise in zip(
-                answer["x"], answer["mean"], answer["sd"], answer["acquisition"], strict=True
+                answer.x, answer.mean, answer.sd, answer.acquisition, strict=True
             )
         ]
-        tried = [
-            [trial.setting.get(name), None, None, None, trial.score]
+        trial_rows = [
+            [trial.setting.get(answer.axis), None, None, None, trial.score]
             for trial in self.run.trials
             if not trial.failure
         ]
-        return [*headers, "score of a trial"], rows + tried
+        return [*headers, "score of a trial"], rows + trial_rows

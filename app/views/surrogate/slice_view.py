@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.settings import named
+from app.text.number_format import format_number
+from app.text.setting_text import setting_title
 from app.views.plot.highlight import Highlight
+from app.views.plot.hover_text import HoverText
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.marker import Marker
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading
-from app.views.plot.record import Record
-from app.views.plot.scales import Scale, bounds_of, scale_of
+from app.views.plot.scales import Scale, axis_position, bounds_of
+from app.views.plot.view_state import ViewState
 from app.views.surrogate.surrogate_view import SurrogateView
+from core.space import Axis
 from core.tuning.events import RunStarted
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import SurrogateSlice
 
 OFF = "Trials off them: noise, or settings not on this axis."
 BAND_SHARE = 0.25  # of the values' span, to each side, that bands take beyond them
@@ -29,26 +33,26 @@ class SliceView(SurrogateView):
     """Mean with bands of one and two standard deviations along a chosen setting.
 
     A subclass says how high the trials lie (`heights`) and what the height is (`height_title`).
-    The answer of the evaluator has axis, x, labels, mean, sd and next_x.
 
     Attributes:
         top: the row of the canvas that the plot takes.
     """
 
+    answer: SurrogateSlice
     zooms = True
     top: ClassVar[int] = 0
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(row=self.top)
         self.wide_band, self.band, self.mean = Band(), Band(), Lines()
-        self.dots, self.others = Dots("circle", 9), Dots("circle", 6)
+        self.dots, self.other_dots = Dots("circle", 9), Dots("circle", 6)
         self.best, self.highlight, self.next = Dots("star", 19), Highlight(), Marker()
         self.markers = [self.next]
-        for item in (self.wide_band, self.band, self.mean, self.next, *self.behind_trials()):
-            self.plot.addItem(item)
-        for item in (self.others, self.dots, self.best, self.highlight):
-            self.plot.addItem(item)
+        for mark in (self.wide_band, self.band, self.mean, self.next, *self.behind_trials()):
+            self.plot.addItem(mark)
+        for mark in (self.other_dots, self.dots, self.best, self.highlight):
+            self.plot.addItem(mark)
 
     def behind_trials(self) -> list[Dots]:
         """What is drawn below this run's trials."""
@@ -63,12 +67,16 @@ class SliceView(SurrogateView):
         """Other axes."""
         super().start(started)
         self.axis.clear()
-        for axis in started.space:
-            self.axis.addItem(named(axis), axis["name"])
-        self.axis.setVisible(len(started.space) > 1)
+        for axis in self.record.axes:
+            self.axis.addItem(setting_title(axis), axis.name)
+        self.axis.setVisible(len(self.record.axes) > 1)
 
-    def _axis_chosen(self, _at: int) -> None:
-        self.canvas.zoom.whole()
+    def axes_to_evaluate(self) -> tuple[str]:
+        """What the choosers say."""
+        return (self.axis.currentData(),)
+
+    def _axis_chosen(self, _index: int) -> None:
+        self.canvas.show_full_range()
         for plot in self.canvas.plots:
             plot.forget_ranges()
         self.dirty = True
@@ -80,7 +88,7 @@ class SliceView(SurrogateView):
         self.band.set_style(clear_colour(theme.model, 0.26))
         self.mean.set_style(pen(theme.model, 2.2))
         self.dots.set_style(theme.paper, theme.ink, 1.6)
-        self.others.set_style(None, theme.control, 1.0)
+        self.other_dots.set_style(None, theme.control, 1.0)
         self.best.set_style("#F2B632", theme.ink, 1.4)
 
     def height_title(self) -> str:
@@ -91,65 +99,71 @@ class SliceView(SurrogateView):
         """How high the record's trials lie, NaN for those that are not drawn, shape (n,)."""
         raise NotImplementedError
 
-    def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+    def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         """Draw what else belongs to it; the heights that must be seen of that."""
         return np.empty(0)
 
     @property
-    def column(self) -> int:
+    def axis_index(self) -> int:
         """Which of the record's axes the answer goes along."""
-        return [axis["name"] for axis in self.record.axes].index(self.answer["axis"])
+        return [axis.name for axis in self.record.axes].index(self.answer.axis)
+
+    @property
+    def shown_axis(self) -> Axis:
+        """The axis of the answer."""
+        return self.record.axes[self.axis_index]
 
     def draw(self) -> None:
         """The answer of the evaluator, and the record's trials that the filter lets through."""
-        axis, scale = self.record.axes[self.column], scale_of(self.record.axes[self.column])
+        axis, scale = self.shown_axis, self.record.scales[self.axis_index]
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
-        self.canvas.plots[-1].bottom.set_title(named(axis))
+        self.canvas.plots[-1].bottom.set_title(setting_title(axis))
         self.plot.left.set_title(self.height_title(), self.higher_is_better())
-        x = self.places(axis, scale)
-        wide = [self.along_places(end) for end in self.answer["wide_band"]]
+        x, mean = self._x_positions(scale), self.curve_of(self.answer.mean)
+        wide = [self.curve_of(end) for end in self.answer.wide_band]
         self.wide_band.set_data(x, *wide)
-        self.band.set_data(x, *(self.along_places(end) for end in self.answer["band"]))
-        self.mean.set_data(x, self.along("mean"))
+        self.band.set_data(x, *(self.curve_of(end) for end in self.answer.band))
+        self.mean.set_data(x, mean)
         heights = self.heights()
-        self._draw_trials(self.record.places[:, self.column], heights)
-        self._draw_next(axis, scale)
-        self.plot.hold_x(*_wider(*bounds_of(axis)), exact=True)
-        seen = self.draw_more(axis, scale)
-        low, high = shown_heights(np.concatenate([self.along("mean"), heights, seen]), wide)
+        self._draw_trials(self.record.positions[:, self.axis_index], heights)
+        self._draw_next(scale)
+        self.plot.hold_x(*_widened_range(*bounds_of(axis)), exact=True)
+        seen = self.draw_more(x, scale)
+        low, high = shown_heights(np.concatenate([mean, heights, seen]), wide)
         self.plot.hold_y(low, high + HEADROOM * (high - low))
         self.canvas.align_left()
         self._explain_dots(x, heights)
 
     def _explain_dots(self, x: np.ndarray, heights: np.ndarray) -> None:
         """A sentence on why trials lie off the bands, where some do."""
-        low, high = (self.along_places(end) for end in self.answer["wide_band"])
-        at, known = self.record.places[:, self.column], np.isfinite(x)
-        order = np.argsort(x[known], kind="stable")
-        along = x[known][order]
-        edges = [np.interp(at, along, edge[known][order]) for edge in (low, high)]
+        low, high = (self.curve_of(end) for end in self.answer.wide_band)
+        positions, is_finite = self.record.positions[:, self.axis_index], np.isfinite(x)
+        order = np.argsort(x[is_finite], kind="stable")
+        along = x[is_finite][order]
+        edges = [np.interp(positions, along, edge[is_finite][order]) for edge in (low, high)]
         off = (heights < edges[0]) | (heights > edges[1])
         question = self.question
-        if np.any(off & np.isfinite(heights) & np.isfinite(at)):
+        if np.any(off & np.isfinite(heights) & np.isfinite(positions)):
             question = f"{question} {OFF}"
         if not self.record.model and question != self._caption.text():
             self._caption.setText(question)
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """What is expected at the nearest value of the setting."""
-        axis = self.record.axes[self.column]
-        scale = scale_of(axis)
-        places = [place_of(position, axis, scale) for position in self.answer["x"]]
-        at = int(np.argmin(np.abs(np.array(places) - x)))
-        mean, sd = self.answer["mean"][at], self.answer["sd"][at]
-        lines = [f"{named(axis)} {self.named(self.answer['x'][at])}"]
-        lines.append(f"expected {self.height_title()} {plain(mean)} ± {plain(sd, 2)}")
-        lines += self.read_more(at)
+        answer, scale = self.answer, self.record.scales[self.axis_index]
+        positions = [axis_position(position, scale) for position in answer.x]
+        index = int(np.argmin(np.abs(np.array(positions) - x)))
+        mean, sd = answer.mean[index], answer.sd[index]
+        lines = [f"{setting_title(self.shown_axis)} {self.value_text(answer.x[index])}"]
+        lines.append(
+            f"expected {self.height_title()} {format_number(mean)} ± {format_number(sd, 2)}"
+        )
+        lines += self.extra_lines(index)
         height = float(mean) if plot is self.plot else y
-        return Reading("\n".join(lines), float(places[at]), height)
+        return HoverText("\n".join(lines), float(positions[index]), height)
 
-    def read_more(self, at: int) -> list[str]:
+    def extra_lines(self, index: int) -> list[str]:
         """What else is known of one of the answer's values."""
         return []
 
@@ -157,66 +171,56 @@ class SliceView(SurrogateView):
         """Whether a better score lies higher."""
         return self.run.started.maximize
 
-    def places(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+    def _x_positions(self, scale: Scale) -> np.ndarray:
         """Where along the axis the answer's values lie."""
-        positions = self.answer["x"]
-        if axis["kind"] != "choice":
-            return scale.places(positions)
-        x = np.array(positions)
+        if scale.kind != "choice":
+            return scale.positions_of(self.answer.x)
+        x = np.array(self.answer.x)
         return np.column_stack([x - 0.35, x + 0.35, np.full(len(x), np.nan)]).ravel()
 
-    def along(self, key: str) -> np.ndarray:
-        """Some of the answer's values, as many as there are `places`."""
-        return self.along_places(self.answer[key])
-
-    def along_places(self, found: list[float]) -> np.ndarray:
-        """A value for each of the answer's positions, as many as there are `places`."""
-        values = np.array(found)
-        if not self.answer["labels"]:
+    def curve_of(self, numbers: list[float]) -> np.ndarray:
+        """A value for each of the answer's positions, as many as there are x positions."""
+        values = np.array(numbers)
+        if not self.answer.labels:
             return values
         # A choice has no between: each value is a short level line, and a gap before the next.
         return np.column_stack([values, values, np.full(len(values), np.nan)]).ravel()
 
     def _draw_trials(self, x: np.ndarray, y: np.ndarray) -> None:
         run = self.run
-        clear = self.record.filtered() & ~run.out
+        clear = self.record.filtered() & ~run.is_excluded
         self.dots.set_data(x[clear], y[clear])
-        rest = np.isfinite(y) & ~clear
-        self.others.set_data(x[rest], y[rest])
+        is_other = np.isfinite(y) & ~clear
+        self.other_dots.set_data(x[is_other], y[is_other])
         top = run.best_rows(1)
         self.best.set_data(x[top], y[top])
         self._star = (float(x[top][0]), float(y[top][0])) if len(self.best.x) else None
-        self.highlight.mark(self.record, x, y)
+        self.highlight.ring_selected(self.record, x, y)
         self.canvas.set_pickable(self.plot, x, y, run.numbers)
 
-    def _draw_next(self, axis: dict[str, Any], scale: Scale) -> None:
-        place = self.answer["next_x"]
-        at = None if place is None or self.run.ended else place_of(place, axis, scale)
+    def _draw_next(self, scale: Scale) -> None:
+        next_x = self.answer.next_x
+        position = None if next_x is None or self.run.ended else axis_position(next_x, scale)
         for marker in self.markers:
-            marker.set_value(at, "next trial" if marker is self.next else "", self._star)
+            marker.set_value(position, "next trial" if marker is self.next else "", self._star)
 
-    def expected_next(self, mean: str = "mean", sd: str = "sd") -> str:
+    def expected_next(self, mean: list[float], sd: list[float]) -> str:
         """Where the next trial goes and which score is expected there; "" if there is none."""
         answer = self.answer
-        if answer["next_x"] is None or self.run.ended:
+        if answer.next_x is None or self.run.ended:
             return ""
-        nearest = int(np.argmin(np.abs(np.array(answer["x"]) - answer["next_x"])))
+        nearest = int(np.argmin(np.abs(np.array(answer.x) - answer.next_x)))
         words = "Next trial at {}, where {} ± {} is expected."
-        expected = (plain(answer[mean][nearest]), plain(answer[sd][nearest], 2))
-        return words.format(self.named(answer["next_x"]), *expected)
+        expected = (format_number(mean[nearest]), format_number(sd[nearest], 2))
+        return words.format(self.value_text(answer.next_x), *expected)
 
-    def named(self, place: float) -> str:
+    def value_text(self, position: float) -> str:
         """A place along the axis in words."""
-        labels = self.answer["labels"]
-        return labels[round(place)] if labels else plain(place)
+        labels = self.answer.labels
+        return labels[round(position)] if labels else format_number(position)
 
 
-def place_of(position: float, axis: dict[str, Any], scale: Scale) -> float:
-    """Where a value, or the index of a choice, is drawn."""
-    return position if axis["kind"] == "choice" else scale.place(position)
-
-
-def _wider(low: float, high: float) -> tuple[float, float]:
+def _widened_range(low: float, high: float) -> tuple[float, float]:
     room = 0.02 * (high - low)
     return low - room, high + room
 
@@ -228,15 +232,15 @@ def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, fl
         values: heights of trials and of the mean.
         band: its two edges; what lies further off than a part of the values' span is cut.
     """
-    low, high = _range(values)
-    least, most = _range(np.concatenate(band))
+    low, high = _finite_range(values)
+    band_low, band_high = _finite_range(np.concatenate(band))
     span = high - low
     if span == 0:
-        return min(low, least), max(high, most)
+        return min(low, band_low), max(high, band_high)
     room = BAND_SHARE * span
-    return max(min(low, least), low - room), min(max(high, most), high + room)
+    return max(min(low, band_low), low - room), min(max(high, band_high), high + room)
 
 
-def _range(values: np.ndarray) -> tuple[float, float]:
+def _finite_range(values: np.ndarray) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)

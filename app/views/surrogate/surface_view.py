@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -11,20 +11,23 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain, shown
-from app.text.scores import metric_in_short
-from app.text.settings import named
+from app.text.number_format import format_number, format_value
+from app.text.score_text import metric_in_short
+from app.text.setting_text import setting_title
 from app.views.plot.colour_bar import ColourBar
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
+from app.views.plot.hover_text import HoverText
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading
-from app.views.plot.record import Record
-from app.views.plot.scales import scale_of
+from app.views.plot.scales import Scale, axis_position
+from app.views.plot.view_state import ViewState
 from app.views.surrogate.surrogate_view import SurrogateView
-from core.space import varies
+from core.space import Axis
 from core.tuning.events import RunStarted
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import SurrogateImage
 
 
 class SmoothImage(pg.ImageItem):
@@ -39,27 +42,25 @@ class SmoothImage(pg.ImageItem):
 
 
 class SurfaceView(SurrogateView):
-    """A mean over two settings, the brighter the better; trials on it.
+    """A mean over two settings, the brighter the better; trials on it."""
 
-    The evaluator's answer has first, second, x, y, x_labels, y_labels, mean, sd, contours and next.
-    """
-
+    answer: SurrogateImage
     zooms = True
     interval = 0.09
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot()
         self.image = SmoothImage(axisOrder="row-major")
         self.contours = Lines()
-        self.dots, self.others = Dots("circle", 8), Dots("circle", 5)
+        self.dots, self.other_dots = Dots("circle", 8), Dots("circle", 5)
         self.best, self.next = Dots("star", 19), Dots("diamond", 13)
         self.highlight = Highlight()
         self.plot.addItem(self.image)
-        for item in (self.contours, *self.behind_trials(), self.others, self.dots):
-            self.plot.addItem(item)
-        for item in (self.best, self.next, self.highlight):
-            self.plot.addItem(item)
+        for mark in (self.contours, *self.behind_trials(), self.other_dots, self.dots):
+            self.plot.addItem(mark)
+        for mark in (self.best, self.next, self.highlight):
+            self.plot.addItem(mark)
         self.bar = ColourBar()
         self.canvas.addItem(self.bar, row=0, col=1)
         self.paint_theme()
@@ -75,37 +76,43 @@ class SurfaceView(SurrogateView):
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
         """Runs with a surrogate over two settings or more."""
-        return super().wants(started) and sum(map(varies, started.space)) >= 2
+        return super().wants(started) and sum(axis.is_free for axis in started.space) >= 2
 
     def controls(self) -> list[QWidget]:
         """The two axes."""
-        self.first = self.chooser("Setting along the bottom", self._chosen)
-        self.second = self.chooser("Setting along the left", self._chosen)
+        self.first = self.chooser("Setting along the bottom", self._on_axis_chosen)
+        self.second = self.chooser("Setting along the left", self._on_axis_chosen)
         return [self.first, self.second]
 
     def start(self, started: RunStarted) -> None:
         """Other axes."""
         super().start(started)
-        for at, box in enumerate((self.first, self.second)):
+        for index, box in enumerate((self.first, self.second)):
             box.clear()
-            for axis in started.space:
-                box.addItem(named(axis), axis["name"])
-            box.setCurrentIndex(min(at, len(started.space) - 1))
-            box.setVisible(len(started.space) > 2)
+            for axis in self.record.axes:
+                box.addItem(setting_title(axis), axis.name)
+            box.setCurrentIndex(min(index, len(self.record.axes) - 1))
+            box.setVisible(len(self.record.axes) > 2)
         self._paint_colours()
 
-    def _chosen(self, _at: int) -> None:
+    def axes_to_evaluate(self) -> tuple[str, str]:
+        """What the choosers say."""
+        return self.first.currentData(), self.second.currentData()
+
+    def _on_axis_chosen(self, _index: int) -> None:
         if self.first.currentIndex() == self.second.currentIndex():
-            other = self.second if self.sender() is self.first else self.first
-            other.setCurrentIndex((other.currentIndex() + 1) % other.count())
-        self.canvas.zoom.whole()
+            other_chooser = self.second if self.sender() is self.first else self.first
+            other_chooser.setCurrentIndex(
+                (other_chooser.currentIndex() + 1) % other_chooser.count()
+            )
+        self.canvas.show_full_range()
         self.dirty = True
 
     def paint_theme(self) -> None:
         """Viridis; dots in paper with an ink outline stand out on all of it."""
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
         self.dots.set_style("#FFFFFF", "#1F2933", 1.4)
-        self.others.set_style(None, "#FFFFFF", 1.0)
+        self.other_dots.set_style(None, "#FFFFFF", 1.0)
         self.best.set_style("#F2B632", "#1F2933", 1.4)
         self.next.set_style("#D55E00", "#FFFFFF", 1.6)
         self._paint_colours()
@@ -122,34 +129,35 @@ class SurfaceView(SurrogateView):
 
     def draw(self) -> None:
         """The answer of the evaluator, and the record's trials that the filter lets through."""
-        answer, run = self.answer, self.run
-        names = [axis["name"] for axis in self.record.axes]
-        columns = [names.index(answer["first"]), names.index(answer["second"])]
-        axes = [self.record.axes[column] for column in columns]
-        scales = [scale_of(axis) for axis in axes]
-        for side, axis, scale in zip((self.plot.bottom, self.plot.left), axes, scales, strict=True):
+        answer, scales = self.answer, self.scales
+        sides = self.plot.bottom, self.plot.left
+        for side, axis, scale in zip(sides, self.shown_axes(), scales, strict=True):
             side.set_scale(scale)
-            side.set_title(named(axis))
-        x, y = (
-            np.array(answer[key]) if scale.kind == "choice" else scale.places(answer[key])
-            for key, scale in zip("xy", scales, strict=True)
-        )
-        self._scales = scales
-        self._draw_image(x, y, np.array(answer["mean"]))
-        self._draw_contours(scales)
-        self._draw_trials(columns)
-        self.draw_more(columns)
-        ahead = answer["next"]
-        spot = [] if ahead is None or run.ended else [[ahead["x"], ahead["y"]]]
-        at = [[_place(value, s) for value, s in zip(pair, scales, strict=True)] for pair in spot]
-        self.next.set_data([p[0] for p in at], [p[1] for p in at])
+            side.set_title(setting_title(axis))
+        self._draw_image(*self._grid(), np.array(answer.mean))
+        self._draw_contours(*scales)
+        self._draw_trials()
+        self.draw_more()
+        if answer.next is None or self.run.ended:
+            self.next.set_data([], [])
+        else:
+            position = [axis_position(answer.next.x, scales[0])]
+            self.next.set_data(position, [axis_position(answer.next.y, scales[1])])
         self.canvas.align_left()
 
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the answer's columns and rows are drawn."""
+        x_scale, y_scale = self.scales
+        return (
+            np.array([axis_position(x, x_scale) for x in self.answer.x]),
+            np.array([axis_position(y, y_scale) for y in self.answer.y]),
+        )
+
     def _draw_image(self, x: np.ndarray, y: np.ndarray, mean: np.ndarray) -> None:
-        (x_edges, across), (y_edges, up) = _even(x), _even(y)
+        (x_edges, across), (y_edges, up) = _even_grid(x), _even_grid(y)
         low, high = float(mean.min()), float(mean.max())
         high = high if high > low else low + 1e-9
-        self.image.smooth = not any(s.kind == "choice" for s in self._scales)
+        self.image.smooth = not any(scale.kind == "choice" for scale in self.scales)
         self.image.setImage(mean[np.ix_(up, across)], levels=(low, high), autoLevels=False)
         wide, tall = x_edges[1] - x_edges[0], y_edges[1] - y_edges[0]
         self.image.setRect(QRectF(x_edges[0], y_edges[0], wide, tall))
@@ -157,88 +165,92 @@ class SurfaceView(SurrogateView):
         self.plot.hold_y(*y_edges, exact=True)
         self.bar.set_range(low, high, maximize=self.maximize())
 
-    def _draw_contours(self, scales: list) -> None:
-        if any(scale.kind == "choice" for scale in scales) or not self.answer["contours"]:
+    def _draw_contours(self, x_scale: Scale, y_scale: Scale) -> None:
+        if "choice" in (x_scale.kind, y_scale.kind) or not self.answer.contours:
             self.contours.set_data([], [])
             return
-        parts = [
-            np.column_stack([scales[0].places(line["x"]), scales[1].places(line["y"])])
-            for line in self.answer["contours"]
+        lines = [
+            np.column_stack([x_scale.positions_of(line.x), y_scale.positions_of(line.y)])
+            for line in self.answer.contours
         ]
         gap = np.full((1, 2), np.nan)
-        corners = np.vstack([piece for part in parts for piece in (part, gap)])
+        corners = np.vstack([piece for line in lines for piece in (line, gap)])
         self.contours.set_data(corners[:, 0], corners[:, 1])
 
-    def _draw_trials(self, columns: list[int]) -> None:
+    def _draw_trials(self) -> None:
         run = self.run
-        x, y = self.record.places[:, columns[0]], self.record.places[:, columns[1]]
-        clear = self.record.filtered() & ~run.out
+        x, y = self.record.positions[:, self.columns].T
+        clear = self.record.filtered() & ~run.is_excluded
         self.dots.set_data(x[clear], y[clear])
-        rest = np.isfinite(run.scores) & ~clear
-        self.others.set_data(x[rest], y[rest])
+        is_other = np.isfinite(run.scores) & ~clear
+        self.other_dots.set_data(x[is_other], y[is_other])
         top = run.best_rows(1)
         self.best.set_data(x[top], y[top])
-        self.highlight.mark(self.record, x, y)
+        self.highlight.ring_selected(self.record, x, y)
         self.canvas.set_pickable(self.plot, x, y, run.numbers)
 
-    def draw_more(self, columns: list[int]) -> None:
-        """Draw what else belongs to it, over these axes of the record."""
+    def draw_more(self) -> None:
+        """Draw what else belongs to it."""
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """What is expected of the nearest pair of values."""
-        found, lines = [], []
-        for key, place, scale, axis in zip(
-            "xy", (x, y), self._scales, self.shown_axes(), strict=True
-        ):
-            places = np.array([_place(value, scale) for value in self.answer[key]])
-            at = int(np.argmin(np.abs(places - place)))
-            found.append((at, float(places[at])))
-            lines.append(f"{named(axis)} {scale.word(float(places[at]))}")
-        (column, across), (row, up) = found
-        mean, sd = (self.answer[key][row][column] for key in ("mean", "sd"))
-        lines.append(f"expected {self.measured()} {plain(mean)} ± {plain(sd, 2)}")
-        return Reading("\n".join(lines), across, up)
+        across, up = self._grid()
+        column, row = int(np.argmin(np.abs(across - x))), int(np.argmin(np.abs(up - y)))
+        nearest = float(across[column]), float(up[row])
+        lines = [
+            f"{setting_title(axis)} {scale.label_at(position)}"
+            for axis, scale, position in zip(self.shown_axes(), self.scales, nearest, strict=True)
+        ]
+        mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
+        lines.append(f"expected {self.measured()} {format_number(mean)} ± {format_number(sd, 2)}")
+        return HoverText("\n".join(lines), *nearest)
 
     def measured(self) -> str:
         """What is expected."""
         return metric_in_short(self.run.started.metric)
 
-    def shown_axes(self) -> list[dict[str, Any]]:
-        """The two axes of the answer: along the bottom, along the left."""
-        known = {axis["name"]: axis for axis in self.record.axes}
-        return [known[self.answer[key]] for key in ("first", "second")]
+    @property
+    def columns(self) -> list[int]:
+        """Which two of the record's axes the answer has: along the bottom, along the left."""
+        names = [axis.name for axis in self.record.axes]
+        return [names.index(self.answer.first), names.index(self.answer.second)]
 
-    def rows(self) -> Table:
+    @property
+    def scales(self) -> list[Scale]:
+        """Their scales."""
+        return [self.record.scales[column] for column in self.columns]
+
+    def shown_axes(self) -> list[Axis]:
+        """These axes."""
+        return [self.record.axes[column] for column in self.columns]
+
+    def table_data(self) -> Table:
         """Every place with its expected score and standard deviation."""
         answer = self.answer
-        x, y = answer["x_labels"] or answer["x"], answer["y_labels"] or answer["y"]
+        x, y = answer.x_labels or answer.x, answer.y_labels or answer.y
         rows = [
-            [x[i], y[j], answer["mean"][j][i], answer["sd"][j][i]]
+            [x[i], y[j], answer.mean[j][i], answer.sd[j][i]]
             for j in range(len(y))
             for i in range(len(x))
         ]
-        names = [named(axis) for axis in self.shown_axes()]
+        names = [setting_title(axis) for axis in self.shown_axes()]
         return [*names, "expected", "standard deviation"], rows
 
 
-def _place(position: float, scale: object) -> float:
-    return position if scale.kind == "choice" else scale.place(position)
-
-
-def _even(places: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
+def _even_grid(positions: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
     """The outer edges of an image over these places, and the place shown by each of its cells.
 
     Whole numbers on a logarithmic axis are unevenly far apart; an image has equal cells only, so
     each cell shows the place nearest to it.
     """
-    if len(places) == 1:
-        return (places[0] - 0.5, places[0] + 0.5), np.array([0])
-    gaps = np.diff(places)
-    half = (gaps[0] / 2, gaps[-1] / 2)
-    edges = (float(places[0] - half[0]), float(places[-1] + half[1]))
-    count = len(places) if np.allclose(gaps, gaps[0]) else 120
+    if len(positions) == 1:
+        return (positions[0] - 0.5, positions[0] + 0.5), np.array([0])
+    gaps = np.diff(positions)
+    half_gaps = (gaps[0] / 2, gaps[-1] / 2)
+    edges = (float(positions[0] - half_gaps[0]), float(positions[-1] + half_gaps[1]))
+    count = len(positions) if np.allclose(gaps, gaps[0]) else 120
     middles = edges[0] + (np.arange(count) + 0.5) * (edges[1] - edges[0]) / count
-    return edges, np.abs(middles[:, None] - places[None, :]).argmin(axis=1)
+    return edges, np.abs(middles[:, None] - positions[None, :]).argmin(axis=1)
 
 
 class Surface(SurfaceView):
@@ -249,22 +261,17 @@ class Surface(SurfaceView):
     question = "Which pairs of settings go well together?"
     waiting = "The expected score over two settings appears here after the first few trials."
 
-    def what_to_evaluate(self) -> dict[str, object]:
-        """The surface over the chosen axes through the best point."""
-        first, second = self.first.currentData(), self.second.currentData()
-        return {"what": "surface", "first": first, "second": second}
-
     def describe(self) -> str:
         """The best pair, and the range of the expected score."""
-        answer, best = self.answer, self.run.best
-        mean = np.array(answer["mean"])
-        said = "Expected score over {} and {}, from {} to {}. {}".format(
-            *map(named, self.shown_axes()),
-            plain(mean.min()),
-            plain(mean.max()),
+        answer, best = self.answer, self.run.best_trial
+        mean = np.array(answer.mean)
+        sentence = "Expected score over {} and {}, from {} to {}. {}".format(
+            *map(setting_title, self.shown_axes()),
+            format_number(mean.min()),
+            format_number(mean.max()),
             f"{'Higher' if self.maximize() else 'Lower'} is better, and bright.",
         )
         if best is not None:
-            pair = [shown(best.setting.get(answer[key])) for key in ("first", "second")]
-            said += " " + "Best {} at {} and {}.".format(plain(best.score), *pair)
-        return said
+            pair = [format_value(best.setting.get(name)) for name in (answer.first, answer.second)]
+            sentence += " Best {} at {} and {}.".format(format_number(best.score), *pair)
+        return sentence

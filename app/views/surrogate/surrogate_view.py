@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.strategies import surrogate_of
+from app.text.strategy_text import surrogate_of
 from app.views.plot.view import View
-from app.widgets.labels import tip
 from app.widgets.quiet_controls import QuietComboBox
-from core.tuning.events import Event, RunStarted, SurrogateFitted, TrialExcluded
+from app.widgets.text_labels import plain_tooltip
+from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
+from core.tuning.events import (
+    Event,
+    JointSurfaceFitted,
+    RunStarted,
+    SurrogateFitted,
+    TrialExcluded,
+)
 from resources.theme import FONT_CARD
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import Evaluation
 
 # Surrogates that are told of earlier datasets too (`Strategy.surrogate`), and the one of these
 # whose responses are ranks instead of standardized scores.
@@ -26,16 +35,6 @@ NARROWEST = 84  # pixels of a chooser
 BESIDE = 150  # pixels of the buttons beside title and choosers, and of what keeps them apart
 
 
-def plain_fields(record: Any) -> dict[str, Any]:
-    """A dataclass as fields; not asdict, which would copy every point of a thousand trials."""
-    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
-
-
-def _plain(value: Any) -> Any:
-    listed = isinstance(value, list) and value and is_dataclass(value[0])
-    return [plain_fields(one) for one in value] if listed else value
-
-
 class SurrogateView(View):
     """A view that draws the evaluator's answers; one request at a time is on its way.
 
@@ -43,7 +42,7 @@ class SurrogateView(View):
         surrogates: what the strategies of its runs model (`Strategy.surrogate`).
     """
 
-    listens = (SurrogateFitted, TrialExcluded)
+    listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
     surrogates: ClassVar[tuple[str, ...]] = ("scores",)
     interval = 0.08
 
@@ -54,57 +53,58 @@ class SurrogateView(View):
 
     def start(self, started: RunStarted) -> None:
         """Another run: answers of the last one count no longer."""
-        self.answer: dict[str, Any] | None = None
-        self._asked: tuple[Event, dict[str, Any]] | None = None
-        self._under_way = False
+        self.answer: Evaluation | None = None
+        self._last_request: EvaluationRequest | None = None
+        self._is_pending = False
 
-    def fitted(self) -> Event | None:
+    def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
         """What was fitted last, which the evaluator is to look at."""
         return self.run.surrogate
 
-    def handed_over(self, fitted: Event) -> dict[str, Any]:
-        """What the evaluator needs to know, as plain data."""
-        return {"surrogate": plain_fields(fitted)}
-
-    def what_to_evaluate(self) -> dict[str, Any]:
-        """The keys of the request beside the surrogate and the space."""
+    def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
+        """The names of the chosen axes: one for a slice, two for an image."""
         raise NotImplementedError
 
     def ask_if_new(self) -> None:
         """Ask the evaluator when the surrogate or the axes are others than last time."""
-        fitted = self.fitted()
-        if fitted is None or self._under_way:
+        fitted = self.latest_fit()
+        if fitted is None or self._is_pending:
             return
-        asking = self.what_to_evaluate()
-        if self._asked is not None and self._asked[0] is fitted and self._asked[1] == asking:
+        axes, last = self.axes_to_evaluate(), self._last_request
+        if last is not None and last.fitted is fitted and last.axes == axes:
             return
-        self._asked, self._under_way = (fitted, asking), True
-        self.evaluation_wanted.emit(
-            {"view": self.name, "run": self.run.started.run, "space": self.record.axes,
-             **self.handed_over(fitted), **asking}
-        )  # fmt: skip
+        self._last_request = EvaluationRequest(
+            self.name,
+            self.run.started.run,
+            tuple(self.record.axes),
+            fitted,
+            axes,
+            self.run.history if isinstance(fitted, JointSurfaceFitted) else None,
+        )
+        self._is_pending = True
+        self.evaluation_wanted.emit(self._last_request)
 
     def redraw(self) -> None:
         """Ask for what is new, draw what is there."""
         self.ask_if_new()
         super().redraw()
 
-    def take_evaluation(self, reply: dict[str, Any]) -> None:
+    def take_evaluation(self, reply: EvaluationReply) -> None:
         """Keep an answer of this run; ask again if something changed meanwhile."""
-        if reply.get("run") != self.run.started.run:
+        if reply.run != self.run.started.run:
             return
-        self._under_way = False
-        if "answer" in reply:
-            self.answer = reply["answer"]
+        self._is_pending = False
+        if reply.answer is not None:
+            self.answer = reply.answer
         self.dirty = True
 
     def has_content(self) -> bool:
         """From the first answer."""
         return getattr(self, "answer", None) is not None
 
-    def waits_for(self) -> str:
+    def waiting_reason(self) -> str:
         """That the picture is being worked out, once there is something to draw."""
-        return ON_ITS_WAY if self.fitted() is not None else super().waits_for()
+        return ON_ITS_WAY if self.latest_fit() is not None else super().waiting_reason()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The choosers take the room that the title leaves on its line."""
@@ -118,11 +118,11 @@ class SurrogateView(View):
         for box in boxes:
             box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
 
-    def chooser(self, name: str, changed: Any) -> QWidget:
+    def chooser(self, name: str, changed: Callable[[int], None]) -> QuietComboBox:
         """A chooser of an axis of the space."""
         box = QuietComboBox()
         box.setAccessibleName(name)
-        box.setToolTip(tip(name))
+        box.setToolTip(plain_tooltip(name))
         box.setSizeAdjustPolicy(QuietComboBox.SizeAdjustPolicy.AdjustToContents)
         # In a narrow card the library's name is enough; the list itself shows every label whole.
         box.setMinimumWidth(appearance.pixels(NARROWEST))

@@ -1,4 +1,4 @@
-"""The earlier datasets that decide trials, nearest first: how large, how alike, what they found."""
+"""The earlier datasets that decide trials, nearest first: sizes, similarity, what they found."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.past.datasets import (
+from app.text.number_format import format_number
+from app.text.past.earlier_dataset_text import (
     best_setting,
-    counts,
+    dataset_size_text,
     datasets_used,
-    history_in_words,
-    likeness,
-    setting_in_words,
-    size_in_words,
+    known_datasets_text,
+    short_setting_text,
+    similarity,
+    size_counts,
 )
-from app.text.strategies import surrogate_of
+from app.text.strategy_text import surrogate_of
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
+from app.views.plot.hover_text import HoverText
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import Reading
-from app.views.plot.record import Record
 from app.views.plot.scrolled_bars import ScrolledBars
+from app.views.plot.view_state import ViewState
 from app.views.surrogate.surrogate_view import WITH_HISTORY
-from core.tuning.events import CommonSurfaceFitted, HistoryRead, RunStarted
+from core.tuning.events import HistoryRead, JointSurfaceFitted, RunStarted
 from core.tuning.payloads import HistoryDataset
 
 NAMES = 0.42  # share of the width that the sizes may take
@@ -32,7 +32,7 @@ WORDS = 0.6  # share of the rest that the words beside the longest bar may take
 
 
 class NearestDatasets(ScrolledBars):
-    """A bar for each dataset that is used, the longer the more alike; hatched if it came along."""
+    """A bar for each dataset that is used, longer if more similar; hatched if it came along."""
 
     name = "nearest"
     title = "Datasets like this one"
@@ -43,9 +43,9 @@ class NearestDatasets(ScrolledBars):
     waiting = "The earlier datasets that are most like this one appear here at once."
     listed = "Datasets shown"
     late = True
-    listens = (HistoryRead, CommonSurfaceFitted)
+    listens = (HistoryRead, JointSurfaceFitted)
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot.hideAxis("bottom")  # every bar says its own length
 
@@ -54,11 +54,17 @@ class NearestDatasets(ScrolledBars):
         """Runs whose strategy learns from earlier datasets."""
         return surrogate_of(started) in WITH_HISTORY
 
+    @property
+    def history(self) -> HistoryRead:
+        """The history, once it was read."""
+        assert self.run.history is not None
+        return self.run.history
+
     def datasets(self) -> list[HistoryDataset]:
         """Those that are used, nearest first."""
         return datasets_used(self.run.history, self.run.common)
 
-    def count(self) -> int:
+    def row_count(self) -> int:
         """The datasets."""
         return len(self.datasets())
 
@@ -66,21 +72,21 @@ class NearestDatasets(ScrolledBars):
         """Where the history holds something."""
         return bool(self.datasets())
 
-    def waits_for(self) -> str:
+    def waiting_reason(self) -> str:
         """Why there is nothing."""
         if self.run.history is None:
-            return super().waits_for()
+            return super().waiting_reason()
         return (
             "The history holds no other dataset with this model yet. When this run has "
             "ended, its trials will be there for the next dataset."
         )
 
     def draw(self) -> None:
-        """Bars from 0 to the likeness in percent."""
+        """Bars from 0 to the similarity in percent."""
         theme, datasets = appearance.current(), self.datasets()
-        self._name(datasets)
-        ends = [100 * likeness(one.distance) for one in datasets]
-        starters = [bool(one.starter) for one in datasets]
+        self._label_rows(datasets)
+        ends = [100 * similarity(dataset.distance) for dataset in datasets]
+        starters = [bool(dataset.starter) for dataset in datasets]
         self.bars.set_data(
             [(float(row), 0.0, end) for row, end in enumerate(ends)],
             [theme.control if starter else theme.model for starter in starters],
@@ -96,11 +102,11 @@ class NearestDatasets(ScrolledBars):
         self.plot.hold_x(0.0, max(ends) / (1 - room), exact=True)
         self.show_window()
 
-    def _name(self, datasets: list[HistoryDataset]) -> None:
-        metrics, most = QFontMetricsF(small_font()), NAMES * self.canvas.width()
+    def _label_rows(self, datasets: list[HistoryDataset]) -> None:
+        metrics, max_width = QFontMetricsF(small_font()), NAMES * self.canvas.width()
         for short in (False, True):
-            names = [size_in_words(one.statistics, short) for one in datasets]
-            if max(map(metrics.horizontalAdvance, names)) <= most:
+            names = [dataset_size_text(dataset.statistics, short) for dataset in datasets]
+            if max(map(metrics.horizontalAdvance, names)) <= max_width:
                 break
         self.name_rows(names, NAMES)
 
@@ -109,57 +115,65 @@ class NearestDatasets(ScrolledBars):
     ) -> tuple[list[str], float]:
         """The most that can be said beside the bars, and its width in pixels."""
         metrics = QFontMetricsF(small_font())
-        for parts in (4, 3, 2, 1):
+        for part_count in (4, 3, 2, 1):
             words = [
-                " · ".join(self._said_of(one, end)[:parts])
-                for one, end in zip(datasets, ends, strict=True)
+                " · ".join(self._bar_texts(dataset, end)[:part_count])
+                for dataset, end in zip(datasets, ends, strict=True)
             ]
             wide = max(metrics.horizontalAdvance(text) for text in words)
             if wide <= room:
                 break
         return words, wide
 
-    def _said_of(self, dataset: HistoryDataset, end: float) -> list[str]:
+    def _bar_texts(self, dataset: HistoryDataset, end: float) -> list[str]:
         """What is said beside a bar, the most important first."""
         number = len(dataset.scores)
         trials = "1 trial" if number == 1 else f"{number} trials"
-        said = [f"{round(end)} % alike", trials]
+        texts = [f"{round(end)} % similar", trials]
         if dataset.starter:
-            said.append("shipped with Tunescope")
-        if setting := best_setting(dataset, self.run.history.axes):
-            said.append(f"best at {setting_in_words(setting, 2)}")
-        return said
+            texts.append("shipped with Tunescope")
+        if setting := best_setting(dataset, self.history.axes):
+            texts.append(f"best at {short_setting_text(setting, 2)}")
+        return texts
 
-    def reading(self, plot: Plot, x: float, y: float) -> Reading | None:
+    def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
         """Everything that is known of the dataset whose row it is."""
         row, datasets = round(y), self.datasets()
         if not 0 <= row < len(datasets):
             return None
-        end = 100 * likeness(datasets[row].distance)
-        said = [size_in_words(datasets[row].statistics), *self._said_of(datasets[row], end)]
-        return Reading("\n".join(said), end, float(row))
+        end = 100 * similarity(datasets[row].distance)
+        lines = [dataset_size_text(datasets[row].statistics), *self._bar_texts(datasets[row], end)]
+        return HoverText("\n".join(lines), end, float(row))
 
     def describe(self) -> str:
         """How many are known and used, and the nearest."""
-        said = history_in_words(self.run.history, self.run.common)
+        sentence = known_datasets_text(self.history, self.run.common)
         nearest = self.datasets()[0]
-        alike = f"{round(100 * likeness(nearest.distance))} % alike"
-        words = f"{alike}, distance {plain(nearest.distance)}."
-        return f"{said} The nearest has {size_in_words(nearest.statistics)}; {words}"
+        similarity_text = f"{round(100 * similarity(nearest.distance))} % similar"
+        words = f"{similarity_text}, distance {format_number(nearest.distance)}."
+        return f"{sentence} The nearest has {dataset_size_text(nearest.statistics)}; {words}"
 
-    def rows(self) -> Table:
-        """Rows, columns, classes, likeness, distance, trials, best setting, where it came from."""
-        headers = ["rows", "columns", "classes", "alike, %", "distance", "trials", "best setting"]
-        axes = self.run.history.axes
+    def table_data(self) -> Table:
+        """Rows, columns, classes, similarity, distance, trials, best setting, origin."""
+        headers = [
+            "rows",
+            "columns",
+            "classes",
+            "similarity, %",
+            "distance",
+            "trials",
+            "best setting",
+        ]
+        axes = self.history.axes
         rows = [
             [
-                *counts(one.statistics),
-                100 * likeness(one.distance),
-                one.distance,
-                len(one.scores),
-                setting_in_words(best_setting(one, axes), len(axes)),
-                "shipped with Tunescope" if one.starter else "from here",
+                *size_counts(dataset.statistics),
+                100 * similarity(dataset.distance),
+                dataset.distance,
+                len(dataset.scores),
+                short_setting_text(best_setting(dataset, axes), len(axes)),
+                "shipped with Tunescope" if dataset.starter else "from here",
             ]
-            for one in self.datasets()
+            for dataset in self.datasets()
         ]
         return [*(header for header in headers), "origin"], rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QRectF
@@ -10,19 +10,22 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.past.datasets import size_in_words
-from app.text.settings import named
-from app.text.strategies import surrogate_of
+from app.text.past.earlier_dataset_text import dataset_size_text
+from app.text.setting_text import setting_title
+from app.text.strategy_text import surrogate_of
 from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, clear_colour, pen, symbol_path
-from app.views.plot.legend import Entry, Legend, line_sample
-from app.views.plot.record import Record
-from app.views.plot.scales import Scale
-from app.views.surrogate.slice_view import SliceView, place_of
+from app.views.plot.legend import Legend, LegendEntry, line_sample
+from app.views.plot.scales import Scale, axis_position
+from app.views.plot.view_state import ViewState
+from app.views.surrogate.slice_view import SliceView
 from app.views.surrogate.surrogate_view import RANKING
 from app.views.transfer.posterior_view import PosteriorView
 from core.tuning.events import RunStarted
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import JointSlice
 
 PALE = 0.55  # opacity of earlier datasets
 
@@ -30,6 +33,7 @@ PALE = 0.55  # opacity of earlier datasets
 class PosteriorSlice(PosteriorView, SliceView):
     """The posterior along one axis; pale triangles for earlier datasets, circles for this one."""
 
+    answer: JointSlice
     name = "common slice"
     title = "What all datasets predict"
     question = (
@@ -46,7 +50,7 @@ class PosteriorSlice(PosteriorView, SliceView):
     )
     top = 1
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.legend = Legend()
         self.canvas.addItem(self.legend, row=0, col=0)
@@ -70,13 +74,9 @@ class PosteriorSlice(PosteriorView, SliceView):
         theme = appearance.current()
         self.earlier.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
 
-    def what_to_evaluate(self) -> dict[str, object]:
-        """The slice along the chosen axis through the best point."""
-        return {"what": "common slice", "axis": self.axis.currentData()}
-
     def height_title(self) -> str:
         """What is better lies higher, whatever the metric."""
-        return self.response_in_words()
+        return self.response_text()
 
     def higher_is_better(self) -> bool:
         """Always: responses are higher where the score is better."""
@@ -86,71 +86,71 @@ class PosteriorSlice(PosteriorView, SliceView):
         """The responses."""
         return self.responses()
 
-    def draw_more(self, axis: dict[str, Any], scale: Scale) -> np.ndarray:
+    def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
         """The trials of earlier datasets, and what each symbol means."""
-        earlier = self.answer["earlier"]
-        heights = np.array([trial["response"] for trial in earlier], dtype=float)
-        self.earlier.set_data([place_of(trial["x"], axis, scale) for trial in earlier], heights)
-        entries = [Entry(_this, "this dataset"), Entry(_band, "expected")]
+        earlier = self.answer.earlier
+        heights = np.array([trial.response for trial in earlier], dtype=float)
+        self.earlier.set_data([axis_position(trial.x, scale) for trial in earlier], heights)
+        entries = [LegendEntry(_paint_circle, "this dataset"), LegendEntry(_paint_band, "expected")]
         if len(heights):
-            entries.insert(0, Entry(_earlier, "earlier datasets"))
+            entries.insert(0, LegendEntry(_paint_earlier, "earlier datasets"))
         self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
         return heights
 
     def describe(self) -> str:
         """Whose trials it comes from, where it is highest, and where the next trial goes."""
         answer = self.answer
-        mean = np.array(answer["mean"])
-        top = self.named(answer["x"][int(np.argmax(mean))])
-        words = "Common surface along {} through the best setting. {} Highest at {}."
-        said = words.format(named(self.record.axes[self.column]), self.whose(), top)
-        ahead = self.expected_next("score_mean", "score_sd") if answer["settled"] else ""
-        return f"{said} {ahead}".rstrip()
+        top = self.value_text(answer.x[int(np.argmax(answer.mean))])
+        words = "Joint surface along {} through the best setting. {} Highest at {}."
+        sentence = words.format(setting_title(self.shown_axis), self.origin_text(), top)
+        ahead = self.expected_next(answer.score_mean, answer.score_sd) if answer.settled else ""
+        return f"{sentence} {ahead}".rstrip()
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Place, mean, standard deviation; then every trial, this dataset's first."""
         answer = self.answer
-        name = answer["axis"]
-        rows = [
-            [self.named(x) if answer["labels"] else x, mean, sd, None, None]
-            for x, mean, sd in zip(answer["x"], answer["mean"], answer["sd"], strict=True)
+        rows: list[list[Any]] = [
+            [self.value_text(x) if answer.labels else x, mean, sd, None, None]
+            for x, mean, sd in zip(answer.x, answer.mean, answer.sd, strict=True)
         ]
-        this = "this dataset"
+        this_dataset = "this dataset"
         for trial, response in zip(self.run.trials, self.responses(), strict=True):
             if np.isfinite(response):
-                rows.append([trial.setting.get(name), None, None, float(response), this])
+                value = trial.setting.get(answer.axis)
+                rows.append([value, None, None, float(response), this_dataset])
         rows += self._earlier_rows()
         headers = ["expected", "standard deviation", "found"]
-        return [named(self.record.axes[self.column]), *headers, "dataset"], rows
+        return [setting_title(self.shown_axis), *headers, "dataset"], rows
 
     def _earlier_rows(self) -> list[list[Any]]:
+        assert self.run.history is not None
         datasets = self.run.history.datasets
         return [
             [
-                self.named(trial["x"]) if self.answer["labels"] else trial["x"],
+                self.value_text(trial.x) if self.answer.labels else trial.x,
                 None,
                 None,
-                trial["response"],
-                size_in_words(datasets[trial["dataset"]].statistics),
+                trial.response,
+                dataset_size_text(datasets[trial.dataset].statistics),
             ]
-            for trial in self.answer["earlier"]
+            for trial in self.answer.earlier
         ]
 
 
-def _earlier(painter: QPainter, box: QRectF) -> None:
+def _paint_earlier(painter: QPainter, box: QRectF) -> None:
     theme = appearance.current()
     painter.setPen(pen(theme.observed, 0.8))
     painter.setBrush(clear_colour(theme.observed, PALE))
     painter.drawPath(symbol_path("triangle", 8).translated(box.center()))
 
 
-def _this(painter: QPainter, box: QRectF) -> None:
+def _paint_circle(painter: QPainter, box: QRectF) -> None:
     theme = appearance.current()
     painter.setPen(pen(theme.ink, 1.6))
     painter.drawPath(symbol_path("circle", 9).translated(box.center()))
 
 
-def _band(painter: QPainter, box: QRectF) -> None:
+def _paint_band(painter: QPainter, box: QRectF) -> None:
     theme = appearance.current()
     middle = box.center().y()
     band = QRectF(box.left(), middle - 5, box.width(), 10)

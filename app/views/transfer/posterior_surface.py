@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from app.text.numbers import plain
-from app.text.settings import named
+from app.text.number_format import format_number
+from app.text.setting_text import setting_title
 from app.views.plot.items import Dots, clear_colour
-from app.views.plot.scales import scale_of
-from app.views.surrogate.slice_view import place_of
+from app.views.plot.scales import axis_position
 from app.views.surrogate.surface_view import SurfaceView
 from app.views.transfer.posterior_view import PosteriorView
+
+if TYPE_CHECKING:
+    from core.gp.evaluations import JointImage
 
 
 class PosteriorSurface(PosteriorView, SurfaceView):
     """The common surface's mean over two axes; small triangles for earlier datasets."""
 
+    answer: JointImage
     name = "common surface"
     title = "Pairs of settings"
     question = "Which pairs did well earlier (triangles), and here (circles)?"
@@ -31,11 +36,6 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         super().paint_theme()
         self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
 
-    def what_to_evaluate(self) -> dict[str, object]:
-        """The surface over the chosen axes through the best point."""
-        first, second = self.first.currentData(), self.second.currentData()
-        return {"what": "common surface", "first": first, "second": second}
-
     def maximize(self) -> bool:
         """Responses are higher where the score is better, whatever the metric."""
         return True
@@ -44,22 +44,21 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         """The response."""
         return "response"
 
-    def draw_more(self, columns: list[int]) -> None:
+    def draw_more(self) -> None:
         """The trials of earlier datasets."""
-        axes = [self.record.axes[column] for column in columns]
-        x, y = (
-            [place_of(trial[key], axis, scale_of(axis)) for trial in self.answer["earlier"]]
-            for key, axis in zip("xy", axes, strict=True)
+        x_scale, y_scale = self.scales
+        self.earlier.set_data(
+            [axis_position(trial.x, x_scale) for trial in self.answer.earlier],
+            [axis_position(trial.y, y_scale) for trial in self.answer.earlier],
         )
-        self.earlier.set_data(x, y)
 
     def describe(self) -> str:
         """Whose trials it comes from, and where it is highest."""
         answer = self.answer
-        mean = np.array(answer["mean"])
+        mean = np.array(answer.mean)
         row, column = np.unravel_index(int(np.argmax(mean)), mean.shape)
-        x, y = answer["x_labels"] or answer["x"], answer["y_labels"] or answer["y"]
-        words = "Common surface over {} and {}. {} Highest at {} and {}."
-        pair = [p if isinstance(p, str) else plain(p) for p in (x[column], y[row])]
-        names = map(named, self.shown_axes())
-        return words.format(*names, self.whose(), *pair) + " Bright is better."
+        x, y = answer.x_labels or answer.x, answer.y_labels or answer.y
+        words = "Joint surface over {} and {}. {} Highest at {} and {}."
+        pair = [p if isinstance(p, str) else format_number(p) for p in (x[column], y[row])]
+        names = map(setting_title, self.shown_axes())
+        return words.format(*names, self.origin_text(), *pair) + " Bright is better."

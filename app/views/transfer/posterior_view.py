@@ -2,78 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from app.text.past.datasets import datasets_used
-from app.text.strategies import surrogate_of
-from app.views.surrogate.surrogate_view import RANKING, WITH_HISTORY, SurrogateView, plain_fields
+from app.text.past.earlier_dataset_text import datasets_used
+from app.text.strategy_text import surrogate_of
+from app.views.surrogate.surrogate_view import RANKING, WITH_HISTORY, SurrogateView
 from core.tuning.events import (
-    CommonSurfaceFitted,
-    Event,
     HistoryRead,
+    JointSurfaceFitted,
     RunFinished,
     RunStopped,
     TrialExcluded,
 )
+from core.tuning.payloads import HistoryDataset
 
 
 class PosteriorView(SurrogateView):
     """A view of the surface that the strategy fits to this dataset and to earlier ones.
 
     Heights are responses: how many of its dataset's standard deviations a score is better than
-    its dataset's mean, or how high a setting ranks. The answer of the evaluator also has the
-    trials of earlier datasets under "earlier".
+    its dataset's mean, or how high a setting ranks.
     """
 
-    listens = (CommonSurfaceFitted, HistoryRead, TrialExcluded, RunFinished, RunStopped)
+    listens = (JointSurfaceFitted, HistoryRead, TrialExcluded, RunFinished, RunStopped)
     surrogates = WITH_HISTORY
 
-    def waits_for(self) -> str:
+    @property
+    def common(self) -> JointSurfaceFitted:
+        """The surface, once it was fitted."""
+        assert self.run.common is not None
+        return self.run.common
+
+    def waiting_reason(self) -> str:
         """What will appear, or that the history is empty."""
-        waits = self.fitted() is None and self.run.history is not None
-        if not waits or self.run.history.datasets:
-            return super().waits_for()
+        history = self.run.history
+        if history is None or history.datasets or self.latest_fit() is not None:
+            return super().waiting_reason()
         return (
             "The history holds no other dataset with this model yet. This dataset's own "
             "trials appear here after the first one."
         )
 
-    def response_in_words(self) -> str:
+    def response_text(self) -> str:
         """What a response is, on an axis; whatever the metric, higher is better."""
         ranks = surrogate_of(self.run.started) == RANKING
         return "rank" if ranks else "better than the mean"
 
-    def fitted(self) -> Event | None:
+    def latest_fit(self) -> JointSurfaceFitted | None:
         """The common surface, once it and the history are there."""
         return self.run.common if self.run.history is not None else None
 
-    def handed_over(self, fitted: Event) -> dict[str, Any]:
-        """The surface and the history."""
-        return {"surrogate": plain_fields(fitted), "history": plain_fields(self.run.history)}
-
     def responses(self) -> np.ndarray:
         """The responses of the record's trials, NaN where none is known yet, shape (n,)."""
-        run, common = self.run, self.run.common
-        found = np.full(len(run.numbers), np.nan)
+        run, common = self.run, self.common
+        responses = np.full(len(run.numbers), np.nan)
         for number, response in zip(common.numbers, common.responses, strict=True):
             row = run.row_of.get(number)
             if row is not None and np.isfinite(run.scores[row]):
-                found[row] = response
-        return found
+                responses[row] = response
+        return responses
 
-    def datasets_used(self) -> list[dict[str, Any]]:
+    def datasets_used(self) -> list[HistoryDataset]:
         """The datasets that decide now, nearest first."""
-        common = self.run.common
-        return datasets_used(self.run.history, common) if common.neighbours else []
+        return datasets_used(self.run.history, self.common) if self.common.neighbours else []
 
-    def whose(self) -> str:
+    def origin_text(self) -> str:
         """From how many trials of how many datasets the surface comes."""
-        trials, others = self.run.common.trials, len(self.datasets_used())
-        if not others:
+        trials, dataset_count = self.common.trials, len(self.datasets_used())
+        if not dataset_count:
             words = "The history is empty: this comes from this dataset's {} trials."
             return words.format(trials)
         words = "From {} trials of this dataset and {} of {} earlier ones."
-        counted = sum(map(len, self.run.common.past_responses))
-        return words.format(trials, counted, others)
+        counted = sum(len(responses) for responses in self.common.past_responses)
+        return words.format(trials, counted, dataset_count)

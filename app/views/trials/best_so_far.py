@@ -6,14 +6,14 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.scores import metric_in_short
+from app.text.number_format import format_number
+from app.text.score_text import metric_in_short
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import Dots, Lines, pen
-from app.views.plot.record import Record
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
+from app.views.plot.view_state import ViewState
 from app.views.trials.default_line import DefaultLine
 from core.tuning.events import (
     Progress,
@@ -24,7 +24,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 
-LEAST_SHARE = 0.2  # of the picture that the trials take, knowing nothing beside them or not
+MIN_TRIAL_SHARE = 0.2  # of the picture that the trials take, the baseline beside them or not
 CROWD = 600  # trials beyond which the dots are small and without an outline
 
 
@@ -38,20 +38,20 @@ class BestSoFar(View):
     zooms = True
     listens = (TrialFinished, TrialFailed, TrialExcluded, Progress, RunResumed)
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(Scale("whole"))
         self.plot.bottom.set_title("trial")
         self.default_line = DefaultLine()
         self.baseline = DefaultLine(self.default_line)
         self.stairs = Lines("best so far")
-        self.others, self.dots = Dots("circle", 6), Dots("circle", 8)
+        self.other_dots, self.dots = Dots("circle", 6), Dots("circle", 8)
         self.failed = Dots("cross", 8)
         self.highlight = Highlight()
-        for item in (self.others, self.dots, self.stairs, self.failed):
-            self.plot.addItem(item)
-        for item in (self.default_line, self.baseline, self.highlight):
-            self.plot.addItem(item)
+        for mark in (self.other_dots, self.dots, self.stairs, self.failed):
+            self.plot.addItem(mark)
+        for mark in (self.default_line, self.baseline, self.highlight):
+            self.plot.addItem(mark)
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -64,9 +64,9 @@ class BestSoFar(View):
         crowded = len(self.run.trials) > CROWD
         self.dots.set_style(theme.observed, None if crowded else theme.ink, 1.0)
         self.dots.set_size(4 if crowded else 8)
-        self.others.set_size(3 if crowded else 6)
+        self.other_dots.set_size(3 if crowded else 6)
         self.failed.set_size(5 if crowded else 8)
-        self.others.set_style(None, theme.control, 1.0)
+        self.other_dots.set_style(None, theme.control, 1.0)
         self.failed.set_style(None, theme.bad, 2.0)
         self.stairs.set_style(pen(theme.ink, 2.2), pen(theme.paper, 5.0) if crowded else None)
 
@@ -82,10 +82,12 @@ class BestSoFar(View):
         numbers, best = run.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
-        clear = self.record.filtered() & ~run.out & ~run.early  # estimates are hollow
+        clear = (
+            self.record.filtered() & ~run.is_excluded & ~run.is_ended_early
+        )  # estimates are hollow
         scored = np.isfinite(run.scores)
         self.dots.set_data(run.numbers[clear], run.scores[clear])
-        self.others.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])
+        self.other_dots.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])
         self._hold_ranges(numbers, run.scores[scored])
         floor = self.plot.vb.viewRange()[1][0]
         up = floor + 8 * abs(self.plot.vb.viewPixelSize()[1])
@@ -93,28 +95,28 @@ class BestSoFar(View):
         self.failed.set_data(lost, np.full(len(lost), up))
         drawn = np.column_stack([run.numbers[scored], run.scores[scored]])
         words = "default setting"
-        default = None if run.default is None else run.default.score
+        default = None if run.default_trial is None else run.default_trial.score
         self.default_line.set_value(default, words, drawn, (x, y))
         shown = self._shown_baseline(run.scores[scored])
-        self.baseline.set_value(shown, "knowing nothing", drawn, (x, y))
+        self.baseline.set_value(shown, "baseline", drawn, (x, y))
         self._say_baseline(shown)
         heights = np.where(scored, run.scores, up)
         self.canvas.set_pickable(self.plot, run.numbers, heights, run.numbers)
-        self.highlight.mark(self.record, run.numbers, heights)
+        self.highlight.ring_selected(self.record, run.numbers, heights)
 
     def _shown_baseline(self, scores: np.ndarray) -> float | None:
-        """The score of knowing nothing, unless it would press all trials together."""
+        """The score of the baseline, unless it would press all trials together."""
         value = self.run.started.baseline
         if value is None or not len(scores):
             return None
         low, high = float(scores.min()), float(scores.max())
         span = max(high, value) - min(low, value)
-        return value if high == low or high - low >= LEAST_SHARE * span else None
+        return value if high == low or high - low >= MIN_TRIAL_SHARE * span else None
 
     def _say_baseline(self, shown: float | None) -> None:
         value, question = self.run.started.baseline, self.question
         if value is not None and shown is None:
-            question = f"{question} Knowing nothing, far off: {plain(value)}."
+            question = f"{question} The baseline is far off: {format_number(value)}."
         if self.record.model:
             return  # the caption names the model
         if question != self._caption.text():
@@ -125,7 +127,7 @@ class BestSoFar(View):
         end = first + self.run.total - 1 if self.run.total else last
         room = 0.03 * max(end, last) + 0.5
         self.plot.hold_x(first - room, max(end, last) + room, exact=bool(self.run.total))
-        default = self.run.default
+        default = self.run.default_trial
         lines = [] if default is None else [default.score]
         if (baseline := self._shown_baseline(scores)) is not None:
             lines.append(baseline)
@@ -137,26 +139,31 @@ class BestSoFar(View):
 
     def describe(self) -> str:
         """The best so far, after how many trials, against the default."""
-        run, best = self.run, self.run.best
+        run, best = self.run, self.run.best_trial
         done = len(run.trials)
         if best is None:
             return f"No score after {done} trials."
-        of = f" of {run.total}" if run.total else ""
-        said = f"Best {plain(best.score)} after {done}{of} trials."
-        if run.default is not None:
-            said += " " + f"The default setting has {plain(run.default.score)}."
+        total_text = f" of {run.total}" if run.total else ""
+        sentence = f"Best {format_number(best.score)} after {done}{total_text} trials."
+        if run.default_trial is not None:
+            sentence += " " + f"The default setting has {format_number(run.default_trial.score)}."
         if run.started.baseline is not None:
-            said += " " + f"Knowing nothing has {plain(run.started.baseline)}."
+            sentence += " " + f"The baseline has {format_number(run.started.baseline)}."
         failed = int(np.sum(~np.isfinite(run.scores)))
-        return said + (" " + f"{failed} trials failed." if failed else "")
+        return sentence + (" " + f"{failed} trials failed." if failed else "")
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Each trial's score and the best until then."""
         run = self.run
         order = np.argsort(run.numbers, kind="stable")
         _, best = run.staircase()
         rows = [
-            [t.number, _given(t.score), _given(float(high)), "failed" if t.failure else ""]
+            [
+                t.number,
+                _finite_or_none(t.score),
+                _finite_or_none(float(high)),
+                "failed" if t.failure else "",
+            ]
             for t, high in zip((run.trials[i] for i in order), best, strict=True)
         ]
         score = metric_in_short(run.started.metric)
@@ -169,14 +176,14 @@ def steps_of(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Only corners are kept: 10,000 trials with twelve improvements have twenty-five of them.
     """
-    kept = np.isfinite(y)
-    x, y = x[kept], y[kept]
+    is_finite = np.isfinite(y)
+    x, y = x[is_finite], y[is_finite]
     if not len(x):
         return x.astype(float), y
-    at = np.concatenate([[0], np.flatnonzero(np.diff(y)) + 1])
-    corners_x = np.append(np.repeat(x[at], 2)[1:], x[-1]).astype(float)
-    return corners_x, np.repeat(y[at], 2)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(y)) + 1])
+    corners_x = np.append(np.repeat(x[starts], 2)[1:], x[-1]).astype(float)
+    return corners_x, np.repeat(y[starts], 2)
 
 
-def _given(score: float) -> float | None:
+def _finite_or_none(score: float) -> float | None:
     return score if np.isfinite(score) else None

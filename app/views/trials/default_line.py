@@ -23,9 +23,9 @@ class DefaultLine(pg.UIGraphicsItem):
         other: another such line, painted before, whose words it keeps off.
     """
 
-    def __init__(self, other: DefaultLine | None = None) -> None:
+    def __init__(self, other_line: DefaultLine | None = None) -> None:
         super().__init__()
-        self._other = other
+        self._other_line = other_line
         self.value: float | None = None
         self.label = QRectF()
         self._words = ""
@@ -41,10 +41,10 @@ class DefaultLine(pg.UIGraphicsItem):
     ) -> None:
         """The score, its words, and what the words keep off: dots (n, 2) and corners of a line."""
         self.value, self._words, self._dots = value, words, dots
-        self._stairs = _along(*stairs)
+        self._stairs = _points_along(*stairs)
         self.update()
 
-    def colour(self) -> str:
+    def line_colour(self) -> str:
         """The colour of the line."""
         return appearance.current().muted
 
@@ -59,14 +59,14 @@ class DefaultLine(pg.UIGraphicsItem):
         metrics = QFontMetricsF(font)
         size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
         reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
-        busy = np.vstack([_near(self._dots, self.value, reach), self._stairs]).T
+        busy = np.vstack([_points_near(self._dots, self.value, reach), self._stairs]).T
         busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
-        if self._other is not None and self._other.value is not None:
-            busy = np.vstack([busy, _filling(self._other.label)])
-        self.label = emptiest(area, height, size, busy)
+        if self._other_line is not None and self._other_line.value is not None:
+            busy = np.vstack([busy, _filling_points(self._other_line.label)])
+        self.label = emptiest_box(area, height, size, busy)
         painter.save()
         painter.resetTransform()
-        painter.setPen(pen(self.colour(), 1.4, dashed=True))
+        painter.setPen(pen(self.line_colour(), 1.4, dashed=True))
         painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
         painter.setFont(font)
         painter.fillRect(self.label, clear_colour(theme.paper, 0.8))
@@ -75,7 +75,9 @@ class DefaultLine(pg.UIGraphicsItem):
         painter.restore()
 
 
-def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.ndarray) -> QRectF:
+def emptiest_box(
+    area: QRectF, height: float, size: tuple[float, float], busy: np.ndarray
+) -> QRectF:
     """The box of this size just above or below a height that covers the fewest busy points."""
     wide, tall = size
     lefts = np.linspace(area.right() - wide - 2, area.left() + 2, 7)
@@ -88,22 +90,22 @@ def emptiest(area: QRectF, height: float, size: tuple[float, float], busy: np.nd
     if not boxes:
         return QRectF(lefts[0], height + 2, wide, tall)
     return min(
-        boxes, key=lambda box: _covered(box.adjusted(-AROUND, -AROUND, AROUND, AROUND), busy)
+        boxes, key=lambda box: _covered_count(box.adjusted(-AROUND, -AROUND, AROUND, AROUND), busy)
     )
 
 
-def _filling(box: QRectF) -> np.ndarray:
+def _filling_points(box: QRectF) -> np.ndarray:
     """So many points in a box that nothing else stands there."""
     x = np.linspace(box.left(), box.right(), 30)
-    return np.array([(at, box.center().y()) for at in x] * 40)
+    return np.array([(x_position, box.center().y()) for x_position in x] * 40)
 
 
-def _near(points: np.ndarray, height: float, reach: float) -> np.ndarray:
+def _points_near(points: np.ndarray, height: float, reach: float) -> np.ndarray:
     """Those of 100,000 points that a box at this height may cover."""
     return points[np.abs(points[:, 1] - height) <= reach]
 
 
-def _covered(box: QRectF, points: np.ndarray) -> int:
+def _covered_count(box: QRectF, points: np.ndarray) -> int:
     if not len(points):
         return 0
     x, y = points[:, 0], points[:, 1]
@@ -111,7 +113,7 @@ def _covered(box: QRectF, points: np.ndarray) -> int:
     return int(np.sum(inside))
 
 
-def _along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _points_along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     # Enough points along the corners for none of the line's parts to be missed.
     if len(x) < 2:
         return np.empty((0, 2))

@@ -8,14 +8,14 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app.look import appearance
-from app.text.numbers import percent, plain, seconds, shown
-from app.text.settings import in_a_cell, in_lines, named
-from app.text.strategies import proposed_by
-from app.text.tuning.trials import ended_early
-from app.views.plot.record import Record
-from app.widgets.labels import tip
-from core.tuning.runs.competition import Trial, tunes_several
+from app.text.number_format import format_duration, format_number, format_value, percent
+from app.text.setting_text import setting_cells, setting_lines, setting_title
+from app.text.strategy_text import proposed_by
+from app.text.tuning.trial_text import ended_early
+from app.views.plot.view_state import ViewState
+from app.widgets.text_labels import plain_tooltip
 from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial, tunes_several
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -29,13 +29,13 @@ class TrialsModel(QAbstractTableModel):
         of_setting: how many columns the setting takes, from the third one on.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: ViewState) -> None:
         super().__init__()
         self.record = record
         self._take_axes()
         self.order = np.empty(0, dtype=int)  # table row -> record row
         self.short_heads: dict[int, str] = {}  # of columns too narrow for their names
-        self._taken = 0
+        self._trial_count = 0
         self._ensemble = self.run.ensemble
         self._sorted = (0, Qt.SortOrder.DescendingOrder)
         self._filter: tuple[int | None, int] = (None, 0)
@@ -50,7 +50,7 @@ class TrialsModel(QAbstractTableModel):
         self.beginResetModel()
         self._take_axes()
         self.order = np.empty(0, dtype=int)
-        self._taken = 0
+        self._trial_count = 0
         self.endResetModel()
 
     def _take_axes(self) -> None:
@@ -59,14 +59,14 @@ class TrialsModel(QAbstractTableModel):
 
     def refresh(self) -> None:
         """Take in what came since the last time."""
-        fresh = len(self.run.trials) - self._taken
+        fresh = len(self.run.trials) - self._trial_count
         self._renew_notes()
         state = (self.record.best_k, self.run.changes)
         if self.record.best_k is not None or state != self._filter:
             self._filter = state
             self._rearrange()
         elif fresh:
-            self._add(fresh)
+            self._add_rows(fresh)
 
     def _renew_notes(self) -> None:
         """Notes say who is in the average, which changes without a new trial of its own."""
@@ -83,20 +83,22 @@ class TrialsModel(QAbstractTableModel):
     def row_of(self, number: int | None) -> int | None:
         """The table row of a trial, if it is shown."""
         row = self.run.row_of.get(-1 if number is None else number)
-        found = np.flatnonzero(self.order == row) if row is not None else []
-        return int(found[0]) if len(found) else None
+        if row is None:
+            return None
+        rows = np.flatnonzero(self.order == row)
+        return int(rows[0]) if len(rows) else None
 
     def trial_at(self, row: int) -> Trial:
         """The trial of a table row."""
         return self.run.trials[int(self.order[row])]
 
-    def _add(self, fresh: int) -> None:
-        new = np.arange(self._taken, self._taken + fresh)
+    def _add_rows(self, fresh: int) -> None:
+        new = np.arange(self._trial_count, self._trial_count + fresh)
         newest_first = self._sorted == (0, Qt.SortOrder.DescendingOrder)
         ordered = newest_first and bool(np.all(np.diff(self.run.numbers) > 0))
-        self._taken += fresh
-        at = 0 if ordered else len(self.order)
-        self.beginInsertRows(QModelIndex(), at, at + fresh - 1)
+        self._trial_count += fresh
+        position = 0 if ordered else len(self.order)
+        self.beginInsertRows(QModelIndex(), position, position + fresh - 1)
         self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
         self.endInsertRows()
         if not ordered:
@@ -106,7 +108,7 @@ class TrialsModel(QAbstractTableModel):
         rows = self._sorted_rows(np.arange(len(self.run.trials)))
         if self.record.best_k is not None:
             rows = rows[self.record.filtered()[rows]]
-        self._taken = len(self.run.trials)
+        self._trial_count = len(self.run.trials)
         if len(rows) != len(self.order):
             self.beginResetModel()
             self.order = rows
@@ -114,7 +116,7 @@ class TrialsModel(QAbstractTableModel):
             return
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
-        back = {int(row): at for at, row in enumerate(rows)} if held else {}
+        back = {int(row): position for position, row in enumerate(rows)} if held else {}
         moved = [
             self.index(back.get(int(self.order[index.row()]), 0), index.column()) for index in held
         ]
@@ -130,13 +132,13 @@ class TrialsModel(QAbstractTableModel):
         elif column == 1:
             keys = run.scores
         elif column <= len(self.axes) + 1:
-            keys = self.record.places[:, column - 2]
+            keys = self.record.positions[:, column - 2]
         elif column <= last:  # values of several models have no order
             keys = np.zeros(len(run.trials))
         elif column == last + 1:
             keys = np.array([trial.took for trial in run.trials])
         else:
-            keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.out
+            keys = np.array([bool(trial.failure) for trial in run.trials]) + 0.5 * run.is_excluded
         if order == Qt.SortOrder.DescendingOrder:
             keys = -keys
         return rows[np.lexsort((-run.numbers, keys))]  # NaN comes last either way
@@ -160,18 +162,18 @@ class TrialsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.short_heads.get(section, self.head(section))
+            return self.short_heads.get(section, self.column_title(section))
         if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
-            return tip(named(axes[section - 2]))
+            return plain_tooltip(setting_title(axes[section - 2]))
         return None
 
     def _is_text(self, column: int) -> bool:
         """Whether a column holds words, not numbers."""
         return column == self.columnCount() - 1 or (self.several and column in (2, 3))
 
-    def head(self, section: int) -> str:
+    def column_title(self, section: int) -> str:
         """The whole name of a column."""
-        heads = [axis["name"] if self.several else named(axis) for axis in self.axes]
+        heads = [axis.name if self.several else setting_title(axis) for axis in self.axes]
         names = ["#", "score", *heads]
         return [*names, *(["setting"] if self.several else []), "time", "note"][section]
 
@@ -181,11 +183,13 @@ class TrialsModel(QAbstractTableModel):
             return None
         trial, column = self.trial_at(index.row()), index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            text = self._text(trial, column)
+            text = self._cell_text(trial, column)
             if role == Qt.ItemDataRole.DisplayRole:
                 return text
             of_several = self.several and column in (2, 3)
-            return tip("\n".join(in_lines(self.run.started, trial.setting)) if of_several else text)
+            return plain_tooltip(
+                "\n".join(setting_lines(self.run.started, trial.setting)) if of_several else text
+            )
         if role == Qt.ItemDataRole.TextAlignmentRole and not self._is_text(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ForegroundRole and (
@@ -194,21 +198,25 @@ class TrialsModel(QAbstractTableModel):
             return appearance.palette(appearance.current()).placeholderText()
         return None
 
-    def _text(self, trial: Trial, column: int) -> str:
+    def _cell_text(self, trial: Trial, column: int) -> str:
         axes = self.axes
         if self.several and column in (2, 3):
-            return in_a_cell(self.run.started, trial.setting)[column - 2]
+            return setting_cells(self.run.started, trial.setting)[column - 2]
         if column == 0:
             return str(trial.number)
         if column == 1:
-            return f"≈ {plain(trial.score, 4)}" if trial.behind else plain(trial.score, 4)
+            return (
+                f"≈ {format_number(trial.score, 4)}"
+                if trial.behind
+                else format_number(trial.score, 4)
+            )
         if column <= len(axes) + 1:
-            return shown(trial.setting.get(axes[column - 2]["name"], "–"))
+            return format_value(trial.setting.get(axes[column - 2].name, "–"))
         if column == self.of_setting + 2:
-            return seconds(trial.took)
-        return self.note(trial)
+            return format_duration(trial.took)
+        return self.note_text(trial)
 
-    def note(self, trial: Trial) -> str:
+    def note_text(self, trial: Trial) -> str:
         """Why a trial does not count, or why it was tried."""
         if trial.failure:
             return f"failed: {trial.failure}"

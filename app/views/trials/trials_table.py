@@ -9,19 +9,19 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
-from app.text.settings import in_a_cell, named
-from app.text.tuning.trials import ended_early
+from app.text.number_format import format_number
+from app.text.setting_text import setting_cells, setting_title
+from app.text.tuning.trial_text import ended_early
 from app.views.plot.data_table import Table
-from app.views.plot.record import Record
 from app.views.plot.view import View
-from app.views.trials.best_k import BestK
+from app.views.plot.view_state import ViewState
+from app.views.trials.top_trials_filter import BestK
 from app.views.trials.trials_model import TrialsModel
 from app.widgets.buttons import LinkButton
-from app.widgets.labels import label, tip
 from app.widgets.plain_table import PlainTable
-from app.widgets.shortening import shortened
-from core.estimators.settings import title_of
+from app.widgets.shortened_text import shorten_text
+from app.widgets.text_labels import plain_tooltip, wrapping_label
+from core.estimators.model_settings import title_of
 from core.tuning.events import (
     EnsembleUpdated,
     RunStarted,
@@ -29,8 +29,8 @@ from core.tuning.events import (
     TrialFailed,
     TrialFinished,
 )
-from core.tuning.runs.competition import Trial
-from core.tuning.runs.one_model import models_of
+from core.tuning.runs.model_run_state import models_of
+from core.tuning.runs.trial_table import Trial
 from resources.theme import TARGET
 
 PADDING = 20  # of a cell, left and right together, as resources/style.qss has it
@@ -51,7 +51,7 @@ class TrialsGrid(PlainTable):
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerItem)
         self.setCornerWidget(QWidget())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._menu)
+        self.customContextMenuRequested.connect(self._show_menu)
         rows = self.verticalHeader()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(appearance.pixels(TARGET))
@@ -65,7 +65,7 @@ class TrialsGrid(PlainTable):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete and Ctrl+C; everything else as in any table."""
-        trial = self._view.chosen()
+        trial = self._view.chosen_trial()
         if event.key() == Qt.Key.Key_Delete and trial is not None:
             self._view.exclude_requested.emit(trial.number, not self._view.is_out(trial))
         elif event.matches(QKeySequence.StandardKey.Copy) and trial is not None:
@@ -73,10 +73,10 @@ class TrialsGrid(PlainTable):
         else:
             super().keyPressEvent(event)
 
-    def _menu(self, place: QPoint) -> None:
-        trial = self._view.chosen()
+    def _show_menu(self, position: QPoint) -> None:
+        trial = self._view.chosen_trial()
         if trial is not None:
-            self._view.menu_of(trial).popup(self.viewport().mapToGlobal(place))
+            self._view.menu_of(trial).popup(self.viewport().mapToGlobal(position))
 
 
 class TrialsTable(View):
@@ -88,7 +88,7 @@ class TrialsTable(View):
     waiting = "Trials are listed here as they end."
     listens = (TrialFinished, TrialFailed, TrialExcluded, EnsembleUpdated)
 
-    def __init__(self, record: Record | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self._table_button.hide()
 
@@ -103,25 +103,24 @@ class TrialsTable(View):
         self.table = TrialsGrid(self)
         self.table.setAccessibleName("Trials")
         self.table.setModel(self.model)
-        self.table.selectionModel().currentRowChanged.connect(self._chose)
-        self._detail = label("", "caption")
-        whole = QWidget()
-        column = QVBoxLayout(whole)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
+        self._detail = wrapping_label("", "caption")
+        container = QWidget()
+        column = QVBoxLayout(container)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addWidget(self.table, 1)
         column.addWidget(self._detail)
         self.exclude_button = LinkButton("Exclude this trial", self._exclude_pressed, "discard")
         column.addWidget(self.exclude_button, 0, Qt.AlignmentFlag.AlignLeft)
-        return whole
+        return container
 
     def _exclude_pressed(self) -> None:
-        trial = self.run.trial(self.record.selected)
+        trial = self.run.find_trial(self.record.selected)
         if trial is not None:
             self.exclude_requested.emit(trial.number, not self.is_out(trial))
 
     def _show_exclude_button(self, trial: Trial | None) -> None:
-        """What the button does with the chosen trial."""
         self.exclude_button.setEnabled(trial is not None)
         if trial is None:
             self.exclude_button.setText("Exclude a trial")
@@ -133,12 +132,12 @@ class TrialsTable(View):
             self.exclude_button.setText(f"Exclude trial {trial.number}")
             why = "It counts no longer: the best is chosen among the others."
         self.exclude_button.setAccessibleName(self.exclude_button.text())
-        self.exclude_button.setToolTip(tip(why))
+        self.exclude_button.setToolTip(plain_tooltip(why))
         self.exclude_button.setAccessibleDescription(why)
 
-    def told_at(self, place: QPointF) -> str:
+    def tooltip_at(self, position: QPointF) -> str:
         """The whole text of the cell there."""
-        return self.table.told_at(place)
+        return self.table.tooltip_at(position)
 
     def controls(self) -> list[QWidget]:
         """The filter to the best."""
@@ -163,18 +162,18 @@ class TrialsTable(View):
         row = self.model.row_of(self.record.selected)
         if row is not None and row != self.table.currentIndex().row():
             self.table.setCurrentIndex(self.model.index(row, 0))
-        trial = self.run.trial(self.record.selected)
+        trial = self.run.find_trial(self.record.selected)
         self._show_exclude_button(trial)
-        told = trial is not None and (bool(trial.failure) or trial.behind)
-        self._detail.setText(self._said(trial) if told else "")
-        self._detail.setVisible(told)
+        has_detail = trial is not None and (bool(trial.failure) or trial.behind)
+        self._detail.setText(self._outcome_text(trial) if trial and has_detail else "")
+        self._detail.setVisible(has_detail)
 
     def paint_theme(self) -> None:
         """Rows and columns as large as the text."""
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
         self.fit_columns()
 
-    def chosen(self) -> Trial | None:
+    def chosen_trial(self) -> Trial | None:
         """The trial of the current row."""
         index = self.table.currentIndex()
         return self.model.trial_at(index.row()) if index.isValid() else None
@@ -191,8 +190,8 @@ class TrialsTable(View):
         act = menu.addAction(word)
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
-        take = menu.addAction("Take this one away")
-        take.setEnabled(self.record.whole.results is not None and not trial.failure)
+        take = menu.addAction("Select this model")
+        take.setEnabled(self.record.whole_run.results is not None and not trial.failure)
         take.triggered.connect(lambda: self.pick_requested.emit(trial.number))
         copy = menu.addAction("Copy its setting", self.copy_trial)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
@@ -201,26 +200,26 @@ class TrialsTable(View):
 
     def copy_trial(self) -> None:
         """The current trial's setting and result to the clipboard."""
-        trial = self.chosen()
+        trial = self.chosen_trial()
         if trial is not None:
-            QGuiApplication.clipboard().setText(self._tell(trial.number))
+            QGuiApplication.clipboard().setText(self._trial_text(trial.number))
 
     def describe(self) -> str:
         """How many, and which is the best."""
         count = len(self.run.trials)
-        best = self.run.best
+        best = self.run.best_trial
         if best is None:
             return f"{count} trials, none with a score."
-        said = "{} trials; trial {} is the best with {}."
-        return said.format(count, best.number, plain(best.score))
+        template = "{} trials; trial {} is the best with {}."
+        return template.format(count, best.number, format_number(best.score))
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """All trials in the order shown."""
-        names = [axis["name"] for axis in self.record.axes]
+        names = [axis.name for axis in self.record.axes]
         of_setting = ["model", "setting"] if self.model.several else names
         headers = ["trial", "score", *of_setting, "seconds", "note"]
         if not self.model.several:
-            headers[2:-2] = [named(axis) for axis in self.record.axes]
+            headers[2:-2] = [setting_title(axis) for axis in self.record.axes]
         trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
         rows = [
             [
@@ -228,7 +227,7 @@ class TrialsTable(View):
                 trial.score if math.isfinite(trial.score) else None,
                 *self._of_setting(trial, names),
                 trial.took,
-                self.model.note(trial),
+                self.model.note_text(trial),
             ]
             for trial in trials
         ]
@@ -236,15 +235,15 @@ class TrialsTable(View):
 
     def _of_setting(self, trial: Trial, names: list[str]) -> list[object]:
         if self.model.several:
-            return list(in_a_cell(self.run.started, trial.setting))
+            return list(setting_cells(self.run.started, trial.setting))
         return [trial.setting.get(name) for name in names]
 
-    def _said(self, trial: Trial) -> str:
+    def _outcome_text(self, trial: Trial) -> str:
         if trial.behind:
             return f"Trial {trial.number} was {ended_early(trial, self.run.started)}."
         return f"Trial {trial.number} failed: {trial.failure}"
 
-    def _chose(self, now: QModelIndex, _before: QModelIndex) -> None:
+    def _on_row_chosen(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid() and self.table.hasFocus():
             number = self.model.trial_at(now.row()).number
             if number != self.record.selected:
@@ -257,28 +256,28 @@ class TrialsTable(View):
         metrics = QFontMetrics(self.table.font())
         bold = self.table.horizontalHeader().fontMetrics()
         needed = []
-        for column, widest in enumerate(self._widest()):
-            head = self.model.head(column)
+        for column, widest in enumerate(self._widest_texts()):
+            head = self.model.column_title(column)
             # The bold header needs a tenth more, and the first one room for the arrow of order.
             arrow = 16 if column == 0 else 6
             wide = max(
                 metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + arrow
             )
             of_setting = 2 <= column < self.model.of_setting + 2
-            most = wide
+            max_width = wide
             if of_setting:
-                few = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
-                most = appearance.pixels(few)
-            needed.append(int(min(wide, most)) + PADDING)
+                longest = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
+                max_width = appearance.pixels(longest)
+            needed.append(int(min(wide, max_width)) + PADDING)
         needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
         for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
             self.table.setColumnWidth(column, wide)
             # The header would cut the bold words instead of eliding them.
-            whole, room = self.model.head(column), int((wide - PADDING) / 1.1)
-            short = shortened(whole, bold, room)
-            self.model.short_heads[column] = whole if column == 0 else short
+            title, room = self.model.column_title(column), int((wide - PADDING) / 1.1)
+            short = shorten_text(title, bold, room)
+            self.model.short_heads[column] = title if column == 0 else short
 
-    def _widest(self) -> list[str]:
+    def _widest_texts(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
         long = max((str(self.run.total), "10000"), key=len)
         texts = [long if self.run.total > 9999 else "0000", "−0.0000"]
@@ -287,12 +286,12 @@ class TrialsTable(View):
             names = (title_of(name) for name in models_of(self.run.started))
             return [*texts, max(names, key=len, default=""), "x" * 99, "000.00 s", ""]
         for axis in self.record.axes:
-            if axis["kind"] == "choice":
-                texts.append(max((str(choice) for choice in axis["choices"]), key=len))
-            elif axis["kind"] == "int":
-                texts.append(str(int(axis["high"])))
+            if axis.kind == "choice":
+                texts.append(max((str(choice) for choice in axis.choices), key=len))
+            elif axis.kind == "int":
+                texts.append(str(int(axis.high)))
             else:
-                ends = (plain(axis["low"] * 1.234567), plain(axis["high"] / 1.234567))
+                ends = (format_number(axis.low * 1.234567), format_number(axis.high / 1.234567))
                 texts.append(max((*ends, "0.0123"), key=len))
         return [*texts, "000.00 s", ""]
 
@@ -305,16 +304,16 @@ def column_widths(needed: list[int], room: int) -> list[int]:
     """
     if sum(needed) <= room:
         return needed
-    together: list[list[int]] = []
+    groups: list[list[int]] = []
     for wide in needed:
-        if together and sum(together[-1]) + wide <= room:
-            together[-1].append(wide)
+        if groups and sum(groups[-1]) + wide <= room:
+            groups[-1].append(wide)
         else:
-            together.append([min(wide, room)])
-    return [wide + more for part in together for wide, more in _shared(part, room - sum(part))]
+            groups.append([min(wide, room)])
+    return [wide + more for group in groups for wide, more in _share_out(group, room - sum(group))]
 
 
-def _shared(part: list[int], rest: int) -> list[tuple[int, int]]:
+def _share_out(widths: list[int], spare: int) -> list[tuple[int, int]]:
     """Each width with its share of the pixels that are left, none lost by rounding."""
-    each, odd = divmod(rest, len(part))
-    return [(wide, each + (at < odd)) for at, wide in enumerate(part)]
+    share, odd = divmod(spare, len(widths))
+    return [(wide, share + (position < odd)) for position, wide in enumerate(widths)]

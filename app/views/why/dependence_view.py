@@ -9,27 +9,31 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
+from app.text.number_format import format_number
 from app.views.plot.data_table import Table
 from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
 from app.views.plot.scales import Scale
 from app.views.why.why_view import WhyView, of_rows
 from app.widgets.quiet_controls import QuietComboBox
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, Dependence
 
 HISTOGRAM = 0.16  # share of the height
 
 
-class DependenceView(WhyView):
+class DependenceView(WhyView[Dependence]):
     """The mean over test rows as a thick line, single rows thin, a histogram at the bottom."""
 
     name = "dependence"
     title = "What does a column do?"
     question = (
-        "What the model says if only this column changes. Thick: the mean over test rows with its "
-        "95\u00a0% confidence interval; thin: single rows; bottom: how many rows have the value."
+        "What the model predicts if only this column changes. Thick: the mean over test rows with "
+        "its 95\u00a0% confidence interval; thin: single rows; bottom: how many rows have the "
+        "value."
     )
     waiting = "Choose a column at “Which columns matter?”."
     asks = "dependence"
+    answer_type = Dependence
     wide = True
 
     column_wanted = Signal(str)
@@ -41,11 +45,11 @@ class DependenceView(WhyView):
         self.singles, self.mean, self.spans = Lines(), Lines(), Lines()
         self.dots = Dots("circle", 9)
         items = (self.histogram, self.singles, self.band, self.mean, self.spans, self.dots)
-        for item in items:
-            self.plot.addItem(item)
+        for mark in items:
+            self.plot.addItem(mark)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Rows of a table."""
         return of_rows(results)
 
@@ -53,7 +57,9 @@ class DependenceView(WhyView):
         """The columns."""
         self.which = QuietComboBox()
         self.which.setAccessibleName("Column")
-        self.which.activated.connect(lambda _at: self.column_wanted.emit(self.which.currentText()))
+        self.which.activated.connect(
+            lambda _index: self.column_wanted.emit(self.which.currentText())
+        )
         self.which.hide()
         return [self.which, *super().controls()]
 
@@ -63,36 +69,38 @@ class DependenceView(WhyView):
         self.which.addItems(names)
         self.which.setVisible(bool(names))
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """The curves of a column; a sentence where it has none."""
-        at = self.which.findText(answer.get("name", ""))
-        if at >= 0:
-            self.which.setCurrentIndex(at)
-        if problem := answer.get("problem"):
-            self.answer = {}
-            self._say(problem, offers=False)
-            return
-        super().show_answer(answer, done)
+        assert isinstance(answer, Dependence)
+        index = self.which.findText(answer.name)
+        if index >= 0:
+            self.which.setCurrentIndex(index)
+        if answer.problem:
+            self.show_refusal(answer.problem)
+        else:
+            super().show_answer(answer)
 
-    def refuse(self, sentence: str) -> None:
+    def show_refusal(self, sentence: str) -> None:
         """Why there is no answer: another column may have one."""
-        self.answer = {}
-        self._say(sentence, offers=False)
+        self._answer = None
+        self._show_message(sentence, offers=False)
 
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        names = ("grid", "mean", "low", "high")
-        return tuple(np.array(self.answer[name], dtype=float) for name in names)
+    def _answer_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The values, and the mean at each with the ends of its interval."""
+        answer = self.answer
+        x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
+        return x, mean, np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
 
     def draw(self) -> None:
         """The curves over the values; words are dots with their intervals."""
         theme, answer = appearance.current(), self.answer
-        x, mean, low, high = self._arrays()
-        numbers = answer["numbers"] and not answer["words"]
-        scale = Scale() if numbers else Scale("choice", tuple(answer["words"]))
+        x, mean, low, high = self._answer_arrays()
+        numbers = answer.numbers and not answer.words
+        scale = Scale() if numbers else Scale("choice", tuple(answer.words))
         self.plot.bottom.set_scale(scale)
-        self.plot.bottom.set_title(answer["name"])
-        self.plot.left.set_title(answer["answer"])
-        rows = np.array(answer["rows"], dtype=float)
+        self.plot.bottom.set_title(answer.name)
+        self.plot.left.set_title(answer.answer)
+        rows = np.array(answer.rows, dtype=float)
         every = np.concatenate([rows.ravel(), low, high, mean])
         bottom, top = float(np.nanmin(every)), float(np.nanmax(every))
         span = (top - bottom) or abs(top) or 1.0
@@ -124,33 +132,35 @@ class DependenceView(WhyView):
     def _draw_histogram(self, x: np.ndarray, floor: float, tall: float) -> tuple[float, float]:
         """Steps along the bottom; the ends of the axis."""
         theme = appearance.current()
-        counts = np.array(self.answer["counts"], dtype=float)
-        edges = np.array(self.answer["edges"], dtype=float)
+        counts = np.array(self.answer.counts, dtype=float)
+        edges = np.array(self.answer.edges, dtype=float)
         if not len(edges):
-            places = np.concatenate([[at - 0.3, at - 0.3, at + 0.3, at + 0.3] for at in x])
+            corners = np.concatenate(
+                [[position - 0.3, position - 0.3, position + 0.3, position + 0.3] for position in x]
+            )
             heights = np.concatenate([[0.0, count, count, 0.0] for count in counts])
             ends = (-0.5, len(x) - 0.5)
         else:
-            places, heights = np.repeat(edges, 2)[1:-1], np.repeat(counts, 2)
+            corners, heights = np.repeat(edges, 2)[1:-1], np.repeat(counts, 2)
             air = 0.03 * ((edges[-1] - edges[0]) or 1.0)
             ends = (float(edges[0]) - air, float(edges[-1]) + air)
         heights = floor + tall * heights / max(float(counts.max(initial=0.0)), 1.0)
         self.histogram.set_style(clear_colour(theme.muted, 0.45))
-        self.histogram.set_data(places, np.full(len(places), floor), heights)
+        self.histogram.set_data(corners, np.full(len(corners), floor), heights)
         return ends
 
     def describe(self) -> str:
         """The ends of the mean."""
-        _, mean, _, _ = self._arrays()
-        said = "{}: the mean goes from {} to {} between its lowest and highest; {} test rows."
-        return said.format(
-            self.answer["name"], plain(float(mean.min())), plain(float(mean.max())),
-            self.answer["used"],
-        )  # fmt: skip
+        _, mean, _, _ = self._answer_arrays()
+        low, high = format_number(float(mean.min())), format_number(float(mean.max()))
+        return (
+            f"{self.answer.name}: the mean goes from {low} to {high} between its lowest and "
+            f"highest; {self.answer.used} test rows."
+        )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Value, mean, low, high."""
-        x, mean, low, high = self._arrays()
-        values: list[Any] = self.answer["words"] or x.tolist()
+        x, mean, low, high = self._answer_arrays()
+        values: list[Any] = self.answer.words or x.tolist()
         triples = zip(values, mean.tolist(), low.tolist(), high.tolist(), strict=True)
-        return [self.answer["name"], "mean", "low", "high"], [list(row) for row in triples]
+        return [self.answer.name, "mean", "low", "high"], [list(row) for row in triples]

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.results.why import learning_in_words
-from app.text.scores import metric_in_short
+from app.text.results.explanation_text import learning_text
+from app.text.score_text import metric_in_short
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
 from app.views.why.why_view import WhyView, of_rows
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, LearningCurve
 
 
-class LearningView(WhyView):
+class LearningView(WhyView[LearningCurve]):
     """A dot with its interval for each of five sizes."""
 
     name = "learning"
     title = "Would more rows help?"
     question = (
-        "The same setting, fitted on fewer training rows. Dot: mean score on the test set over "
-        "parts drawn at random; line: its 95\u00a0% confidence interval."
+        "Learning curve: the same setting, fitted on fewer training rows. Dot: mean score on the "
+        "test set over parts drawn at random; line: its 95\u00a0% confidence interval."
     )
     waiting = "A curve appears here."
     asks = "learning"
+    answer_type = LearningCurve
     button_words = "Try fewer rows"
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -33,36 +34,29 @@ class LearningView(WhyView):
         self.plot = self.canvas.add_plot()
         self.plot.bottom.set_title("training rows")
         self.curve, self.spans, self.dots = Lines(), Lines(), Dots("circle", 10)
-        for item in (self.curve, self.spans, self.dots):
-            self.plot.addItem(item)
+        for mark in (self.curve, self.spans, self.dots):
+            self.plot.addItem(mark)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Rows of a table."""
         return of_rows(results)
 
     def has_content(self) -> bool:
         """From the first size on."""
-        return bool(self.answer.get("sizes"))
+        return self._answer is not None and bool(self._answer.sizes)
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """One more size."""
-        super().show_answer(answer, done)
-        self._caption.setText(f"{learning_in_words(self.answer)} {self.question}")
-
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        sizes = self.answer["sizes"]
-        return tuple(
-            np.array([np.nan if one[key] is None else one[key] for one in sizes], dtype=float)
-            for key in ("rows", "mean", "low", "high")
-        )
+        super().show_answer(answer)
+        self._caption.setText(f"{learning_text(self.answer)} {self.question}")
 
     def draw(self) -> None:
         """Dots, their intervals, and a line between them."""
         theme = appearance.current()
-        x, mean, low, high = self._arrays()
-        metric = metric_in_short(self.answer["metric"])
-        self.plot.left.set_title(metric, self.results.get("maximize"))
+        entries = [(size.rows, size.mean, size.low, size.high) for size in self.answer.sizes]
+        x, mean, low, high = np.array(entries, dtype=float).T
+        self.plot.left.set_title(metric_in_short(self.answer.metric), self.results.maximize)
         self.curve.set_style(pen(theme.model, 2.0))
         self.spans.set_style(pen(theme.model, 3.0))
         self.dots.set_style(theme.model, theme.paper, 1.5)
@@ -76,10 +70,11 @@ class LearningView(WhyView):
 
     def describe(self) -> str:
         """The answer."""
-        return learning_in_words(self.answer)
+        return learning_text(self.answer)
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Rows, mean, low, high, fits."""
         headers = ["training rows", "mean score", "low", "high", "fits"]
-        keys = ("rows", "mean", "low", "high", "repeats")
-        return headers, [[one[key] for key in keys] for one in self.answer["sizes"]]
+        return headers, [
+            [size.rows, size.mean, size.low, size.high, size.repeats] for size in self.answer.sizes
+        ]

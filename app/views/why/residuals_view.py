@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import plain
+from app.text.number_format import format_number
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, clear_colour, pen
 from app.views.plot.scales import Scale
-from app.views.why.why_view import WhyView, of_rows
+from app.views.why.why_view import WhyView, has_numbers, of_rows
 from app.widgets.quiet_controls import QuietComboBox
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, RegressionDiagnostics, ResidualBin
 
 PREDICTION = "prediction"
 
 
-class ResidualsView(WhyView):
+class ResidualsView(WhyView[RegressionDiagnostics]):
     """A dot a test row; the mean of its neighbours with an interval."""
 
     name = "residuals"
     title = "Where is it too high or too low?"
     question = (
-        "Above the line it says too much. Thick: the mean of an eighth of the test rows, with its "
-        "95\u00a0% confidence interval."
+        "Residuals: above the line the prediction is too high. Thick: the mean of an eighth of the "
+        "test rows, with its 95\u00a0% confidence interval."
     )
     waiting = "A dot for every test row appears here."
     asks = "rows"
+    answer_type = RegressionDiagnostics
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,19 +39,19 @@ class ResidualsView(WhyView):
         self.plot.left.set_title("predicted − actual")
         self.zero, self.dots = Lines(), Dots("circle", 6)
         self.spans, self.means = Lines(), Dots("diamond", 11)
-        for item in (self.dots, self.zero, self.spans, self.means):
-            self.plot.addItem(item)
+        for mark in (self.dots, self.zero, self.spans, self.means):
+            self.plot.addItem(mark)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Regressions."""
-        return of_rows(results) and bool((results.get("predictions") or {}).get("actual"))
+        return of_rows(results) and has_numbers(results)
 
     def controls(self) -> list[QWidget]:
         """What the residuals are drawn over."""
         self.along = QuietComboBox()
         self.along.setAccessibleName("Over")
-        self.along.activated.connect(lambda _at: self._restart())
+        self.along.activated.connect(lambda _index: self._restart())
         self.along.hide()
         return [self.along, *super().controls()]
 
@@ -56,37 +59,42 @@ class ResidualsView(WhyView):
         self.plot.forget_ranges()
         self.redraw()
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """Other columns to choose from."""
-        found = answer.get("residuals") or {}
         self.along.clear()
         self.along.addItem(PREDICTION, "")
-        for name in found.get("along", {}):
-            self.along.addItem(name, name)
-        self.along.setVisible(bool(found))
-        super().show_answer(answer if found else {}, done)
+        self.along.setVisible(isinstance(answer, RegressionDiagnostics))
+        if isinstance(answer, RegressionDiagnostics):
+            for name in answer.residuals.along:
+                self.along.addItem(name, name)
+        super().show_answer(answer)
 
-    def _points(self) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    def _shown_values(self) -> Sequence[str | float | None]:
+        residuals, name = self.answer.residuals, self.along.currentData()
+        return residuals.along[name] if name else residuals.predicted
+
+    def _shown_bins(self) -> list[ResidualBin]:
+        return self.answer.residuals.bins.get(self.along.currentData(), [])
+
+    def _residual_points(self) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Places, residuals, and the words where the column has no numbers."""
-        found, name = self.answer["residuals"], self.along.currentData()
-        values = found["predicted"] if not name else found["along"][name]
-        residual = np.array(found["residual"], dtype=float)
+        values = self._shown_values()
+        residual = np.array(self.answer.residuals.residual, dtype=float)
         if any(isinstance(value, str) for value in values):
-            words = tuple(str(one["at"]) for one in found["bins"][name])
-            place = {word: at for at, word in enumerate(words)}
-            return np.array([place.get(v, np.nan) for v in values], float), residual, words
+            words = tuple(str(entry.at) for entry in self._shown_bins())
+            positions: dict[object, int] = {word: row for row, word in enumerate(words)}
+            return np.array([positions.get(v, np.nan) for v in values], float), residual, words
         numbers = [np.nan if value is None else value for value in values]
         return np.array(numbers, dtype=float), residual, ()
 
     def draw(self) -> None:
         """Dots, the line at 0, and the means."""
-        theme, name = appearance.current(), self.along.currentData()
-        x, residual, words = self._points()
-        bins = self.answer["residuals"]["bins"].get(name, [])
+        theme, bins = appearance.current(), self._shown_bins()
+        x, residual, words = self._residual_points()
         self.plot.bottom.set_scale(Scale("choice", words) if words else Scale())
         self.plot.bottom.set_title(self.along.currentText())
-        at = [place if words else one["at"] for place, one in enumerate(bins)]
-        ends = [(one["low"], one["high"]) for one in bins]
+        centres = [position if words else entry.at for position, entry in enumerate(bins)]
+        ends = [(entry.low, entry.high) for entry in bins]
         self.dots.set_style(clear_colour(theme.observed, 0.7), theme.ink, 0.6)
         self.dots.set_data(x, residual)
         low, high = (float(np.nanmin(x)), float(np.nanmax(x))) if len(x) else (0.0, 1.0)
@@ -96,28 +104,26 @@ class ResidualsView(WhyView):
         self.zero.set_data([low, high], [0.0, 0.0])
         self.spans.set_style(pen(theme.model, 3.0))
         spans = [np.nan if end is None else end for pair in ends for end in (*pair, np.nan)]
-        self.spans.set_data(np.repeat(np.array(at, dtype=float), 3), spans)
+        self.spans.set_data(np.repeat(np.array(centres, dtype=float), 3), spans)
         self.means.set_style(theme.model, theme.paper, 1.2)
-        self.means.set_data(at, [one["mean"] for one in bins])
+        self.means.set_data(centres, [entry.mean for entry in bins])
         self.plot.hold_x(low, high, exact=bool(words))
         self.plot.hold_y(float(np.nanmin(residual)), float(np.nanmax(residual)))
 
     def describe(self) -> str:
         """The mean, and where it is furthest from 0."""
-        bins = self.answer["residuals"]["bins"].get(self.along.currentData(), [])
+        bins = self._shown_bins()
         if not bins:
             return "The column has no value in the test rows."
-        worst = max(bins, key=lambda one: abs(one["mean"]))
-        where = worst["at"] if isinstance(worst["at"], str) else plain(worst["at"])
-        low, high = plain(worst["low"]), plain(worst["high"])
+        worst = max(bins, key=lambda entry: abs(entry.mean))
+        where = worst.at if isinstance(worst.at, str) else format_number(worst.at)
+        low, high = format_number(worst.low), format_number(worst.high)
         return (
-            f"Furthest off near {self.along.currentText()} {where}: {plain(worst['mean'])} on "
-            f"average (95\u00a0% confidence interval {low} to {high})."
+            f"Furthest off near {self.along.currentText()} {where}: {format_number(worst.mean)} "
+            f"on average (95\u00a0% confidence interval {low} to {high})."
         )
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every dot."""
-        found, name = self.answer["residuals"], self.along.currentData()
-        values = found["predicted"] if not name else found["along"][name]
-        headers = [self.along.currentText(), "predicted − actual"]
-        return headers, [list(pair) for pair in zip(values, found["residual"], strict=True)]
+        pairs = zip(self._shown_values(), self.answer.residuals.residual, strict=True)
+        return [self.along.currentText(), "predicted − actual"], [list(pair) for pair in pairs]

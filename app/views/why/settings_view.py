@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
-from app.text.numbers import percent
-from app.text.results.why import settings_in_words
+from app.text.number_format import percent
+from app.text.results.explanation_text import settings_text
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
 from app.views.plot.items import Lines, clear_colour, pen
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.why.why_view import WhyView
-from core.estimators.several import MODEL
-from core.space import titled
+from core.estimators.multi_model import MODEL
+from core.space import axis_title
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import SettingImportance
 
-FEWEST_TRIALS = 10  # below which nothing can be told
+MIN_TRIALS = 10  # below which nothing can be told
 
 
-class SettingsView(WhyView, ScrolledBars):
+class SettingsView(WhyView[SettingImportance], ScrolledBars):
     """A bar for each setting with its interval, the most important on top."""
 
     name = "mattered"
@@ -33,6 +33,7 @@ class SettingsView(WhyView, ScrolledBars):
     waiting = "A bar for every setting appears here."
     listed = "Settings shown"
     asks = "settings"
+    answer_type = SettingImportance
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,60 +41,61 @@ class SettingsView(WhyView, ScrolledBars):
         self.plot.addItem(self.intervals)
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Several settings, and trials enough."""
-        own = [name for name in results.get("setting") or {} if name != MODEL]
-        return len(own) > 1 and (results.get("trials") or 0) >= FEWEST_TRIALS
+        setting_names = [name for name in results.setting if name != MODEL]
+        return len(setting_names) > 1 and results.trials >= MIN_TRIALS
 
-    def count(self) -> int:
+    def row_count(self) -> int:
         """How many bars."""
-        return len(self.answer.get("settings") or [])
+        return 0 if self._answer is None else len(self._answer.settings)
 
-    def names(self) -> list[str]:
+    def setting_titles(self) -> list[str]:
         """What the settings are called, the most important first."""
-        return [titled(one["label"], one["name"]) for one in self.answer["settings"]]
+        return [axis_title(setting.label, setting.name) for setting in self.answer.settings]
 
     def draw(self) -> None:
         """Bars from 0 to the share; the interval on top."""
-        theme, settings = appearance.current(), self.answer["settings"]
-        self.name_rows(self.names(), 0.45)
+        theme, settings = appearance.current(), self.answer.settings
+        self.name_rows(self.setting_titles(), 0.45)
         self.plot.bottom.set_title("share of the differences in score")
         self.bars.set_data(
-            [(float(row), 0.0, float(one["share"])) for row, one in enumerate(settings)],
+            [(float(row), 0.0, setting.share) for row, setting in enumerate(settings)],
             [clear_colour(theme.model, 0.55).name() for _ in settings],
             [False] * len(settings),
             theme.muted,
         )
-        x, y = [], []
-        for row, one in enumerate(settings):
-            x += [one["low"], one["high"], float("nan")]
+        x: list[float] = []
+        y: list[float] = []
+        for row, setting in enumerate(settings):
+            x += [setting.low, setting.high, float("nan")]
             y += [float(row), float(row), float("nan")]
         self.intervals.set_style(pen(theme.ink, 2.0))
         self.intervals.set_data(x, y)
-        words = [percent(one["share"]) for one in settings]
+        words = [percent(setting.share) for setting in settings]
         self.words.set_data(
             [
-                (max(one["share"], one["high"]), float(row), word)
-                for row, (one, word) in enumerate(zip(settings, words, strict=True))
+                (max(setting.share, setting.high), float(row), word)
+                for row, (setting, word) in enumerate(zip(settings, words, strict=True))
             ]
         )
         metrics = QFontMetricsF(small_font())
         longest = max((metrics.horizontalAdvance(word) for word in words), default=0.0) + 16
         room = min(0.5, longest / max(self.canvas.inner_width(self.plot), 1.0))
-        most = max([0.01, *(one["high"] for one in settings)])
+        most = max([0.01, *(setting.high for setting in settings)])
         self.plot.hold_x(0.0, most / (1 - room), exact=True)
-        self._caption.setText(f"{self.question} {settings_in_words(self.answer)}")
+        self._caption.setText(f"{self.question} {settings_text(self.answer)}")
         self.show_window()
 
     def describe(self) -> str:
         """The most important setting, and what must be known of the others."""
-        first = self.answer["settings"][0]
-        said = f"{self.names()[0]} explains {percent(first['share'])} by itself."
-        return f"{said} {settings_in_words(self.answer)}"
+        share = percent(self.answer.settings[0].share)
+        sentence = f"{self.setting_titles()[0]} explains {share} by itself."
+        return f"{sentence} {settings_text(self.answer)}"
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Settings, share, low, high."""
         return ["setting", "share", "low", "high"], [
-            [name, one["share"], one["low"], one["high"]]
-            for name, one in zip(self.names(), self.answer["settings"], strict=True)
+            [name, setting.share, setting.low, setting.high]
+            for name, setting in zip(self.setting_titles(), self.answer.settings, strict=True)
         ]

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.look import appearance
-from app.text.numbers import fixed, plain
-from app.text.results.why import threshold_in_words
+from app.text.number_format import format_decimals, format_number
+from app.text.results.explanation_text import threshold_text
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
-from app.views.why.why_view import WhyView, of_rows
-from app.widgets.labels import label
+from app.views.why.why_view import WhyView, has_classes, of_rows
 from app.widgets.quiet_controls import QuietComboBox, QuietSlider
+from app.widgets.text_labels import wrapping_label
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, ClassDiagnostics, ThresholdTally
 
 
-class ThresholdView(WhyView):
+class ThresholdView(WhyView[ClassDiagnostics]):
     """Both curves; the handle is moved on them, or by the slider below."""
 
     name = "threshold"
     title = "How well does it tell classes apart?"
     question = (
-        "Dashed: knowing nothing. The dot is a threshold: drag it, or move the slider by the arrow "
+        "Dashed: baseline. The dot is a threshold: drag it, or move the slider by the arrow "
         "keys. Diamond: the threshold that the model decides by."
     )
     waiting = "Two curves appear here."
     asks = "rows"
+    answer_type = ClassDiagnostics
     wide = True
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.roc, self.recall = self.canvas.add_plot(), self.canvas.add_plot(column=1)
-        self.roc.bottom.set_title("others called it (false positives)")
+        self.roc.bottom.set_title("others called it (false positive rate)")
         self.roc.left.set_title("found (recall)")
         self.recall.bottom.set_title("found (recall)")
         self.recall.left.set_title("rightly called (precision)")
@@ -43,28 +45,28 @@ class ThresholdView(WhyView):
             for plot in (self.roc, self.recall)
         }
         for plot, items in self.items.items():
-            for item in items:
-                plot.addItem(item)
+            for mark in items:
+                plot.addItem(mark)
         self.canvas.viewport().installEventFilter(self)
         self._dragged = False
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Classes of rows of a table."""
-        return of_rows(results) and bool((results.get("confusion") or {}).get("labels"))
+        return of_rows(results) and has_classes(results)
 
     def controls(self) -> list[QWidget]:
         """The class that is told from the rest."""
         self.which = QuietComboBox()
         self.which.setAccessibleName("Class")
-        self.which.activated.connect(lambda _at: self._begin())
+        self.which.activated.connect(lambda _index: self._restart_slider())
         self.which.hide()
         return [self.which, *super().controls()]
 
     def make_content(self) -> QWidget:
         """The canvas, the slider, and the counts at the threshold."""
-        whole = QWidget()
-        column = QVBoxLayout(whole)
+        container = QWidget()
+        column = QVBoxLayout(container)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addWidget(super().make_content(), 1)
@@ -72,15 +74,15 @@ class ThresholdView(WhyView):
         below.setSpacing(24)
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Threshold")
-        self.slider.valueChanged.connect(lambda _at: self.redraw())
+        self.slider.valueChanged.connect(lambda _index: self.redraw())
         words = QVBoxLayout()
         words.addWidget(self.slider)
-        self.sentence = label("", "muted")
+        self.sentence = wrapping_label("", "muted")
         words.addWidget(self.sentence)
         below.addLayout(words, 1)
         below.addLayout(self._make_counts())
         column.addLayout(below)
-        return whole
+        return container
 
     def _make_counts(self) -> QGridLayout:
         grid = QGridLayout()
@@ -89,76 +91,75 @@ class ThresholdView(WhyView):
         self.counts: dict[tuple[int, int], QLabel] = {}
         for row in range(3):
             for column in range(3):
-                cell = label("", "muted" if not row or not column else "")
+                cell = wrapping_label("", "muted" if not row or not column else "")
                 cell.setWordWrap(False)
                 cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 grid.addWidget(cell, row, column)
                 self.counts[row, column] = cell
         return grid
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """Other classes; the threshold is where the model decides."""
-        self.answer = answer if answer.get("of") else {}
+        self._answer = answer if isinstance(answer, ClassDiagnostics) else None
         self.which.clear()
-        self.which.addItems(answer.get("labels", []))
-        self.which.setVisible(bool(self.answer))
-        self._begin()
-        super().show_answer(self.answer, done)
+        self.which.addItems([] if self._answer is None else self._answer.labels)
+        self.which.setVisible(self._answer is not None)
+        self._restart_slider()
+        super().show_answer(answer)
 
-    def _begin(self) -> None:
-        if not self.answer:
+    def _restart_slider(self) -> None:
+        if self._answer is None:
             return
-        of = self._of()
+        last = len(self._class_tally().thresholds) - 1
         self.slider.blockSignals(True)
-        self.slider.setRange(0, len(of["thresholds"]) - 1)
+        self.slider.setRange(0, last)
         # Thresholds fall, the slider rises to the right as thresholds do.
-        self.slider.setValue(len(of["thresholds"]) - 1 - self._start())
+        self.slider.setValue(last - self._start_index())
         self.slider.blockSignals(False)
         self.redraw()
 
-    def _start(self) -> int:
+    def _start_index(self) -> int:
         """Where the model decides; else where both shares of mistakes are the least."""
-        of = self._of()
-        if (chosen := self.chosen()) is not None:
+        tally = self._class_tally()
+        if (chosen := self.decision_index()) is not None:
             return chosen
-        true, false = np.array(of["true"]), np.array(of["false"])
-        return int(np.argmax(true / max(of["positives"], 1) - false / max(of["negatives"], 1)))
+        true, false = np.array(tally.true), np.array(tally.false)
+        return int(np.argmax(true / max(tally.positives, 1) - false / max(tally.negatives, 1)))
 
-    def chosen(self) -> int | None:
+    def decision_index(self) -> int | None:
         """The place of the threshold that the model decides by; None where it has none."""
-        value = self.answer.get("chosen")
+        value = self.answer.chosen
         if value is None:
             return None
-        if self.which.currentText() != self.answer.get("second"):
+        if self.which.currentText() != self.answer.second:
             value = 1 - value
-        thresholds = np.array(self._of()["thresholds"])
+        thresholds = np.array(self._class_tally().thresholds)
         called = np.flatnonzero(thresholds >= value)
         return int(called[-1]) if len(called) else 0
 
-    def _of(self) -> dict[str, Any]:
-        return dict(self.answer["of"][self.which.currentText()])
+    def _class_tally(self) -> ThresholdTally:
+        return self.answer.of[self.which.currentText()]
 
-    def at(self) -> int:
+    def handle_index(self) -> int:
         """The place of the handle among the thresholds."""
         return self.slider.maximum() - self.slider.value()
 
-    def _shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _curve_shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """False positives, recall and precision at every threshold."""
-        of = self._of()
-        true, false = np.array(of["true"], float), np.array(of["false"], float)
+        tally = self._class_tally()
+        true, false = np.array(tally.true, float), np.array(tally.false, float)
         called = np.maximum(true + false, 1.0)
-        return false / max(of["negatives"], 1), true / max(of["positives"], 1), true / called
+        return false / max(tally.negatives, 1), true / max(tally.positives, 1), true / called
 
     def draw(self) -> None:
-        """The curves, the lines of knowing nothing, and the handle."""
-        theme, of = appearance.current(), self._of()
-        wrong, found, right = self._shares()
-        base = of["positives"] / max(of["positives"] + of["negatives"], 1)
+        """The curves, the lines of the baseline, and the handle."""
+        theme, base = appearance.current(), self._class_tally().share
+        wrong, recall, right = self._curve_shares()
         lines = {
-            self.roc: (np.append(0.0, wrong), np.append(0.0, found), [0.0, 1.0], [0.0, 1.0]),
-            self.recall: (found, right, [0.0, 1.0], [base, base]),
+            self.roc: (np.append(0.0, wrong), np.append(0.0, recall), [0.0, 1.0], [0.0, 1.0]),
+            self.recall: (recall, right, [0.0, 1.0], [base, base]),
         }
-        at, chosen = self.at(), self.chosen()
+        index, chosen = self.handle_index(), self.decision_index()
         for plot, (x, y, base_x, base_y) in lines.items():
             curve, nothing, mark, handle = self.items[plot]
             curve.set_style(pen(theme.model, 2.2))
@@ -167,60 +168,58 @@ class ThresholdView(WhyView):
             handle.set_style(theme.observed, theme.ink, 1.2)
             curve.set_data(x, y)
             nothing.set_data(base_x, base_y)
-            shift = len(x) - len(found)
-            places = [] if chosen is None else [chosen + shift]
-            mark.set_data([x[p] for p in places], [y[p] for p in places])
-            handle.set_data([x[at + shift]], [y[at + shift]])
+            shift = len(x) - len(recall)
+            indices = [] if chosen is None else [chosen + shift]
+            mark.set_data([x[p] for p in indices], [y[p] for p in indices])
+            handle.set_data([x[index + shift]], [y[index + shift]])
             plot.hold_x(-0.03, 1.03, exact=True)
             plot.hold_y(-0.03, 1.05, exact=True)
-        self._tell_counts()
+        self._show_counts()
 
-    def _tell_counts(self) -> None:
-        of, at, name = self._of(), self.at(), self.which.currentText()
-        true, false = int(of["true"][at]), int(of["false"][at])
-        of_class, others = int(of["positives"]), int(of["negatives"])
-        counts = (true, false, of_class, others)
-        threshold = of["thresholds"][at]
-        self.sentence.setText(threshold_in_words(name, threshold, self.answer["scale"], counts))
+    def _show_counts(self) -> None:
+        tally, index, name = self._class_tally(), self.handle_index(), self.which.currentText()
+        true, false = tally.true[index], tally.false[index]
+        counts = (true, false, tally.positives, tally.negatives)
+        threshold = tally.thresholds[index]
+        self.sentence.setText(threshold_text(name, threshold, self.answer.scale, counts))
         short = name if len(name) <= 14 else name[:13] + "…"
-        table = [
-            ["test rows", f"called {short}", "called other"],
-            [f"is {short}", true, of_class - true],
-            ["is other", false, others - false],
+        table: list[list[str | int]] = [
+            ["test rows", f"predicted {short}", "predicted other"],
+            [f"true {short}", true, tally.positives - true],
+            ["true other", false, tally.negatives - false],
         ]
         for (row, column), cell in self.counts.items():
             cell.setText(str(table[row][column]))
 
     def describe(self) -> str:
         """Both areas with their intervals, and what the threshold does."""
-        of = self._of()
-        base = of["positives"] / max(of["positives"] + of["negatives"], 1)
-        said = [
-            f"Area under the left curve {_with_interval(of['area'])}, knowing nothing 0.5",
-            f"under the right one {_with_interval(of['precision'])}, knowing nothing {plain(base)}",
-        ]
-        words = "; ".join(said) + "."
+        tally = self._class_tally()
+        words = (
+            f"Area under the left curve {_with_interval(tally.area)}, baseline 0.5; under "
+            f"the right one {_with_interval(tally.precision)}, baseline "
+            f"{format_number(tally.share)}."
+        )
         self._caption.setText(f"{self.question} {words} {self.of_folds()}".strip())
         return f"{words} {self.sentence.text()}"
 
-    def rows(self) -> Table:
+    def table_data(self) -> Table:
         """Every threshold with its counts."""
-        of = self._of()
-        wrong, found, right = self._shares()
-        headers = ["threshold", "found", "wrongly called", "missed", "left alone"]
+        tally = self._class_tally()
+        wrong, recall, right = self._curve_shares()
+        headers = ["threshold", "true positives", "false positives"]
+        headers += ["false negatives", "true negatives"]
+        shares = (recall.tolist(), right.tolist(), wrong.tolist())
+        columns = zip(tally.thresholds, tally.true, tally.false, *shares, strict=True)
         rows = [
-            [t, a, b, of["positives"] - a, of["negatives"] - b, r, p, w]
-            for t, a, b, r, p, w in zip(
-                of["thresholds"], of["true"], of["false"], found.tolist(), right.tolist(),
-                wrong.tolist(), strict=True,
-            )
-        ]  # fmt: skip
-        return [*headers, "recall", "precision", "share of others called"], rows
+            [t, a, b, tally.positives - a, tally.negatives - b, r, p, w]
+            for t, a, b, r, p, w in columns
+        ]
+        return [*headers, "recall", "precision", "false positive rate"], rows
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A drag on either curve moves the handle to the nearest threshold."""
-        kind = event.type()
-        if not self.answer or watched is not self.canvas.viewport():
+        kind, is_ours = event.type(), watched is self.canvas.viewport()
+        if self._answer is None or not is_ours or not isinstance(event, QMouseEvent):
             return super().eventFilter(watched, event)
         if kind == QEvent.Type.MouseButtonPress:
             self._dragged = True
@@ -231,18 +230,19 @@ class ThresholdView(WhyView):
             self._dragged = False
         return super().eventFilter(watched, event)
 
-    def _move_to(self, place: Any) -> None:
-        scene = self.canvas.mapToScene(place.toPoint())
-        wrong, found, right = self._shares()
-        for plot, x, y in ((self.roc, wrong, found), (self.recall, found, right)):
+    def _move_to(self, position: QPointF) -> None:
+        scene = self.canvas.mapToScene(position.toPoint())
+        wrong, recall, right = self._curve_shares()
+        for plot, x, y in ((self.roc, wrong, recall), (self.recall, recall, right)):
             if plot.vb.sceneBoundingRect().contains(scene):
-                at = plot.vb.mapSceneToView(scene)
-                nearest = int(np.argmin(np.hypot(x - at.x(), y - at.y())))
+                point = plot.vb.mapSceneToView(scene)
+                nearest = int(np.argmin(np.hypot(x - point.x(), y - point.y())))
                 self.slider.setValue(self.slider.maximum() - nearest)
 
 
 def _with_interval(values: list[float | None]) -> str:
     value, low, high = values
     if low is None:
-        return plain(value)
-    return f"{fixed(value, 3)} (95\u00a0% confidence interval {fixed(low, 3)} to {fixed(high, 3)})"
+        return format_number(value)
+    interval = f"{format_decimals(low, 3)} to {format_decimals(high, 3)}"
+    return f"{format_decimals(value, 3)} (95\u00a0% confidence interval {interval})"

@@ -2,103 +2,124 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.text.scores import duration_in_words
-from app.text.units import task_of
+from app.text.score_text import duration_text
+from app.text.unit_names import task_of
 from app.views.results.result_view import ResultView
 from app.widgets.buttons import PlainButton
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer
 
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
 TALL = 210  # pixels, the least height of a picture
 WORKING = "This is being worked out …"
 
 
-class WhyView(ResultView):
+class WhyView(ResultView, Generic[A_co]):
     """A view of the answer to a question about the run that is shown.
 
     Attributes:
         asks: the question (core.tuning.why.answers) whose answer it draws.
-        answer: that answer; {} while there is none.
+        answer_type: the answers that it can draw.
     """
 
     asks: ClassVar[str] = ""
+    answer_type: type[A_co]
     button_words: ClassVar[str] = "Work it out"
 
-    asked = Signal(str)  # the question, when a person wants it answered
-    left = Signal(str)  # the question, when a person wants no more of its answer
+    answer_requested = Signal(str)  # the question, when a person wants it answered
+    stop_requested = Signal(str)  # the question, when a person wants no more of its answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.answer: dict[str, Any] = {}
-        self._said = ""
+        self._answer: A_co | None = None
+        self._message = ""
         super().__init__(parent)
         if hasattr(self, "canvas"):
             self.canvas.setMinimumHeight(TALL)
 
+    @property
+    def answer(self) -> A_co:
+        """The answer that is drawn, where there is one."""
+        assert self._answer is not None
+        return self._answer
+
     def controls(self) -> list[QWidget]:
         """The button that asks, and the one that stops what is under way."""
-        self.ask_button = PlainButton(self.button_words, lambda: self.asked.emit(self.asks))
-        self.stop_button = PlainButton("Stop", lambda: self.left.emit(self.asks))
+        self.ask_button = PlainButton(
+            self.button_words, lambda: self.answer_requested.emit(self.asks)
+        )
+        self.stop_button = PlainButton("Stop", lambda: self.stop_requested.emit(self.asks))
         for button in (self.ask_button, self.stop_button):
             button.hide()
         return [self.ask_button, self.stop_button]
 
-    def show_results(self, results: dict[str, Any]) -> None:
+    def show_results(self, results: Results) -> None:
         """Other results: what was answered of earlier ones no longer counts."""
-        self.answer, self._said = {}, ""
+        self._answer, self._message = None, ""
         super().show_results(results)
 
-    def offer(self, seconds: float) -> None:
+    def offer_answer(self, seconds: float) -> None:
         """Say how long the answer takes, and wait for a person."""
-        lasts = duration_in_words(seconds)
+        lasts = duration_text(seconds)
         about = lasts if lasts.startswith("less") else f"about {lasts}"
-        self._say(f"This takes {about}. “{self.button_words}” begins.", offers=True)
+        self._show_message(f"This takes {about}. “{self.button_words}” begins.", offers=True)
 
-    def wait(self) -> None:
+    def show_waiting(self) -> None:
         """The answer is being worked out."""
-        self._say(WORKING, offers=False)
+        self._show_message(WORKING, offers=False)
 
-    def refuse(self, sentence: str) -> None:
+    def show_refusal(self, sentence: str) -> None:
         """Why there is no answer; a person may ask again."""
-        self._say(sentence, offers=True)
+        self._show_message(sentence, offers=True)
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """Draw an answer, or what is known of it so far."""
-        self.answer, self._said = answer, ""
+        self._answer = answer if isinstance(answer, self.answer_type) else None
+        self._message = ""
         self.ask_button.hide()
-        self.stop_button.setVisible(not done)
+        self.stop_button.setVisible(not answer.is_final)
         for plot in self.canvas.plots if hasattr(self, "canvas") else []:
             plot.forget_ranges()
         self.redraw()
 
     def has_content(self) -> bool:
         """Whether there is an answer."""
-        return bool(self.answer)
+        return self._answer is not None
 
-    def waits_for(self) -> str:
+    def waiting_reason(self) -> str:
         """What stands in place of the answer."""
-        return self._said or super().waits_for()
+        return self._message or super().waiting_reason()
 
     def of_folds(self) -> str:
         """How rows were asked about where every row was tested; "" of one test set."""
-        if not self.results.get("folds"):
+        if not self.results.folds:
             return ""
         return (
             "Each row was asked of a model that was fitted without its fold, at the setting found."
         )
 
-    def _say(self, words: str, *, offers: bool) -> None:
-        self._said = words
+    def _show_message(self, words: str, *, offers: bool) -> None:
+        self._message = words
         self.stop_button.hide()
-        if not self.answer or not self.answer.get("done", True):
+        if self._answer is None or not self._answer.is_final:
             self.ask_button.setVisible(offers)
         self.redraw()
 
 
-def of_rows(results: dict[str, Any]) -> bool:
+def of_rows(results: Results) -> bool:
     """Whether results are about single rows of a table, which can be asked about."""
-    classes = bool((results.get("confusion") or {}).get("labels"))
-    numbers = bool((results.get("predictions") or {}).get("actual"))
-    return (classes or numbers) and not task_of(results)
+    return (has_classes(results) or has_numbers(results)) and not task_of(results)
+
+
+def has_classes(results: Results) -> bool:
+    """Whether the targets are classes."""
+    return results.confusion is not None and bool(results.confusion.labels)
+
+
+def has_numbers(results: Results) -> bool:
+    """Whether the targets are numbers."""
+    return results.predictions is not None and bool(results.predictions.actual)

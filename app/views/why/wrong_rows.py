@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtWidgets import QWidget
 
-from app.text.numbers import percent
+from app.text.number_format import percent
 from app.views.plot.data_table import DataTable, Table
 from app.views.why.why_view import WhyView, of_rows
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import Answer, RegressionDiagnostics, RowDiagnostics
 
 
-class WrongRowsView(WhyView):
+class WrongRowsView(WhyView[RowDiagnostics]):
     """A table: the line, what is, what the model says, and the row."""
 
     name = "wrong"
     title = "Which rows is it most wrong about?"
     question = (
-        "Test rows, the worst first, as they stand in the file. A look may show a typing error, or "
-        "what the columns do not tell."
+        "Test rows, the worst first, as they are in the file. A look may show a typing error, or "
+        "what the columns do not hold."
     )
     waiting = "The worst rows appear here."
     asks = "rows"
+    answer_type = RowDiagnostics
     wide = True
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -29,7 +30,7 @@ class WrongRowsView(WhyView):
         self._table_button.hide()
 
     @classmethod
-    def suits(cls, results: dict[str, Any]) -> bool:
+    def is_suitable(cls, results: Results) -> bool:
         """Rows of a table."""
         return of_rows(results)
 
@@ -38,45 +39,42 @@ class WrongRowsView(WhyView):
         self.table = DataTable("Rows that it is most wrong about")
         return self.table
 
-    def show_answer(self, answer: dict[str, Any], done: bool = True) -> None:
+    def show_answer(self, answer: Answer) -> None:
         """Other rows; none where everything is right."""
-        wrong = answer.get("wrong") or {}
-        if not wrong.get("rows"):
-            self.answer = {}
-            self._say("It is right about every test row.", offers=False)
+        if not isinstance(answer, RowDiagnostics) or not answer.wrong.rows:
+            self._answer = None
+            self._show_message("It is right about every test row.", offers=False)
             return
-        super().show_answer(answer, done)
-        words = f"{len(wrong['rows'])} of {wrong['wrong']} wrong rows."
-        if answer.get("residuals"):
-            words = ""
-        if left := wrong.get("left_out"):
-            words += f" {left} {'column is' if left == 1 else 'columns are'} not shown."
+        super().show_answer(answer)
+        words = (
+            ""
+            if self._has_numbers
+            else f"{len(answer.wrong.rows)} of {answer.wrong.wrong} wrong rows."
+        )
+        if hidden_count := answer.wrong.left_out:
+            columns_are = "column is" if hidden_count == 1 else "columns are"
+            words += f" {hidden_count} {columns_are} not shown."
         self._caption.setText(f"{self.question} {words}".strip())
+
+    @property
+    def _has_numbers(self) -> bool:
+        return isinstance(self.answer, RegressionDiagnostics)
 
     def draw(self) -> None:
         """The table."""
-        self.table.set_table(self.rows())
+        self.table.set_table(self.table_data())
 
     def describe(self) -> str:
         """How many there are."""
-        wrong = self.answer["wrong"]
-        return f"{len(wrong['rows'])} rows; the worst is {wrong['counted']} {wrong['lines'][0]}."
+        wrong = self.answer.wrong
+        return f"{len(wrong.rows)} rows; the worst is {wrong.counted} {wrong.lines[0]}."
 
-    def rows(self) -> Table:
-        """Line, actual, said, how sure or how far off, and the cells."""
-        wrong, number = self.answer["wrong"], bool(self.answer.get("residuals"))
-        headers = [
-            wrong["counted"],
-            "actual",
-            "predicted",
-            "off by" if number else "sure",
-            *wrong["headers"],
-        ]
-        rows = zip(
-            wrong["lines"], wrong["actual"], wrong["said"], wrong["sure"], wrong["rows"],
-            strict=True,
-        )  # fmt: skip
-        return headers, [
-            [line, actual, said, sure if number or sure is None else percent(sure), *cells]
-            for line, actual, said, sure, cells in rows
+    def table_data(self) -> Table:
+        """Line, actual, predicted, how sure or how far off, and the cells."""
+        wrong, off_by = self.answer.wrong, self._has_numbers
+        certainty = "off by" if off_by else "sure"
+        rows = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
+        return [wrong.counted, "actual", "predicted", certainty, *wrong.headers], [
+            [line, actual, prediction, sure if off_by or sure is None else percent(sure), *cells]
+            for line, actual, prediction, sure, cells in rows
         ]

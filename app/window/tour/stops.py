@@ -6,28 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QWidget
-
-from app.text.plan import model_title, strategy_title
+from app.text.plan_text import model_title, strategy_title
 from app.text.results.verdict import headline
-from app.text.units import counted
 
 if TYPE_CHECKING:
     from app.session.session import Session
-    from app.window.window import Window
 
 SAMPLE, MODEL, STRATEGY, TRIALS = "breast-cancer", "svm", "gp", 16
 
 
 @dataclass(frozen=True)
-class Stop:
+class TourStop:
     """One step of the tour.
 
     Attributes:
         page: of the window, by its key.
         title: the card's heading.
         words: what the card says, of the session as it is now.
-        target: the control that is pointed at; None for the whole page.
+        target: the control of the page that is pointed at, as `Page.tour_target` names it.
         ready: whether the next step can be taken yet.
         begin: what the tour does when it comes here.
         leads_on: what pressing Next does here, before the next step.
@@ -36,88 +32,89 @@ class Stop:
     page: str
     title: str
     words: Callable[[Session], str]
-    target: Callable[[Window], QWidget | None]
+    target: str
     ready: Callable[[Session], bool] = lambda session: True
     begin: Callable[[Session], None] = lambda session: None
     leads_on: Callable[[Session], None] = lambda session: None
 
 
-def _data(session: Session) -> str:
+def _data_text(session: Session) -> str:
     summary = session.summary
     if summary is None or session.plan is None:
         return "The sample is being read …"
-    rows = counted(summary["task"], summary["rows"])
+    rows = summary.task.count_text(summary.rows)
     return (
-        f"This is a sample, {summary['name']}: {rows}, {summary['features']} columns to predict "
+        f"This is a sample, {summary.name}: {rows}, {summary.features} columns to predict "
         "from. Your own table is opened in the same way. Each column has a role and a kind, which "
         "you can change in the head of the table."
     )
 
 
-def _question(session: Session) -> str:
-    summary = session.summary or {}
-    target = summary.get("target") or "the target"
+def _question_text(session: Session) -> str:
+    target = (session.summary and session.summary.target) or "the target"
     return f"One column is predicted, here “{target}”. The others are what is known beforehand."
 
 
-def _model(session: Session) -> str:
+def _model_text(session: Session) -> str:
+    title = model_title(session.plan, session.advice)
     return (
         "Here you choose what kind of model learns from the table. One is recommended, with the "
-        f"reason. For this tour it is: {model_title(session)}, which takes seconds."
+        f"reason. For this tour it is: {title}, which takes seconds."
     )
 
 
-def _strategy(session: Session) -> str:
+def _strategy_text(session: Session) -> str:
     return (
         "A strategy decides which settings of the model are tried next. Each card says what it "
-        f"does and costs. For this tour it is: {strategy_title(session)}."
+        f"does and costs. For this tour it is: {strategy_title(session.plan, session.advice)}."
     )
 
 
-def _budget(session: Session) -> str:
+def _budget_text(session: Session) -> str:
     trials = session.plan.trials if session.plan is not None else None
-    said = f" {trials} trials are enough for this tour." if trials else ""
-    return f"Tuning ends by itself after so many minutes or trials, whichever comes first.{said}"
+    end = "Tuning ends by itself after so many minutes or trials, whichever comes first."
+    return f"{end} {trials} trials are enough for this tour." if trials else end
 
 
-def _start(session: Session) -> str:
+def _start_text(session: Session) -> str:
     return "Everything is set. Next presses this button, and a short real tuning runs."
 
 
-def _tune(session: Session) -> str:
-    tried = len(session.shown.state.trials)
+def _tune_text(session: Session) -> str:
+    count = len(session.shown.state.trials)
     match session.state:
         case "running":
-            said = f"It is running: {tried} trials so far. Each dot is a setting that was tried."
-            return f"{said} Next waits until the results are there."
+            progress = f"It is running: {count} trials so far."
+            meaning = "Each dot is a setting that was tried."
+            return f"{progress} {meaning} Next waits until the results are there."
         case "paused":
-            return f"The run is paused after {tried} trials. Resume goes on with it."
+            return f"The run is paused after {count} trials. Resume continues it."
         case "stopping":
-            return f"The tuning has ended after {tried} trials; the best setting is being tested."
+            return f"The tuning has ended after {count} trials; the best setting is being tested."
         case "finished" if session.results:
-            return f"The run is over: {tried} trials. Every dot is a setting that was tried."
+            return f"The run is over: {count} trials. Every dot is a setting that was tried."
         case "finished" | "interrupted":
             return (
-                f"The run has ended after {tried} trials without results, so the tour ends here. "
+                f"The run has ended after {count} trials without results, so the tour ends here. "
                 "You can take it again at any time."
             )
-    return "No run is going on, so the tour ends here. You can take it again at any time."
+    return "No run is in progress, so the tour ends here. You can take it again at any time."
 
 
-def _results(session: Session) -> str:
+def _results_text(session: Session) -> str:
     results = session.results
     if results is None:
         return "There are no results to show, so the tour ends here."
-    said = headline(results, int(results.get("rows") or 0)).rstrip(".")
+    verdict = headline(results, results.rows).rstrip(".")
     return (
-        f"The verdict: {said}. It comes from rows that the tuning never saw, beside the "
-        "default setting and knowing nothing."
+        f"The verdict: {verdict}. It comes from rows that the tuning never saw, beside the "
+        "default setting and the baseline."
     )
 
 
-def _export(session: Session) -> str:
+def _export_text(session: Session) -> str:
     return (
-        "Everything can be taken away: the model, its numbers, a script, a report. That was the "
+        "Everything can be exported: the model, its numbers, a script, a report. That was the "
         "tour. Help and the first page start it again; “?” and F1 explain any word."
     )
 
@@ -131,75 +128,44 @@ def _prepare_strategy(session: Session) -> None:
     session.set_plan(trials=TRIALS, minutes=None)
 
 
-def _first_card(window: Window, page: str) -> QWidget | None:
-    cards = window.pages[page].cards.cards
-    return next((card for card in cards.values() if card.button.isChecked()), None)
-
-
 def _begin_run(session: Session) -> None:
     if not session.is_going_on:
         session.start()
 
 
-def _board(window: Window) -> QWidget | None:
-    views = window.pages["tune"].board.views.values()
-    return next((view for view in views if view.name == "best"), next(iter(views), None))
-
-
 STOPS = (
-    Stop(
+    TourStop(
         "data",
         "1 Data",
-        _data,
-        lambda window: window.pages["data"].table,
+        _data_text,
+        "table",
         ready=lambda session: session.plan is not None,
     ),
-    Stop("data", "1 Data: the question", _question, lambda window: window.pages["data"].question),
-    Stop(
-        "model",
-        "2 Model",
-        _model,
-        lambda window: _first_card(window, "model"),
-        begin=_prepare_model,
-    ),
-    Stop(
+    TourStop("data", "1 Data: the question", _question_text, "question"),
+    TourStop("model", "2 Model", _model_text, "chosen card", begin=_prepare_model),
+    TourStop(
         "strategy",
         "3 Strategy",
-        _strategy,
-        lambda window: _first_card(window, "strategy"),
+        _strategy_text,
+        "chosen card",
         begin=_prepare_strategy,
     ),
-    Stop(
-        "strategy",
-        "3 Strategy: how long",
-        _budget,
-        lambda window: window.pages["strategy"].budget,
-    ),
-    Stop(
+    TourStop("strategy", "3 Strategy: how long", _budget_text, "budget"),
+    TourStop(
         "strategy",
         "4 Tune: the start",
-        _start,
-        lambda window: window.pages["strategy"].primary,
+        _start_text,
+        "start",
         leads_on=_begin_run,
     ),
-    Stop(
+    TourStop(
         "tune",
         "4 Tune",
-        _tune,
-        _board,
+        _tune_text,
+        "best so far",
         ready=lambda session: session.state == "finished" and session.results is not None,
     ),
-    Stop(
-        "results",
-        "5 Results",
-        _results,
-        lambda window: window.pages["results"].views["scores"],
-    ),
-    Stop(
-        "export",
-        "6 Export",
-        _export,
-        lambda window: window.pages["export"].primary,
-    ),
+    TourStop("results", "5 Results", _results_text, "scores"),
+    TourStop("export", "6 Export", _export_text, "save"),
 )
 START, TUNE = 5, 6  # the stops before and during the run

@@ -6,5 +6,5 @@ a request that is no longer wanted is dropped.
 
 from __future__ import annotations
 
-from app.worker.messages.answers import *  # noqa: F403 - both are one vocabulary
-from app.worker.messages.requests import *  # noqa: F403
+from app.worker.messages.worker_answers import *  # noqa: F403 - both are one vocabulary
+from app.worker.messages.worker_requests import *  # noqa: F403

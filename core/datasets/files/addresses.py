@@ -7,7 +7,7 @@ from pathlib import Path
 SHEET_ENDINGS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots")
 
 
-def divided(file: str) -> tuple[str, str]:
+def split_sheet_address(file: str) -> tuple[str, str]:
     """The path of a file, and the sheet that is asked for; "" for none.
 
     A file whose own name holds the sign comes before a sheet.
@@ -19,11 +19,11 @@ def divided(file: str) -> tuple[str, str]:
     return path, sheet
 
 
-def on_sheet(file: str, sheet: str) -> str:
-    """The same file with a sheet of it; it may be given by `divided`'s writing already."""
-    return f"{divided(file)[0]}#{sheet}"
+def with_sheet(file: str, sheet: str) -> str:
+    """The same file with a sheet of it; the file may name a sheet already."""
+    return f"{split_sheet_address(file)[0]}#{sheet}"
 
 
 def file_exists(file: str) -> bool:
     """Whether the file is there, whatever sheet of it is meant."""
-    return Path(divided(file)[0]).expanduser().is_file()
+    return Path(split_sheet_address(file)[0]).expanduser().is_file()

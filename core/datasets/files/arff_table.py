@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Finding, Source
+from core.datasets.dataset import DataSource
 from core.datasets.files.csv_table import settle_types
-from core.datasets.files.opening import LONGEST_LINE, GuardedFile, fingerprint, open_bytes
-from core.datasets.files.sniffing import decode
+from core.datasets.files.file_bytes import LONGEST_LINE, GuardedFile, fingerprint, open_bytes
+from core.datasets.files.sniffing import decode_head
+from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
@@ -34,7 +35,7 @@ _ATTRIBUTE = re.compile(
 )
 _NUMBERS = ("numeric", "real", "integer")
 _OPENS = re.compile(r"""(?:^|,)\s*(['"])""")
-_MOST_ATTRIBUTES = 200_000
+_MAX_ATTRIBUTES = 200_000
 
 
 def looks_like_arff(text: str) -> bool:
@@ -79,38 +80,38 @@ class ArffFile:
     compression: str
     head: bytes
 
-    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text.
 
         Raises:
             UnusableError: whatever makes it no table.
         """
-        rows = self._header.rows
-        return {name: [row[i] for row in rows] for i, name in enumerate(self._header.types)}
+        rows = self._parsed_header.rows
+        return {name: [row[i] for row in rows] for i, name in enumerate(self._parsed_header.types)}
 
     def read(
-        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table.
 
         Args:
             kinds: {column: kind} where a person or the training file has decided.
             missing: passed over: the format itself says what stands for nothing.
-            wanted: passed over: the columns have names.
+            required_column: passed over: the columns have names.
 
         Raises:
             UnusableError: whatever makes it no table, with its line.
         """
         arguments = self._arguments(kinds)
-        table = self._parse(arguments)
+        table = self._parse_table(arguments)
         strays: list[Finding] | None = settle_types(table, arguments, kinds, self.path.name)
         if strays is not None:
-            table = self._parse(arguments)
+            table = self._parse_table(arguments)
         _refuse_infinity(table, self.path.name)
         if not arguments["dtype"]:
             del arguments["dtype"]
         alike = ("na_values", "keep_default_na", "dtype")
-        source = Source(
+        source = DataSource(
             str(self.path),
             "arff",
             {
@@ -129,123 +130,125 @@ class ArffFile:
 
     @cached_property
     def _encoding(self) -> str:
-        return decode(self.head)[0]
+        return decode_head(self.head)[0]
 
     @cached_property
-    def _header(self) -> _Header:
+    def _parsed_header(self) -> _Header:
         """What the header says, by a pass through the whole file that counts every row's cells.
 
         Raises:
             UnusableError: no ARFF file, or one of what is not read.
         """
-        found = _Header()
-        with self._text() as lines:
+        header = _Header()
+        with self._open_text() as lines:
             numbered = enumerate(lines)
             for number, line in numbered:
-                if self._header_line(found, number, line.strip()):
-                    found.lines = number + 1
+                if self._header_line(header, number, line.strip()):
+                    header.lines = number + 1
                     break
             else:
-                raise self._refused("there is no @data", len(found.types) + 1, "add it")
-            if not found.types:
-                raise self._refused("no attribute is declared", found.lines, "add @attribute lines")
-            self._pass_rows(found, numbered)
-        return found
+                raise self._line_error("there is no @data", len(header.types) + 1, "add it")
+            if not header.types:
+                raise self._line_error(
+                    "no attribute is declared", header.lines, "add @attribute lines"
+                )
+            self._pass_rows(header, numbered)
+        return header
 
-    def _text(self) -> io.TextIOWrapper:
+    def _open_text(self) -> io.TextIOWrapper:
         raw = GuardedFile(open_bytes(self.path, self.compression), self.path.name, wide=True)
         encoding = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
         return io.TextIOWrapper(io.BufferedReader(raw), encoding, "replace", newline="")
 
-    def _header_line(self, found: _Header, number: int, line: str) -> bool:
+    def _header_line(self, header: _Header, number: int, line: str) -> bool:
         """Take a line of the header; whether it is the last one, @data."""
         word = line.split(maxsplit=1)[0].lower() if line else "%"
         if word == "@data":
             return True
         if word in ("@relation", "%") or word.startswith("%"):
             return False
-        told = _ATTRIBUTE.fullmatch(line)
-        if told is None:
-            raise self._refused(
+        match = _ATTRIBUTE.fullmatch(line)
+        if match is None:
+            raise self._line_error(
                 f"“{line[:40]}” declares no attribute", number + 1, "write @attribute NAME TYPE"
             )
-        name, kind = _unquoted(told[1]).strip(), told[2].strip().lower()
-        if name in found.types:
-            raise self._refused(
+        name, kind = _unquoted(match[1]).strip(), match[2].strip().lower()
+        if name in header.types:
+            raise self._line_error(
                 f"another attribute is called “{name}” too", number + 1, "give it another name"
             )
         if kind.startswith("relational"):
-            raise self._refused(
+            raise self._line_error(
                 f"attribute “{name}” holds tables of its own (relational)",
                 number + 1,
                 "leave it out, or save the table as CSV",
             )
-        known = kind.startswith(("{", "string", "date")) or kind in _NUMBERS
-        if not known or len(found.types) >= _MOST_ATTRIBUTES:
-            raise self._refused(
+        is_known_type = kind.startswith(("{", "string", "date")) or kind in _NUMBERS
+        if not is_known_type or len(header.types) >= _MAX_ATTRIBUTES:
+            raise self._line_error(
                 f"“{kind[:40]}” is no type of attribute",
                 number + 1,
                 "use numeric, string, date, or {value, value, …}",
             )
-        found.types[name] = kind
+        header.types[name] = kind
         return False
 
-    def _pass_rows(self, found: _Header, numbered: Iterator[tuple[int, str]]) -> None:
+    def _pass_rows(self, header: _Header, numbered: Iterator[tuple[int, str]]) -> None:
         """Count the cells of every row, and find comments and how texts are quoted."""
         csv.field_size_limit(2 * LONGEST_LINE)
-        width, quotes, rows = len(found.types), set(), 0
+        width, quotes, rows = len(header.types), set(), 0
         for number, line in numbered:
             text = line.strip()
             if not text:
                 continue
             if text.startswith("%"):
-                found.comments.append(number)
+                header.comments.append(number)
                 continue
             if text.startswith("{") or (text.endswith("}") and re.search(r",\s*\{[^,]*\}$", text)):
-                raise self._refused(
+                raise self._line_error(
                     "sparse rows and weights of rows ({…}) are not read",
                     number + 1,
                     "save the table as CSV",
                 )
             quotes.update(_OPENS.findall(text))
-            found.escapes = found.escapes or "\\" in text
+            header.escapes = header.escapes or "\\" in text
             if len(quotes) > 1:
-                raise self._refused(
-                    "texts stand in single and in double quotes", number + 1, "use one of them"
+                raise self._line_error(
+                    "texts are in single and in double quotes", number + 1, "use one of them"
                 )
-            found.quote = next(iter(quotes), '"')
-            cells = self._cells(text, found, number)
+            header.quote = next(iter(quotes), '"')
+            cells = self._split_row(text, header, number)
             if len(cells) != width:
-                what = f"the row has {len(cells)} {'value' if len(cells) == 1 else 'values'}"
-                raise self._refused(
-                    f"{what} where {width} attributes are declared",
+                row_text = f"the row has {len(cells)} {'value' if len(cells) == 1 else 'values'}"
+                raise self._line_error(
+                    f"{row_text} where {width} attributes are declared",
                     number + 1,
                     "give a value for each, ? where nothing is known",
                 )
             rows += 1
-            if len(found.rows) < 500:
-                found.rows.append(["" if cell == "?" else cell for cell in cells])
+            if len(header.rows) < 500:
+                header.rows.append(["" if cell == "?" else cell for cell in cells])
         if not rows:
-            raise self._refused("there is no row below @data", found.lines, "add rows")
+            raise self._line_error("there is no row below @data", header.lines, "add rows")
 
-    def _cells(self, text: str, found: _Header, number: int) -> list[str]:
-        how: dict[str, Any] = {"quotechar": found.quote, "skipinitialspace": True}
-        if found.escapes:
-            how["escapechar"] = "\\"
-        if text.count(found.quote) % 2 and not found.escapes:
-            raise self._refused(
-                f"a quote ({found.quote}) opens here and is not closed", number + 1, "close it"
+    def _split_row(self, text: str, header: _Header, number: int) -> list[str]:
+        csv_options: dict[str, Any] = {"quotechar": header.quote, "skipinitialspace": True}
+        if header.escapes:
+            csv_options["escapechar"] = "\\"
+        if text.count(header.quote) % 2 and not header.escapes:
+            raise self._line_error(
+                f"a quote ({header.quote}) opens here and is not closed", number + 1, "close it"
             )
         try:
-            return next(csv.reader([text], strict=True, **how), [])
+            return next(csv.reader([text], strict=True, **csv_options), [])
         except csv.Error as error:
-            raise self._refused(
+            raise self._line_error(
                 f"the row cannot be read ({error})", number + 1, "check commas and quotes"
             ) from None
 
     def _arguments(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """What pandas.read_csv is told, in plain JSON types."""
-        header = self._header
+        header = self._parsed_header
         words = ("category", "date", "text")
         text = [
             name
@@ -272,7 +275,7 @@ class ArffFile:
             arguments["escapechar"] = "\\"
         return arguments
 
-    def _parse(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    def _parse_table(self, arguments: Mapping[str, Any]) -> pd.DataFrame:
         wide = self._encoding.startswith("utf-16")
         raw = GuardedFile(open_bytes(self.path, self.compression), self.path.name, wide=wide)
         try:
@@ -288,17 +291,16 @@ class ArffFile:
             if raw.fault is not None:
                 raise raw.fault from None
             reason = str(error).strip().rstrip(".")
-            raise self._refused(
+            raise self._line_error(
                 f"the rows cannot be read ({reason})",
-                self._header.lines,
+                self._parsed_header.lines,
                 "check commas and quotes",
             ) from None
         return table
 
     def _line_of(self, row: int) -> int:
-        """The line of a row."""
-        with self._text() as lines:
-            skip = self._header.lines
+        with self._open_text() as lines:
+            skip = self._parsed_header.lines
             rows = (
                 number
                 for number, line in islice(enumerate(lines, 1), skip, None)
@@ -306,8 +308,8 @@ class ArffFile:
             )
             return next(islice(rows, row, None), 0)
 
-    def _refused(self, what: str, line: int, cure: str) -> UnusableError:
-        return UnusableError(what, where=f"{self.path.name}, line {line}", cure=cure)
+    def _line_error(self, fault: str, line: int, cure: str) -> UnusableError:
+        return UnusableError(fault, where=f"{self.path.name}, line {line}", cure=cure)
 
 
 def _unquoted(word: str) -> str:

@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Finding, Source
-from core.datasets.files.bounds import most_unpacked, too_much
+from core.datasets.dataset import DataSource
 from core.datasets.files.csv_table import few_strays, stray_finding
 from core.datasets.files.delimiters import is_number
-from core.datasets.files.opening import fingerprint
+from core.datasets.files.file_bytes import fingerprint
 from core.datasets.files.packages import check_package
 from core.datasets.files.plain_columns import plain_columns
 from core.datasets.files.sniffing import MISSING
+from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
+from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
-from core.datasets.sampling.drawing import MOST_LABELS
+from core.datasets.sampling.row_sampling import MAX_LABELS
 from core.errors import UnusableError
 
-_LEAST_BOUND = 2**30  # bytes that any file may unpack to: equal values take no room in it
+_MIN_BYTE_LIMIT = 2**30  # bytes that any file may unpack to: equal values take no room in it
 _BATCH = 2**16  # rows that are unpacked at a time
 _HEAD_ROWS = 500
 _TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
@@ -46,53 +47,59 @@ class ColumnarFile:
     kind: str
     chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
 
-    def counted(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
+    def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
         """How many rows there are, and the code of every row's value of a column.
 
-        The codes are None for no column, or where it has more than `MOST_LABELS` values.
+        The codes are None for no column, or where it has more than `MAX_LABELS` values.
 
         Raises:
             UnusableError: damaged, or not as many rows as the file says.
         """
-        column = self._kept[0] if name is None else name
-        known, codes, total = dict[Any, int](), array("H"), 0
+        column = self._readable_columns[0] if name is None else name
+        code_of_value, codes, total = dict[Any, int](), array("H"), 0
         with _library_faults(self.path.name):
             for batch in _batches(self.path, self.kind, [column]):
                 total += batch.num_rows
-                if name is None or len(known) > MOST_LABELS:
+                if name is None or len(code_of_value) > MAX_LABELS:
                     continue
                 batch.validate(full=True)
                 values = batch.column(0)
                 if hasattr(values, "dictionary_decode"):
                     values = values.dictionary_decode()
                 coded = values.dictionary_encode(null_encoding="encode")
-                found = coded.dictionary.to_pylist()
-                own = [known.setdefault(str(value), len(known)) for value in found]
-                places = coded.indices.to_numpy(zero_copy_only=False)
-                codes.extend(np.array([*own, 0], dtype=np.uint16)[places].tolist())
-        if self.kind == "parquet" and total != (said := self._said()):
+                batch_values = coded.dictionary.to_pylist()
+                batch_codes = [
+                    code_of_value.setdefault(str(value), len(code_of_value))
+                    for value in batch_values
+                ]
+                value_indices = coded.indices.to_numpy(zero_copy_only=False)
+                codes.extend(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices].tolist())
+        if self.kind == "parquet" and total != (stated_rows := self._stated_row_count()):
             raise UnusableError(
-                f"the file is damaged (it says that it has {said:,} rows, and has {total:,})",
+                f"the file is damaged (it says that it has {stated_rows:,} rows, and has "
+                f"{total:,})",
                 where=self.path.name,
                 cure="write it again, or save the table as CSV",
             )
-        sound = name is not None and len(known) <= MOST_LABELS
+        sound = name is not None and len(code_of_value) <= MAX_LABELS
         return total, np.frombuffer(codes, dtype=np.uint16) if sound and total else None
 
     def bytes_of_rows(self) -> float:
         """About the memory that all rows take as pandas has them."""
         with _library_faults(self.path.name):
-            first = next(_batches(self.path, self.kind, self._kept), None)
+            first = next(_batches(self.path, self.kind, self._readable_columns), None)
             if first is None or first.num_rows == 0:
                 return 0.0
             head = first.slice(0, _HEAD_ROWS)
             head.validate(full=True)
             table = head.to_pandas()
-            each = max(float(table.memory_usage(deep=True, index=False).sum()), 8.0 * table.size)
-            rows = self._said() if self.kind == "parquet" else self.counted()[0]
-        return each / len(table) * rows
+            head_bytes = max(
+                float(table.memory_usage(deep=True, index=False).sum()), 8.0 * table.size
+            )
+            rows = self._stated_row_count() if self.kind == "parquet" else self.count_labels()[0]
+        return head_bytes / len(table) * rows
 
-    def _said(self) -> int:
+    def _stated_row_count(self) -> int:
         """How many rows the file says that it has."""
         from pyarrow.parquet import ParquetFile
 
@@ -101,15 +108,15 @@ class ColumnarFile:
 
     def column_named(self, name: str) -> str | None:
         """A column by its name without blanks at the ends, as the file has it."""
-        return next((one for one in self._kept if one.strip() == name), None)
+        return next((column for column in self._readable_columns if column.strip() == name), None)
 
     @property
-    def names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """The names of the columns that can be read, without blanks at the ends."""
-        return [name.strip() for name in self._kept]
+        return [name.strip() for name in self._readable_columns]
 
     @cached_property
-    def _schema(self) -> Any:
+    def _file_schema(self) -> Any:
         """The names and types of its columns, a pyarrow.Schema."""
         check_package("pyarrow", self.path.name)
         with _library_faults(self.path.name):
@@ -120,79 +127,83 @@ class ColumnarFile:
             return _arrow_table(self.path, None, 1).schema
 
     @cached_property
-    def _kept(self) -> list[str]:
+    def _readable_columns(self) -> list[str]:
         """The columns whose values are no lists, records or bytes.
 
         Raises:
             UnusableError: there is none, or several have one name.
         """
-        names = [name.strip() for name in self._schema.names]
-        twice, times = next(iter(Counter(names).most_common(1)), ("", 0))
+        names = [name.strip() for name in self._file_schema.names]
+        repeated_name, times = next(iter(Counter(names).most_common(1)), ("", 0))
         if times > 1:
             raise UnusableError(
-                f"{times} columns are called “{twice}”",
+                f"{times} columns are called “{repeated_name}”",
                 where=self.path.name,
                 cure="give every column a name of its own",
             )
-        kept = [field.name for field in self._schema if not _is_nested(field.type)]
-        if not kept:
+        columns = [field.name for field in self._file_schema if not _is_nested(field.type)]
+        if not columns:
             raise UnusableError(
                 "every column holds lists, records or bytes" if names else "there is no column",
                 where=self.path.name,
                 cure="give columns of numbers and texts",
             )
-        return kept
+        return columns
 
     @cached_property
-    def _table(self) -> pd.DataFrame:
+    def _parsed_table(self) -> pd.DataFrame:
         """The kept columns as pandas reads them.
 
         Raises:
             UnusableError: damaged, too large, or without rows.
         """
-        most = max(_LEAST_BOUND, most_unpacked(self.path.stat().st_size))
+        max_bytes = max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
         with _library_faults(self.path.name):
-            read = _parquet_table if self.kind == "parquet" else _arrow_table
-            table = read(self.path, self._kept, most, self.chosen).to_pandas()
+            read_arrow = _parquet_table if self.kind == "parquet" else _arrow_table
+            table = read_arrow(
+                self.path, self._readable_columns, max_bytes, self.chosen
+            ).to_pandas()
         if table.columns.nlevels > 1:
             table.columns = pd.Index([str(name) for name in table.columns])
         if table.empty:
             raise UnusableError("there is no row", where=self.path.name, cure="add rows")
         return table
 
-    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text.
 
         Raises:
             UnusableError: whatever makes it no table.
         """
-        every = [str(n).strip() for n in (*self._table.index.names, *self._table.columns)]
-        cells = plain_columns(self._table.head(_HEAD_ROWS), every, ())
+        all_names = [
+            str(n).strip() for n in (*self._parsed_table.index.names, *self._parsed_table.columns)
+        ]
+        cells = plain_columns(self._parsed_table.head(_HEAD_ROWS), all_names, ())
         return {str(name): cells[name].fillna("").tolist() for name in cells}
 
     def read(
-        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table.
 
         Args:
             kinds: {column: kind} where a person or the training file has decided.
             missing: texts that stand for nothing.
-            wanted: passed over: the columns have names.
+            required_column: passed over: the columns have names.
 
         Raises:
             UnusableError: whatever makes it no table.
         """
-        raw, name = self._table, self.path.name
+        raw, name = self._parsed_table, self.path.name
         text = [column for column in self._names_of_texts() if kinds.get(column) != "number"]
         text += [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
         text = list(dict.fromkeys(text))
-        findings = [*self._findings(), *self._strays(raw, kinds, missing)]
+        findings = [*self._findings(), *self._stray_findings(raw, kinds, missing)]
         with _library_faults(name):
             table = plain_columns(raw, text, missing)
         text = [column for column in text if column in table]
         _refuse_infinity(table, name)
-        source = Source(
+        source = DataSource(
             str(self.path),
             self.kind,  # type: ignore[arg-type]
             {
@@ -206,7 +217,9 @@ class ColumnarFile:
             {},
             "" if self.chosen is not None else fingerprint(self.path),  # a part is told by others
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
-            reading={"columns": self._kept} if len(self._kept) < len(self._schema) else {},
+            reading={"columns": self._readable_columns}
+            if len(self._readable_columns) < len(self._file_schema)
+            else {},
         )
         return RawTable(name, table, source, lambda row: row + 1, tuple(findings))
 
@@ -218,13 +231,13 @@ class ColumnarFile:
             *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
             *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
         )
-        by_type = {f.name.strip(): any(test(f.type) for test in tests) for f in self._schema}
-        raw = self._table
+        by_type = {f.name.strip(): any(test(f.type) for test in tests) for f in self._file_schema}
+        raw = self._parsed_table
         names = [str(name).strip() for name in raw.columns]
         named = [str(name).strip() for name in raw.index.names if name is not None]
         return [name for name in (*named, *names) if by_type.get(name, True)]
 
-    def _strays(
+    def _stray_findings(
         self, raw: pd.DataFrame, kinds: Mapping[str, str], missing: Sequence[str]
     ) -> Iterator[Finding]:
         """What is said of texts that a person called numbers."""
@@ -245,14 +258,20 @@ class ColumnarFile:
                 yield stray_finding(name, len(odd), list(odd.unique()))
 
     def _findings(self) -> Iterator[Finding]:
-        kept = set(self._kept)
-        lost = [name for name in self._schema.names if name not in kept]
-        if lost:
-            some = ", ".join(f"“{name}”" for name in lost[:5]) + (" …" if len(lost) > 5 else "")
-            which = f"Column {some} holds" if len(lost) == 1 else f"The columns {some} hold"
-            left = "is" if len(lost) == 1 else "are"
-            yield Finding(f"{which} lists, records or bytes and {left} left out.", serious=True)
-        index = self._table.index
+        readable_names = set(self._readable_columns)
+        unreadable_names = [name for name in self._file_schema.names if name not in readable_names]
+        if unreadable_names:
+            name_list = ", ".join(f"“{name}”" for name in unreadable_names[:5]) + (
+                " …" if len(unreadable_names) > 5 else ""
+            )
+            which = (
+                f"Column {name_list} holds"
+                if len(unreadable_names) == 1
+                else f"The columns {name_list} hold"
+            )
+            verb = "is" if len(unreadable_names) == 1 else "are"
+            yield Finding(f"{which} lists, records or bytes and {verb} left out.", serious=True)
+        index = self._parsed_table.index
         if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
             yield Finding("The labels of the rows (an index without a name) are left out.")
 
@@ -271,7 +290,7 @@ def _is_nested(kind: Any) -> bool:
 
 
 def _parquet_table(
-    path: Path, columns: list[str], most: int, chosen: np.ndarray | None = None
+    path: Path, columns: list[str], max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
     """The columns, a pyarrow.Table; texts are kept once each, with a number in every row."""
     import pyarrow as pa
@@ -280,20 +299,22 @@ def _parquet_table(
     schema = ParquetFile(path).schema_arrow
     texts = [f.name for f in schema if f.name in columns and pa.types.is_string(f.type)]
     with ParquetFile(path, read_dictionary=texts) as file:
-        about = file.metadata
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        metadata = file.metadata
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         unpacked = sum(group.total_byte_size for group in groups)
-        if chosen is None and max(unpacked, 8 * about.num_rows * len(columns)) > most:
-            raise too_much(path)
-        every = file.iter_batches(_BATCH, columns=columns)
+        if chosen is None and max(unpacked, 8 * metadata.num_rows * len(columns)) > max_bytes:
+            raise too_large_error(path)
+        all_batches = file.iter_batches(_BATCH, columns=columns)
         if chosen is not None:
             sizes = np.array([group.num_rows for group in groups])
             firsts = np.cumsum(sizes) - sizes
-            held = np.searchsorted(chosen, firsts + sizes) > np.searchsorted(chosen, firsts)
-            chosen = _within(chosen, firsts, sizes, held)
-            wanted = np.flatnonzero(held).tolist()
-            every = file.iter_batches(_BATCH, row_groups=wanted, columns=columns)
-        batches = _bounded(every, path, most, chosen)
+            is_wanted_group = np.searchsorted(chosen, firsts + sizes) > np.searchsorted(
+                chosen, firsts
+            )
+            chosen = _rows_within_groups(chosen, firsts, sizes, is_wanted_group)
+            wanted_groups = np.flatnonzero(is_wanted_group).tolist()
+            all_batches = file.iter_batches(_BATCH, row_groups=wanted_groups, columns=columns)
+        batches = _bounded_batches(all_batches, path, max_bytes, chosen)
         if not batches:
             return schema.empty_table()
         # What pandas wrote about the index: the batches have lost it.
@@ -301,7 +322,7 @@ def _parquet_table(
 
 
 def _arrow_table(
-    path: Path, columns: list[str] | None, most: int, chosen: np.ndarray | None = None
+    path: Path, columns: list[str] | None, max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
     """The columns, a pyarrow.Table; without any columns named, one that only has a schema."""
     import pyarrow as pa
@@ -309,11 +330,11 @@ def _arrow_table(
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
         if columns is None:
             return file.schema.empty_table()
-        places = [file.schema.names.index(name) for name in columns]
-        options = pa.ipc.IpcReadOptions(included_fields=places)
+        column_indices = [file.schema.names.index(name) for name in columns]
+        options = pa.ipc.IpcReadOptions(included_fields=column_indices)
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
-        every = (file.get_batch(i) for i in range(file.num_record_batches))
-        batches = _bounded(every, path, most, chosen)
+        all_batches = (file.get_batch(i) for i in range(file.num_record_batches))
+        batches = _bounded_batches(all_batches, path, max_bytes, chosen)
         return pa.Table.from_batches(batches, file.schema).select(columns)
 
 
@@ -328,40 +349,42 @@ def _batches(path: Path, kind: str, columns: list[str]) -> Iterator[Any]:
             yield from file.iter_batches(_BATCH, columns=columns)
         return
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
-        places = [file.schema.names.index(name) for name in columns]
-    options = pa.ipc.IpcReadOptions(included_fields=places)
+        column_indices = [file.schema.names.index(name) for name in columns]
+    options = pa.ipc.IpcReadOptions(included_fields=column_indices)
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
         for number in range(file.num_record_batches):
             yield file.get_batch(number)
 
 
-def _within(
-    chosen: np.ndarray, firsts: np.ndarray, sizes: np.ndarray, held: np.ndarray
+def _rows_within_groups(
+    chosen: np.ndarray, firsts: np.ndarray, sizes: np.ndarray, is_wanted_group: np.ndarray
 ) -> np.ndarray:
     """The numbers of rows where only the groups of rows that hold some of them are read."""
-    left_out = np.cumsum(np.where(held, 0, sizes))
+    left_out = np.cumsum(np.where(is_wanted_group, 0, sizes))
     return chosen - left_out[np.searchsorted(firsts + sizes, chosen, side="right")]
 
 
-def _bounded(
-    batches: Iterator[Any], path: Path, most: int, chosen: np.ndarray | None = None
+def _bounded_batches(
+    batches: Iterator[Any], path: Path, max_bytes: int, chosen: np.ndarray | None = None
 ) -> list[Any]:
     """The batches of rows, as long as they do not hold more bytes than the file may."""
     import pyarrow as pa
 
-    kept, held, first = [], 0, 0
+    row_batches, byte_count, first = [], 0, 0
     for batch in batches:
         if chosen is not None:
-            here = chosen[slice(*np.searchsorted(chosen, (first, first + batch.num_rows)))] - first
+            rows_in_batch = (
+                chosen[slice(*np.searchsorted(chosen, (first, first + batch.num_rows)))] - first
+            )
             first += batch.num_rows
             batch.validate(full=True)
-            batch = batch.take(pa.array(here))
-        held += batch.nbytes
-        if held > most:
-            raise too_much(path)
+            batch = batch.take(pa.array(rows_in_batch))
+        byte_count += batch.nbytes
+        if byte_count > max_bytes:
+            raise too_large_error(path)
         batch.validate(full=True)  # offsets of damaged files point anywhere in the memory
-        kept.append(batch)
-    return kept
+        row_batches.append(batch)
+    return row_batches
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from core.datasets.files.opening import LONGEST_LINE, GuardedFile, open_bytes
+from core.datasets.files.file_bytes import LONGEST_LINE, GuardedFile, open_bytes
 from core.datasets.files.sniffing import Dialect
 from core.errors import UnusableError
 
@@ -30,12 +30,12 @@ def numbered_rows(
         reader = csv.reader(
             lines, delimiter=dialect.delimiter, quotechar=dialect.quote, skipinitialspace=True
         )
-        before = dialect.skip
+        previous_end = dialect.skip
         for row in reader:
-            now = dialect.skip + reader.line_num
+            row_end = dialect.skip + reader.line_num
             if row and (len(row) > 1 or row[0].strip()):
-                yield before + 1, now, row
-            before = now
+                yield previous_end + 1, row_end, row
+            previous_end = row_end
 
 
 def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
@@ -44,8 +44,8 @@ def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
     Raises:
         UnusableError: with line, found and expected count, or with the line of an open quote.
     """
-    for place, (begin, end, row) in enumerate(numbered_rows(path, compression, dialect)):
-        first = place == 0
+    for index, (begin, end, row) in enumerate(numbered_rows(path, compression, dialect)):
+        first = index == 0
         if len(row) == dialect.width:
             continue
         if dialect.extra and len(row) == len(dialect.header) and first:
@@ -89,8 +89,8 @@ def has_wide_cell(table: pd.DataFrame, dialect: Dialect) -> bool:
         values = table[name]
         if pd.api.types.is_numeric_dtype(values.dtype):
             continue
-        given = values.dropna().astype(str)
-        several = given[given.str.contains("\n", regex=False)]
+        present_values = values.dropna().astype(str)
+        several = present_values[present_values.str.contains("\n", regex=False)]
         if any(_holds_rows(text, dialect) for text in several):
             return True
     return False
@@ -131,14 +131,14 @@ def last_open_quote(path: Path, compression: str, dialect: Dialect) -> UnusableE
 
 
 def find_cell(
-    path: Path, compression: str, dialect: Dialect, column: int, wanted: Callable[[str], bool]
+    path: Path, compression: str, dialect: Dialect, column: int, is_wanted: Callable[[str], bool]
 ) -> tuple[int, str]:
     """The line and text of the first cell of a column (from 0) that is wanted; (0, "") if none."""
     rows = numbered_rows(path, compression, dialect)
     if dialect.header:
         next(rows, None)
     for begin, _, row in rows:
-        if column < len(row) and wanted(row[column].strip()):
+        if column < len(row) and is_wanted(row[column].strip()):
             return begin, row[column].strip()
     return 0, ""
 

@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 
 from core.datasets.files import csv_faults
-from core.datasets.files.opening import GuardedFile, file_faults, fingerprint, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, file_faults, fingerprint, open_bytes
 from core.datasets.files.parser_memory import freed_at_once
 from core.datasets.files.sniffing import Dialect
-from core.datasets.files.survey import Survey, survey
+from core.datasets.files.survey import FileSurvey, survey_file
 from core.errors import UnusableError
 
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
@@ -37,18 +37,18 @@ class CsvParser(ExitStack):
         super().__init__()
         self._path = path
         self._compression = compression
-        self._survey: Survey | None = None
+        self._survey: FileSurvey | None = None
 
     @cached_property
-    def _print(self) -> Future[str]:
+    def _fingerprint_future(self) -> Future[str]:
         return self.enter_context(ThreadPoolExecutor(1)).submit(fingerprint, self._path)
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the file, after it was parsed."""
-        return self._survey.fingerprint if self._survey else self._print.result()
+        return self._survey.fingerprint if self._survey else self._fingerprint_future.result()
 
-    def parsed(
+    def parse_file(
         self, dialect: Dialect, arguments: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, Dialect]:
         """The table, and the dialect (its encoding changes when a later byte is not UTF-8).
@@ -58,7 +58,7 @@ class CsvParser(ExitStack):
         """
         path, compression = self._path, self._compression
         try:
-            table, lines = self._read(dialect, arguments)
+            table, lines = self._read_table(dialect, arguments)
         except UnicodeDecodeError:
             if _is_wide(dialect):
                 raise UnusableError(
@@ -67,10 +67,10 @@ class CsvParser(ExitStack):
                     cure="save the table as CSV again, in UTF-8",
                 ) from None
             encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
-            other = replace(dialect, encoding=encoding)
-            return self.parsed(other, {**arguments, "encoding": encoding})
+            other_dialect = replace(dialect, encoding=encoding)
+            return self.parse_file(other_dialect, {**arguments, "encoding": encoding})
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-            raise _explained(error, path, compression, dialect) from None
+            raise _parse_error(error, path, compression, dialect) from None
         _check_short_rows(table, lines, path, compression, dialect)
         if len(table) == 0:
             raise UnusableError(
@@ -78,19 +78,19 @@ class CsvParser(ExitStack):
             )
         return table.reset_index(drop=True), dialect
 
-    def _read(
+    def _read_table(
         self, dialect: Dialect, arguments: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, int | None]:
         """The table, and how many lines have passed; None where none can hold another."""
         if not self._compression and not _is_wide(dialect):
-            self._survey = self._survey or survey(self._path, dialect.quote)
-            place = str(self._path.absolute())
+            self._survey = self._survey or survey_file(self._path, dialect.quote)
+            absolute_path = str(self._path.absolute())
             with freed_at_once():
-                table = _as_inferred(place, arguments)
+                table = _read_inferred(absolute_path, arguments)
                 if table is None:
-                    table = _table_of(place, arguments)
+                    table = _table_of(absolute_path, arguments)
                 return table, self._survey.lines
-        assert self._print
+        assert self._fingerprint_future
         inner = open_bytes(self._path, self._compression)
         guarded = GuardedFile(inner, self._path.name, wide=_is_wide(dialect))
         try:
@@ -106,23 +106,23 @@ def _is_wide(dialect: Dialect) -> bool:
     return dialect.encoding.startswith("utf-16")
 
 
-def _as_inferred(place: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
+def _read_inferred(absolute_path: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
     """The same table of a large file in half the time, its columns of texts found by pandas itself.
 
     None where pandas takes cells of such a column for something else and has to be told.
     """
-    if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(place) < _LARGE:
+    if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(absolute_path) < _LARGE:
         return None
     free = {**arguments, "dtype": {}}
 
-    def agrees(table: pd.DataFrame) -> bool:
+    def has_text_dtypes(table: pd.DataFrame) -> bool:
         kinds = (table.dtypes.get(name) for name in arguments["dtype"])
         return all(isinstance(kind, pd.StringDtype) for kind in kinds)
 
-    if not agrees(_table_of(place, {**free, "nrows": 1000})):
+    if not has_text_dtypes(_table_of(absolute_path, {**free, "nrows": 1000})):
         return None
-    table = _table_of(place, free)
-    return table if agrees(table) else None
+    table = _table_of(absolute_path, free)
+    return table if has_text_dtypes(table) else None
 
 
 def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
@@ -135,12 +135,12 @@ def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
         return pd.read_csv(source, **{**arguments, "compression": None, "dtype": types})
 
 
-def _explained(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
+def _parse_error(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
     """The place of what pandas stumbled over."""
     try:
         csv_faults.check_widths(path, compression, dialect)
-    except UnusableError as found:
-        return found
+    except UnusableError as fault:
+        return fault
     if "EOF inside string" in str(error):
         return csv_faults.last_open_quote(path, compression, dialect)
     reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")

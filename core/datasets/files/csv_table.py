@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import in_blocks, number_names
-from core.datasets.dataset import Finding, Source
+from core.datasets.blocks import column_blocks, number_names
+from core.datasets.dataset import DataSource
 from core.datasets.files import csv_faults
 from core.datasets.files.csv_parsing import CsvParser
 from core.datasets.files.delimiters import is_number
-from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff
+from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff_dialect
+from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
@@ -33,7 +34,7 @@ def read_csv_table(
     complete: bool,
     kinds: Mapping[str, str],
     missing: Sequence[str] = MISSING,
-    wanted: str = "",
+    required_column: str = "",
 ) -> RawTable:
     """Read a delimited text file.
 
@@ -44,28 +45,28 @@ def read_csv_table(
         complete: whether these are all.
         kinds: {column: kind} where a person or the training file has decided.
         missing: what stands for nothing; among words, "." and "none" are words.
-        wanted: a column that must be there, if any: it decides between delimiters.
+        required_column: a column that must be there, if any: it decides between delimiters.
 
     Raises:
         UnusableError: whatever makes it no table, with line and column.
     """
-    dialect = sniff(head, path.name, complete=complete, wanted=wanted)
+    dialect = sniff_dialect(head, path.name, complete=complete, required_column=required_column)
     check_header(dialect, path.name)
     arguments = _arguments(dialect, compression, missing)
     arguments["dtype"] = text_columns(dialect, kinds)
     with CsvParser(path, compression) as parser:
-        table, dialect = parser.parsed(dialect, arguments)
+        table, dialect = parser.parse_file(dialect, arguments)
         arguments["encoding"] = dialect.encoding
         strays = settle_types(table, arguments, kinds, path.name)
         if strays is not None:
             del table
-            table, dialect = parser.parsed(dialect, arguments)
+            table, dialect = parser.parse_file(dialect, arguments)
         digest = parser.fingerprint
     _refuse_infinity(table, path, compression, dialect)
     if not arguments["dtype"]:
         del arguments["dtype"]
-    described = dialect.described + (f", {compression}" if compression else "")
-    source = Source(str(path), "csv", arguments, {}, digest, described, compression)
+    described = dialect.description + (f", {compression}" if compression else "")
+    source = DataSource(str(path), "csv", arguments, {}, digest, described, compression)
 
     def line_of(row: int) -> int:
         return csv_faults.line_of(path, compression, dialect, row)
@@ -74,14 +75,14 @@ def read_csv_table(
 
 
 def first_cells(
-    head: bytes, name: str, *, complete: bool, wanted: str = ""
+    head: bytes, name: str, *, complete: bool, required_column: str = ""
 ) -> dict[str, list[str]]:
     """Every column's first values as text, from the first bytes of the file.
 
     Raises:
         UnusableError: whatever makes it no table.
     """
-    dialect = sniff(head, name, complete=complete, wanted=wanted)
+    dialect = sniff_dialect(head, name, complete=complete, required_column=required_column)
     shift = 1 if dialect.extra == "names" else 0
     return {
         column: [row[i + shift] for row in dialect.rows if i + shift < len(row)]
@@ -93,9 +94,11 @@ def check_header(dialect: Dialect, name: str) -> None:
     """See that no two columns have the same name; raises UnusableError."""
     for cell, times in Counter(dialect.header).items():
         if times > 1 and cell:
-            places = [str(i + 1) for i, other in enumerate(dialect.header) if other == cell]
+            positions = [
+                str(i + 1) for i, other_cell in enumerate(dialect.header) if other_cell == cell
+            ]
             raise UnusableError(
-                f"{times} columns are called “{cell}” (columns {' and '.join(places)})",
+                f"{times} columns are called “{cell}” (columns {' and '.join(positions)})",
                 where=f"{name}, line {dialect.skip + 1}",
                 cure="give every column a name of its own",
             )
@@ -159,15 +162,15 @@ def settle_types(
         UnusableError: a column that a person called numbers holds too many words.
     """
     findings = []
-    again = False
+    must_read_again = False
     strays: dict[str, list[str]] = {}
     for column, dtype in zip(map(str, table.columns), table.dtypes, strict=True):
         if column in arguments["dtype"] or dtype.kind in "biufc":
             if dtype.kind == "b":
                 arguments["dtype"][column] = "str"
-                again = True
+                must_read_again = True
             continue
-        again = True
+        must_read_again = True
         values = table[column].dropna()
         values = values[values.map(lambda value: isinstance(value, str))]
         decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
@@ -175,15 +178,15 @@ def settle_types(
         # " NA " with blanks around it is missing too, but pandas takes it for text.
         texts = [text for text in odd if not is_missing(text)]
         count = int(values.isin(texts).sum())
-        few = len(odd) > 0 and few_strays(values[values.isin(texts)], len(table))
-        if kinds.get(column) == "number" and not few:
+        has_few_strays = len(odd) > 0 and few_strays(values[values.isin(texts)], len(table))
+        if kinds.get(column) == "number" and not has_few_strays:
             raise UnusableError(
                 f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
                 f" {count:,} values are like it",
                 where=f"{name}, column {column}",
                 cure="let the column be a category",
             )
-        if not few:
+        if not has_few_strays:
             arguments["dtype"][column] = "str"
             continue
         strays[column] = odd
@@ -193,7 +196,7 @@ def settle_types(
         arguments["na_values"] = {
             column: [*arguments["na_values"], *strays.get(column, ())] for column in table.columns
         }
-    return findings if again else None
+    return findings if must_read_again else None
 
 
 def few_strays(odd: pd.Series, rows: int) -> bool:
@@ -204,28 +207,30 @@ def few_strays(odd: pd.Series, rows: int) -> bool:
 def stray_finding(column: str, count: int, texts: list[str]) -> Finding:
     """What is said of texts in a column of numbers, which count as missing."""
     # One pair of quotes a value, so that they can be told apart and left out.
-    some = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
+    examples = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
     values = (
         "1 value that is no number counts"
         if count == 1
         else (f"{count:,} values that are no numbers count")
     )
-    return Finding(f"In column “{column}”, {values} as missing ({some}).", column)
+    return Finding(f"In column “{column}”, {values} as missing ({examples}).", column)
 
 
 def _refuse_infinity(table: pd.DataFrame, path: Path, compression: str, dialect: Dialect) -> None:
-    numbers = in_blocks(table, number_names(table))
-    endless = [name for some, matrix in numbers if np.isinf(matrix).any() for name in some]
+    numbers = column_blocks(table, number_names(table))
+    endless = [
+        name for block_names, matrix in numbers if np.isinf(matrix).any() for name in block_names
+    ]
     for column in endless:
         if not np.isinf(table[column].to_numpy()).any():
             continue
-        place = list(table.columns).index(column) + (dialect.extra == "names")
+        position = list(table.columns).index(column) + (dialect.extra == "names")
 
         def is_endless(cell: str) -> bool:
             text = cell.replace(dialect.decimal, ".")
             return is_number(text) and np.isinf(float(text))
 
-        line, _ = csv_faults.find_cell(path, compression, dialect, place, is_endless)
+        line, _ = csv_faults.find_cell(path, compression, dialect, position, is_endless)
         raise UnusableError(
             "the value is infinite",
             where=f"{path.name}, line {line}, column {column}",

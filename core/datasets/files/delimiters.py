@@ -21,7 +21,7 @@ _Scored = tuple[float, str, list[list[str]]]  # a score, the delimiter, its rows
 
 
 def delimiter_of(
-    lines: list[str], quote: str, name: str, wanted: str
+    lines: list[str], quote: str, name: str, required_column: str
 ) -> tuple[str, list[list[str]]]:
     """The delimiter under which most rows have the same number of cells, two or more.
 
@@ -37,15 +37,15 @@ def delimiter_of(
         # A first row as wide as the others (or one short: row names) speaks for the delimiter.
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
-        asked = bool(wanted) and wanted in named
-        if not asked and _is_prose(lines, rows, delimiter, share, fits):
+        has_required = bool(required_column) and required_column in named
+        if not has_required and _is_prose(lines, rows, delimiter, share, fits):
             continue
-        score = round(share, 2) + fits + 3 * asked
-        found = (score, delimiter, rows)
-        if best is None or score > best[0] or _clearer(found, best):
-            best = found
+        score = round(share, 2) + fits + 3 * has_required
+        candidate = (score, delimiter, rows)
+        if best is None or score > best[0] or _is_clearer(candidate, best):
+            best = candidate
     first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
-    if best is None or (wanted and first == wanted and best[0] < 3):
+    if best is None or (required_column and first == required_column and best[0] < 3):
         return ONE_COLUMN, _one_column(lines, quote, name)
     return best[1], best[2]
 
@@ -120,14 +120,14 @@ def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
         )
 
 
-def _clearer(found: _Scored, best: _Scored) -> bool:
+def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
     """Whether blanks divide better than commas: these all stand inside of numbers such as 0,5.
 
     Dates with blanks and commas between them look so too.
     """
-    if found[0] != best[0] or (found[1], best[1]) != (" ", ","):
+    if candidate[0] != best[0] or (candidate[1], best[1]) != (" ", ","):
         return False
-    with_commas = [cell for row in found[2] for cell in row if "," in cell]
+    with_commas = [cell for row in candidate[2] for cell in row if "," in cell]
     decimal = all(COMMA_NUMBER.fullmatch(cell) for cell in with_commas)
     return decimal and not _has_dates(best[2])
 

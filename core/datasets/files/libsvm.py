@@ -12,12 +12,14 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from core.datasets.dataset import Column, Dataset, Finding, Source
+from core.datasets.dataset import Column, Dataset, DataSource
 from core.datasets.files import libsvm_faults
+from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
 from core.datasets.files.numbered_columns import NumberedColumns
-from core.datasets.files.opening import GuardedFile, fingerprint, open_bytes
-from core.datasets.raw_table import Choices
-from core.datasets.understanding.table import settle_target_like
+from core.datasets.finding import Finding
+from core.datasets.raw_table import DataOptions
+from core.datasets.task import Task
+from core.datasets.understanding.feature_table import settle_target_like
 from core.datasets.understanding.target import settle_target, target_findings
 from core.errors import UnusableError
 
@@ -55,14 +57,14 @@ def read_rows(
             with io.BufferedReader(guarded, 2**18) as file:
                 loaded = load_svmlight_file(file, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
-            raise libsvm_faults.explained(error, path, compression) from None
+            raise libsvm_faults.load_error(error, path, compression) from None
         digest = print_of_file.result()
     matrix, target = loaded[0], loaded[1]
     if has_queries and len(loaded[2]) != len(target):
         raise libsvm_faults.without_query(path, compression)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
-    if matrix.shape[1] > libsvm_faults.MOST_FEATURES + 1 or not np.isfinite(matrix.data).all():
+    if matrix.shape[1] > libsvm_faults.MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
         libsvm_faults.check_lines(path, compression)
     if zero_based is None:
         zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
@@ -93,7 +95,7 @@ def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str)
         )
 
 
-def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: Choices) -> Dataset:
+def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptions) -> Dataset:
     """The dataset of a LIBSVM file.
 
     Raises:
@@ -106,31 +108,31 @@ def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: Choices) 
             where=path.name,
             cure="leave target, roles and kinds alone, or save it as CSV",
         )
-    known = np.isfinite(rows.target)
+    has_target = np.isfinite(rows.target)
     if np.isinf(rows.target).any():
         libsvm_faults.check_lines(path, compression)
     if rows.matrix.shape[1] == 0:
         raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
-    if choices.task == "topics":
+    if not Task(choices.task).has_target:
         return _counted_documents(rows, path, compression)
     values, settled, classes = settle_target(
-        pd.Series(rows.target[known]), choices.task, f"{path.name}, target"
+        pd.Series(rows.target[has_target]), choices.task, f"{path.name}, target"
     )
-    set_aside = int(len(known) - known.sum())
+    set_aside = int(len(has_target) - has_target.sum())
     return Dataset(
         name=path.name,
-        source=_source(rows, path, compression),
-        columns=NumberedColumns(_filled(rows.matrix), _target_column(values)),
+        source=_data_source(rows, path, compression),
+        columns=NumberedColumns(_filled_columns(rows.matrix), _target_column(values)),
         table=None,
-        matrix=rows.matrix[known] if set_aside else rows.matrix,
+        matrix=rows.matrix[has_target] if set_aside else rows.matrix,
         target=values,
         task=settled,
         classes=classes,
-        row_groups=None if rows.queries is None else rows.queries[known],
+        row_groups=None if rows.queries is None else rows.queries[has_target],
         set_aside=set_aside,
         findings=(
             *target_findings(TARGET, values, settled, classes, bool(choices.task), set_aside),
-            *_unused(rows.matrix),
+            *_unused_findings(rows.matrix),
         ),
     )
 
@@ -140,12 +142,12 @@ def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Datase
     labels = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
     dataset = Dataset(
         name=path.name,
-        source=_source(rows, path, compression),
-        columns=NumberedColumns(_filled(rows.matrix), labels, "word"),
+        source=_data_source(rows, path, compression),
+        columns=NumberedColumns(_filled_columns(rows.matrix), labels, "word"),
         table=None,
         matrix=rows.matrix,
         target=np.zeros(len(rows.target)),
-        task="topics",
+        task=Task.TOPICS,
         row_groups=rows.queries,
         findings=(Finding("What stands in front of every row is left out."),),
     )
@@ -153,7 +155,7 @@ def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Datase
     return dataset
 
 
-def _source(rows: LibsvmRows, path: Path, compression: str) -> Source:
+def _data_source(rows: LibsvmRows, path: Path, compression: str) -> DataSource:
     arguments = {
         "n_features": int(rows.matrix.shape[1]),
         "zero_based": rows.zero_based,
@@ -162,10 +164,10 @@ def _source(rows: LibsvmRows, path: Path, compression: str) -> Source:
     counting = f"LIBSVM, indices from {0 if rows.zero_based else 1}"
     words = [counting, "row groups (qid)" if rows.queries is not None else "", compression]
     described = ", ".join(word for word in words if word)
-    return Source(str(path), "libsvm", {}, arguments, rows.digest, described, compression)
+    return DataSource(str(path), "libsvm", {}, arguments, rows.digest, described, compression)
 
 
-def _filled(matrix: sparse.csr_matrix) -> np.ndarray:
+def _filled_columns(matrix: sparse.csr_matrix) -> np.ndarray:
     return np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
 
 
@@ -173,8 +175,8 @@ def _target_column(values: np.ndarray) -> Column:
     return Column(TARGET, "target", "number", 0, len(np.unique(values)))
 
 
-def _unused(matrix: sparse.csr_matrix) -> list[Finding]:
-    empty = int(np.sum(~_filled(matrix)))
+def _unused_findings(matrix: sparse.csr_matrix) -> list[Finding]:
+    empty = int(np.sum(~_filled_columns(matrix)))
     if not empty:
         return []
     words = "1 feature is" if empty == 1 else f"{empty:,} features are"
@@ -206,20 +208,20 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
     matrix = _with_width(matrix, width)
     if width > train.matrix.shape[1]:
         train = _widened(train, width)
-    if train.task == "topics":
-        known, values = np.ones(len(rows.target), dtype=bool), np.zeros(len(rows.target))
+    if not train.task.has_target:
+        has_target, values = np.ones(len(rows.target), dtype=bool), np.zeros(len(rows.target))
     else:
-        known = np.isfinite(rows.target)
-        values, _, _ = settle_target_like(train, pd.Series(rows.target[known]), path.name)
+        has_target = np.isfinite(rows.target)
+        values, _, _ = settle_target_like(train, pd.Series(rows.target[has_target]), path.name)
     test = replace(
         train,
         name=path.name,
-        source=_source(replace(rows, matrix=matrix), path, compression),
-        matrix=matrix[known],
+        source=_data_source(replace(rows, matrix=matrix), path, compression),
+        matrix=matrix[has_target],
         target=values,
-        row_groups=None if rows.queries is None else rows.queries[known],
+        row_groups=None if rows.queries is None else rows.queries[has_target],
         units=None,
-        set_aside=int(len(known) - known.sum()),
+        set_aside=int(len(has_target) - has_target.sum()),
         findings=(),
     )
     return replace(train, test=test)
@@ -229,6 +231,6 @@ def _widened(train: Dataset, width: int) -> Dataset:
     assert train.matrix is not None
     matrix = _with_width(train.matrix, width)
     source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
-    called = "word" if train.task == "topics" else "feature"
-    columns = NumberedColumns(_filled(matrix), train.columns[-1], called)
+    noun = "feature" if train.task.has_target else "word"
+    columns = NumberedColumns(_filled_columns(matrix), train.columns[-1], noun)
     return replace(train, matrix=matrix, source=source, columns=columns)

@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.datasets.files.opening import GuardedFile, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, open_bytes
 from core.errors import UnusableError
 
 # Some structures have an entry for every feature, used or not: a slip in one index must not take
 # all memory. The widest public files of text have some three million.
-MOST_FEATURES = 5_000_000
+MAX_FEATURES = 5_000_000
 
 _TOKEN = re.compile(r"\S+")
 
 
-def _lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+def _token_lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
     """Each line that holds something: its number, and (position from 1, token) of its words."""
     raw = GuardedFile(open_bytes(path, compression), path.name, wide=False)
     with io.BufferedReader(raw, 2**18) as file:
@@ -29,14 +29,14 @@ def _lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple[int, 
                 yield number, tokens
 
 
-def explained(error: Exception, path: Path, compression: str) -> UnusableError:
+def load_error(error: Exception, path: Path, compression: str) -> UnusableError:
     """The place of what the loader stumbled over."""
     if isinstance(error, UnusableError):
         return error
     try:
         check_lines(path, compression)
-    except UnusableError as found:
-        return found
+    except UnusableError as fault:
+        return fault
     reason = str(error).strip().rstrip(".")
     return UnusableError(
         f"the file cannot be read as LIBSVM ({reason})",
@@ -51,21 +51,21 @@ def check_lines(path: Path, compression: str) -> None:
     Raises:
         UnusableError: with line and position of the first that is wrong.
     """
-    for number, tokens in _lines(path, compression):
+    for number, tokens in _token_lines(path, compression):
         where = f"{path.name}, line {number}, column "
         _check_label(tokens[0], where)
-        before = -1
+        previous_index = -1
         for position, token in tokens[1:]:
             if token.startswith("qid:"):
                 continue
             index = _check_pair(token, f"{where}{position}")
-            if index <= before:
+            if index <= previous_index:
                 raise UnusableError(
-                    f"index {index} comes after index {before}",
+                    f"index {index} comes after index {previous_index}",
                     where=f"{where}{position}",
                     cure="sort the indices of each row, each one once",
                 )
-            before = index
+            previous_index = index
 
 
 def _check_label(token: tuple[int, str], where: str) -> None:
@@ -76,7 +76,7 @@ def _check_label(token: tuple[int, str], where: str) -> None:
             where=f"{where}{position}",
             cure="give each row one label",
         )
-    value = _number(text)
+    value = _parse_number(text)
     if value is None or math.isinf(value):
         raise UnusableError(
             f"the label “{text[:30]}” is {'infinite' if value else 'no number'}",
@@ -87,31 +87,32 @@ def _check_label(token: tuple[int, str], where: str) -> None:
 
 def _check_pair(token: str, where: str) -> int:
     """The pair's index, if the pair is sound."""
-    left, colon, right = token.partition(":")
-    if not colon or not re.fullmatch(r"[+-]?\d+", left) or _number(right) is None:
+    index_text, colon, value_text = token.partition(":")
+    if not colon or not re.fullmatch(r"[+-]?\d+", index_text) or _parse_number(value_text) is None:
         raise UnusableError(
             f"“{token[:30]}” is no pair of index and value",
             where=where,
             cure="write it like 3:0.5",
         )
-    if int(left) < 0:
-        raise UnusableError(f"the index {left} is negative", where=where, cure="count from 1")
-    if int(left) > MOST_FEATURES:
+    if int(index_text) < 0:
+        raise UnusableError(f"the index {index_text} is negative", where=where, cure="count from 1")
+    if int(index_text) > MAX_FEATURES:
         raise UnusableError(
-            f"the index {left} is too large",
+            f"the index {index_text} is too large",
             where=where,
-            cure=f"number the features from 1 to {MOST_FEATURES:,} at most",
+            cure=f"number the features from 1 to {MAX_FEATURES:,} at most",
         )
-    if not math.isfinite(float(right)):
+    if not math.isfinite(float(value_text)):
         raise UnusableError(
-            f"the value {right} is {'no number' if right.lower() == 'nan' else 'infinite'}",
+            f"the value {value_text} is "
+            f"{'no number' if value_text.lower() == 'nan' else 'infinite'}",
             where=where,
             cure="give a finite number, or leave the pair out",
         )
-    return int(left)
+    return int(index_text)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -121,7 +122,7 @@ def _number(text: str) -> float | None:
 def without_query(path: Path, compression: str) -> UnusableError:
     """The error for the first row that has no qid, or two of them, where others have one."""
     line = 0
-    for line, tokens in _lines(path, compression):  # noqa: B007
+    for line, tokens in _token_lines(path, compression):  # noqa: B007
         if sum(token.startswith("qid:") for _, token in tokens) != 1:
             break
     return UnusableError(
@@ -133,7 +134,7 @@ def without_query(path: Path, compression: str) -> UnusableError:
 
 def find_zero(path: Path, compression: str) -> tuple[int, int]:
     """Line and position of the first index 0."""
-    for number, tokens in _lines(path, compression):
+    for number, tokens in _token_lines(path, compression):
         for position, token in tokens[1:]:
             if re.match(r"[+-]?0+:", token):
                 return number, position

@@ -29,7 +29,7 @@ class NumberedColumns(Sequence[Column]):
         self.called = called
 
     @cached_property
-    def _made(self) -> tuple[Column, ...]:
+    def _all_columns(self) -> tuple[Column, ...]:
         features = [
             Column(
                 f"{self.called} {i + 1}", "feature", "number", note="" if used else "0 in every row"
@@ -42,10 +42,10 @@ class NumberedColumns(Sequence[Column]):
         return len(self._filled) + 1
 
     @overload
-    def __getitem__(self, place: int) -> Column: ...
+    def __getitem__(self, index: int) -> Column: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Column, ...]: ...
-    def __getitem__(self, place: int | slice) -> Column | tuple[Column, ...]:
-        if place in (-1, len(self._filled)):
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if index in (-1, len(self._filled)):
             return self._target
-        return self._made[place]
+        return self._all_columns[index]

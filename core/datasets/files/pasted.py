@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 from core.writing import write_whole
 
-MOST = 2**28  # letters
+MAX_LETTERS = 2**28  # letters
 _CURE = "copy the cells of a table, those of its header too"
 
 
@@ -26,11 +26,11 @@ def keep_pasted(text: str, folder: Path) -> Path:
     """
     lines = [line for line in text[: 2**16].splitlines() if line.strip()]
     if len(lines) < 2:
-        what = "there is no text" if not lines else "the text is one line, so no table"
-        raise UnusableError(what, where="clipboard", cure=_CURE)
-    if len(text) > MOST:
+        fault = "there is no text" if not lines else "the text is one line, so no table"
+        raise UnusableError(fault, where="clipboard", cure=_CURE)
+    if len(text) > MAX_LETTERS:
         raise UnusableError(
-            f"the text is longer than {MOST // 2**20} million letters",
+            f"the text is longer than {MAX_LETTERS // 2**20} million letters",
             where="clipboard",
             cure="save the table as a file and open that",
         )
@@ -44,7 +44,7 @@ def keep_pasted(text: str, folder: Path) -> Path:
         write_whole(path, data.decode("utf-8"))
         path.chmod(0o600)
     except OSError as error:
-        raise cannot_write("the pasted table", folder, error, cure="save it as a file") from None
+        raise write_error("the pasted table", folder, error, cure="save it as a file") from None
     return path
 
 

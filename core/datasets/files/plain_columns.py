@@ -28,15 +28,15 @@ def plain_columns(
     plain: dict[str, pd.Series] = {}
     for name in table.columns:
         values = table[name]
-        told = str(name).strip()
-        if told in text:
+        column_name = str(name).strip()
+        if column_name in text:
             words = values.astype(object).map(str, na_action="ignore")
-            plain[told] = words.mask(words.isin(list(missing))).infer_objects()
+            plain[column_name] = words.mask(words.isin(list(missing))).infer_objects()
             continue
         if values.dtype.kind == "m":
             values = values.dt.total_seconds()
         if not pd.api.types.is_numeric_dtype(values.dtype):
             values = pd.to_numeric(values.astype(object), errors="coerce")
-        whole = values.dtype.kind in "iu" and not values.isna().any()
-        plain[told] = values.astype("int64" if whole else "float64")
+        is_integer = values.dtype.kind in "iu" and not values.isna().any()
+        plain[column_name] = values.astype("int64" if is_integer else "float64")
     return pd.DataFrame(plain)

@@ -20,7 +20,13 @@ from core.datasets.files.delimiters import (
 )
 from core.errors import UnusableError
 
-IN_WORDS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
+DELIMITER_NAMES = {
+    ";": "semicolons",
+    "\t": "tabs",
+    "|": "vertical bars",
+    ",": "commas",
+    " ": "spaces",
+}
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
     *("-nan", "-NaN", "null", "Null", "NULL", "none", "None", "NONE", "?", "-", "--", ".", "NaT"),
@@ -79,32 +85,34 @@ class Dialect:
         shares = []
         for i in range(max(self.width, len(self.header)) + 1):
             cells = [row[i] for row in self.rows if i < len(row)]
-            given = [cell for cell in cells if not is_missing(cell)]
-            found = sum(is_number(cell, self.decimal, self.thousands) for cell in given)
-            shares.append(found / len(given) if given else 1.0)
+            present_cells = [cell for cell in cells if not is_missing(cell)]
+            number_count = sum(
+                is_number(cell, self.decimal, self.thousands) for cell in present_cells
+            )
+            shares.append(number_count / len(present_cells) if present_cells else 1.0)
         return shares
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
-        between = IN_WORDS.get(self.delimiter)
-        parts = [f"{between} between columns" if between else "one column", *self.said_of_rows]
+        between = DELIMITER_NAMES.get(self.delimiter)
+        phrases = [f"{between} between columns" if between else "one column", *self.row_phrases]
         names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
         names["cp1252"] = "Windows-1252"
-        return ", ".join([*parts, names.get(self.encoding, self.encoding)])
+        return ", ".join([*phrases, names.get(self.encoding, self.encoding)])
 
     @property
-    def said_of_rows(self) -> list[str]:
+    def row_phrases(self) -> list[str]:
         """The same of what sheets have too: decimal sign, header, lines above."""
-        parts = ["decimal commas"] if self.decimal == "," else []
-        parts.append("a header" if self.header else "no header")
+        phrases = ["decimal commas"] if self.decimal == "," else []
+        phrases.append("a header" if self.header else "no header")
         if self.skip:
             lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
-            parts.append(f"{lines} above the table left out")
-        return parts
+            phrases.append(f"{lines} above the table left out")
+        return phrases
 
 
-def decode(head: bytes) -> tuple[str, str]:
+def decode_head(head: bytes) -> tuple[str, str]:
     """The encoding's name and the head as text; a letter cut at the end is left out.
 
     Latin-1 is Windows-1252 without the letters and quotes at 0x80 to 0x9F, so that it is taken only
@@ -146,41 +154,41 @@ def looks_like_libsvm(text: str) -> bool:
     return hits > clocks and 2 * hits >= lines
 
 
-def sniff(head: bytes, name: str, *, complete: bool, wanted: str = "") -> Dialect:
+def sniff_dialect(head: bytes, name: str, *, complete: bool, required_column: str = "") -> Dialect:
     """The dialect of a text table.
 
     Args:
         head: the file's first bytes.
         name: the file's name, for errors.
         complete: whether the head is the whole file; otherwise its last line is cut and left out.
-        wanted: a column that must be there: of several delimiters, the one that gives it.
+        required_column: a column that must be there: of several delimiters, the one that gives it.
 
     A table of one column is one of texts at best; whoever needs more columns says so.
 
     Raises:
         UnusableError: an open quote, no row, or nothing below the header.
     """
-    return _sniffed(head, name, complete, wanted)
+    return _cached_dialect(head, name, complete, required_column)
 
 
 @lru_cache(maxsize=2)  # reading a file asks several times; `forget` lets the cells go
-def _sniffed(head: bytes, name: str, complete: bool, wanted: str) -> Dialect:
-    encoding, text = decode(head)
+def _cached_dialect(head: bytes, name: str, complete: bool, required_column: str) -> Dialect:
+    encoding, text = decode_head(head)
     # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
     lines = list(io.StringIO(text, newline=""))
     if not complete:
         lines = lines[:-1]
-    told = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
-    quote = _quote_of(lines[told:])
-    delimiter, table = delimiter_of(lines[told:], quote, name, wanted)
-    skip = told + _lines_above(lines[told:], delimiter, table, quote)
+    sep_line_count = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
+    quote = _quote_of(lines[sep_line_count:])
+    delimiter, table = delimiter_of(lines[sep_line_count:], quote, name, required_column)
+    skip = sep_line_count + _lines_above(lines[sep_line_count:], delimiter, table, quote)
     above, lines = lines[:skip], lines[skip:]
-    if skip > told:
-        delimiter, table = delimiter_of(lines, quote, name, wanted)
+    if skip > sep_line_count:
+        delimiter, table = delimiter_of(lines, quote, name, required_column)
     _check_above(above, delimiter, quote, name)
     width = _usual_width(table)
     header = header_of(table, width)
-    if wanted and wanted in (cell.strip() for cell in table[0]):
+    if required_column and required_column in (cell.strip() for cell in table[0]):
         header = tuple(table[0])
     rows = table[1:] if header else table
     if not rows:
@@ -202,9 +210,9 @@ def _sniffed(head: bytes, name: str, complete: bool, wanted: str) -> Dialect:
     )
 
 
-def forget() -> None:
+def clear_sniff_cache() -> None:
     """Let go of the files' beginnings that were looked at."""
-    _sniffed.cache_clear()
+    _cached_dialect.cache_clear()
 
 
 def _usual_width(table: list[list[str]]) -> int:
@@ -264,16 +272,16 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         return tuple(table[0])
     if all(numeric):
         return ()
-    seen = [{row[i] for row in below if i < len(row)} for i in range(len(first))]
+    column_values = [{row[i] for row in below if i < len(row)} for i in range(len(first))]
     for i, cell in enumerate(first):
-        values = [value for value in seen[i] if not is_missing(value)]
+        values = [value for value in column_values[i] if not is_missing(value)]
         numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
         if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
             return tuple(table[0])
     if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
-    again = sum(table[0][i] in seen[i] for i in range(len(first)))
-    return () if below and again > 0 else tuple(table[0])
+    repeat_count = sum(table[0][i] in column_values[i] for i in range(len(first)))
+    return () if below and repeat_count > 0 else tuple(table[0])
 
 
 def _is_sentence(cell: str) -> bool:
@@ -292,18 +300,18 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 def _is_padded(lines: list[str], delimiter: str) -> bool:
     start = "".join(lines[:200])
     # Names are told apart without the blanks in front: a header alone may have them.
-    return delimiter + " " in _first(lines) or start.count(delimiter + " ") > 0.5 * start.count(
-        delimiter
-    )
+    return delimiter + " " in _first_line(lines) or start.count(
+        delimiter + " "
+    ) > 0.5 * start.count(delimiter)
 
 
 def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:
     # The cells lack the blanks in front already, as pandas leaves them out where they are padded.
-    ahead = delimiter != " " and _first(lines).startswith(" ")
+    ahead = delimiter != " " and _first_line(lines).startswith(" ")
     return bool(header) and (ahead or any(cell != cell.strip() for cell in header))
 
 
-def _first(lines: list[str]) -> str:
+def _first_line(lines: list[str]) -> str:
     return next((line for line in lines if line.strip()), "")
 
 

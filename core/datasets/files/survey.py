@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.files.opening import GuardedFile, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, open_bytes
 from core.errors import UnusableError
 
 _BLOCK = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Survey:
+class FileSurvey:
     """What a pass through a file tells.
 
     Attributes:
@@ -27,7 +27,7 @@ class Survey:
     lines: int | None
 
 
-def survey(path: Path, quote: str) -> Survey:
+def survey_file(path: Path, quote: str) -> FileSurvey:
     """Look through a file that is not compressed.
 
     A parser that takes a path may share the file among its threads; what no table contains is then
@@ -42,44 +42,44 @@ def survey(path: Path, quote: str) -> Survey:
     """
     digest, sign, quoted = hashlib.sha256(), quote.encode(), False
 
-    def see(block: bytearray, size: int) -> None:
+    def note_quotes(block: bytearray, size: int) -> None:
         nonlocal quoted
         quoted = quoted or block.find(sign, 0, size) >= 0
 
     try:
-        _through(path, False, see, digest.update)
+        _pass_through(path, False, note_quotes, digest.update)
     except UnusableError:
-        _through(path, True, lambda *_: None, lambda _: None)  # tells the line
+        _pass_through(path, True, lambda *_: None, lambda _: None)  # tells the line
         raise
-    lines = _through(path, True, lambda *_: None, lambda _: None) if quoted else None
-    return Survey(digest.hexdigest(), lines)
+    lines = _pass_through(path, True, lambda *_: None, lambda _: None) if quoted else None
+    return FileSurvey(digest.hexdigest(), lines)
 
 
-def _through(
+def _pass_through(
     path: Path,
     counts: bool,
-    see: Callable[[bytearray, int], None],
-    beside: Callable[[memoryview], None],
+    on_block: Callable[[bytearray, int], None],
+    on_block_in_thread: Callable[[memoryview], None],
 ) -> int:
     """Go through a file; how many lines it has, where they are counted.
 
     Args:
         path: the file.
         counts: whether lines are counted.
-        see: takes every block, and how much of it is filled.
-        beside: takes the same in another thread.
+        on_block: takes every block, and how much of it is filled.
+        on_block_in_thread: takes the same in another thread.
     """
     blocks = (bytearray(_BLOCK), bytearray(_BLOCK))
     inner = open_bytes(path, "")
     with (
         GuardedFile(inner, path.name, wide=False, counts=counts) as file,
-        ThreadPoolExecutor(1) as other,
+        ThreadPoolExecutor(1) as executor,
     ):
-        before, at = other.submit(beside, memoryview(b"")), 0
-        while size := file.readinto(blocks[at]):
-            see(blocks[at], size)
-            before.result()  # then the other block is free again
-            before = other.submit(beside, memoryview(blocks[at])[:size])
-            at = 1 - at
-        before.result()
+        pending, block_index = executor.submit(on_block_in_thread, memoryview(b"")), 0
+        while size := file.readinto(blocks[block_index]):
+            on_block(blocks[block_index], size)
+            pending.result()  # then the other block is free again
+            pending = executor.submit(on_block_in_thread, memoryview(blocks[block_index])[:size])
+            block_index = 1 - block_index
+        pending.result()
         return file.lines

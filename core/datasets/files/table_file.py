@@ -9,19 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from core.datasets.files.addresses import divided
+from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.arff_table import ArffFile, looks_like_arff
 from core.datasets.files.columnar_table import ColumnarFile
 from core.datasets.files.csv_table import first_cells, read_csv_table
-from core.datasets.files.opening import (
+from core.datasets.files.file_bytes import (
     HEAD_BYTES,
     check_path,
     compression_of,
     file_faults,
     read_head,
 )
-from core.datasets.files.sniffing import MISSING, decode, looks_like_libsvm
-from core.datasets.files.spreadsheets.table import SheetFile
+from core.datasets.files.sniffing import MISSING, decode_head, looks_like_libsvm
+from core.datasets.files.spreadsheets.sheet_table import SheetFile
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
@@ -37,11 +37,11 @@ class TableFile(Protocol):
     def path(self) -> Path:
         """The file."""
 
-    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text; raises UnusableError where it is no table."""
 
     def read(
-        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table; raises UnusableError with the place of whatever makes it none."""
 
@@ -63,7 +63,7 @@ class TextFile:
     @cached_property
     def is_libsvm(self) -> bool:
         """Whether its lines are LIBSVM's."""
-        text = decode(self.head)[1]
+        text = decode_head(self.head)[1]
         if looks_like_libsvm(text):
             return True
         named = any(suffix in _LIBSVM_ENDINGS for suffix in self.path.suffixes)
@@ -73,23 +73,25 @@ class TextFile:
     def _complete(self) -> bool:
         return len(self.head) < HEAD_BYTES
 
-    def first_cells(self, wanted: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text.
 
         Raises:
             UnusableError: whatever makes it no table.
         """
-        return first_cells(self.head, self.path.name, complete=self._complete, wanted=wanted)
+        return first_cells(
+            self.head, self.path.name, complete=self._complete, required_column=required_column
+        )
 
     def read(
-        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, wanted: str = ""
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table of a CSV file.
 
         Args:
             kinds: {column: kind} where a person or the training file has decided.
             missing: what stands for nothing; among words, "." and "none" are words.
-            wanted: a column that must be there, if any: it decides between delimiters.
+            required_column: a column that must be there, if any: it decides between delimiters.
 
         Raises:
             UnusableError: whatever makes it no table, with line and column.
@@ -101,7 +103,7 @@ class TextFile:
             complete=self._complete,
             kinds=kinds,
             missing=missing,
-            wanted=wanted,
+            required_column=required_column,
         )
 
 
@@ -111,7 +113,7 @@ def open_table(file: str) -> TableFile:
     Raises:
         UnusableError: there is no such file, or it is of a kind that is no table.
     """
-    name, sheet = divided(file)
+    name, sheet = split_sheet_address(file)
     path = check_path(name)
     with file_faults(path.name), path.open("rb") as stream:
         start = stream.read(16)
@@ -122,7 +124,7 @@ def open_table(file: str) -> TableFile:
         return SheetFile(path, kind, sheet)
     compression = compression_of(path)
     head = read_head(path, compression)
-    if looks_like_arff(decode(head[: 2**16])[1]):
+    if looks_like_arff(decode_head(head[: 2**16])[1]):
         return ArffFile(path, compression, head)
     return TextFile(path, compression, head)
 
@@ -138,10 +140,10 @@ def _workbook_kind(path: Path) -> str:
             names = set(archive.namelist())
             if "[Content_Types].xml" in names or any(n.startswith("xl/") for n in names):
                 if any(name.startswith("xl/") and name.endswith(".bin") for name in names):
-                    what = "a binary Excel workbook (.xlsb)"
+                    description = "a binary Excel workbook (.xlsb)"
                     cure = "save it as .xlsx in the spreadsheet program"
                     if "xl/workbook.bin" in names:
-                        raise UnusableError(f"this is {what}", where=path.name, cure=cure)
+                        raise UnusableError(f"this is {description}", where=path.name, cure=cure)
                 if any(name.startswith("xl/") for name in names):
                     return "xlsx"
                 raise _other_document(path)

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.datasets.dataset import Dataset, Source, Task
+from core.datasets.dataset import Dataset, DataSource
 from core.datasets.files.delimiters import SAMPLE_ROWS
-from core.datasets.raw_table import NO_CHOICES, Choices, RawTable
-from core.datasets.samples.molecules import molecules_table
+from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
+from core.datasets.samples.generated_molecules import molecules_table
+from core.datasets.samples.generated_tables import clinic_table, groups_table, prices_table
+from core.datasets.samples.generated_tags import tags_table
 from core.datasets.samples.reviews import reviews_table
-from core.datasets.samples.tables import clinic_table, groups_table, prices_table
-from core.datasets.samples.tags import tags_table
 from core.datasets.samples.texts import texts_table
-from core.datasets.understanding.assembling import assemble, roles_of_rows
-from core.datasets.understanding.recognition import confirmed, recognize
+from core.datasets.task import Task
+from core.datasets.understanding.dataset_from_table import assemble, roles_of_rows
+from core.datasets.understanding.recognition import detect_layout, matches_layout
 
 
 @dataclass(frozen=True)
@@ -41,27 +42,27 @@ class Sample:
     target: str
     table: Callable[[], pd.DataFrame]
 
-    def read(self, choices: Choices = NO_CHOICES) -> Dataset:
+    def read(self, choices: DataOptions = NO_CHOICES) -> Dataset:
         """The sample as a dataset, with a person's choices where there are any."""
         table = self.table()
         lines = table.to_csv(index=False).encode()
-        source = Source("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
+        source = DataSource("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
         target = choices.target or self.target
         task = choices.task or (self.task if target == self.target else "")
         choices = replace(choices, target=target, task=task)
         head = table.head(SAMPLE_ROWS)
         cells = {str(c): head[c].dropna().astype(str).tolist() for c in table.columns}
-        shape = recognize(cells, target, task, choices.roles)
-        if shape is not None and not confirmed(shape, table):
+        shape = detect_layout(cells, target, task, choices.roles)
+        if shape is not None and not matches_layout(shape, table):
             shape = None
-        read = RawTable(self.name, table, source, line_of=lambda row: row + 2)
-        return assemble(read, shape, choices if shape else roles_of_rows(cells, choices))
+        raw_table = RawTable(self.name, table, source, line_of=lambda row: row + 2)
+        return assemble(raw_table, shape, choices if shape else roles_of_rows(cells, choices))
 
 
 def _bundled(name: str) -> Callable[[], pd.DataFrame]:
     """A maker of scikit-learn's table; classes get their names."""
 
-    def make() -> pd.DataFrame:
+    def make_table() -> pd.DataFrame:
         from sklearn import datasets
 
         bunch = getattr(datasets, f"load_{name}")(as_frame=True)
@@ -73,7 +74,7 @@ def _bundled(name: str) -> Callable[[], pd.DataFrame]:
             table["target"] = pd.Series([words[code] for code in table["target"]], dtype="str")
         return table
 
-    return make
+    return make_table
 
 
 SAMPLES: dict[str, Sample] = {
@@ -84,7 +85,7 @@ SAMPLES: dict[str, Sample] = {
             "Useful and useless groups",
             "400 made-up people in two classes. Blood and lifestyle values matter, four groups of"
             " noise do not: watch the penalties find out.",
-            "binary",
+            Task.BINARY,
             "ill",
             groups_table,
         ),
@@ -93,7 +94,7 @@ SAMPLES: dict[str, Sample] = {
             "Breast cancer",
             "569 tumours, benign or malignant, by 30 measurements of cell nuclei in three groups:"
             " mean, error and worst.",
-            "binary",
+            Task.BINARY,
             "target",
             _bundled("breast_cancer"),
         ),
@@ -101,7 +102,7 @@ SAMPLES: dict[str, Sample] = {
             "iris",
             "Iris flowers",
             "150 flowers of three species by four lengths. Small and quick.",
-            "multiclass",
+            Task.MULTICLASS,
             "target",
             _bundled("iris"),
         ),
@@ -109,7 +110,7 @@ SAMPLES: dict[str, Sample] = {
             "wine",
             "Wines",
             "178 wines from three growers by 13 chemical values.",
-            "multiclass",
+            Task.MULTICLASS,
             "target",
             _bundled("wine"),
         ),
@@ -118,7 +119,7 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits",
             "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws more"
             " of them.",
-            "multiclass",
+            Task.MULTICLASS,
             "target",
             _bundled("digits"),
         ),
@@ -126,7 +127,7 @@ SAMPLES: dict[str, Sample] = {
             "diabetes",
             "Diabetes",
             "442 patients; how far the disease went in a year, by ten values.",
-            "regression",
+            Task.REGRESSION,
             "target",
             _bundled("diabetes"),
         ),
@@ -135,7 +136,7 @@ SAMPLES: dict[str, Sample] = {
             "A clinic's raw table",
             "600 made-up visits with categories, dates, yes and no, and missing values: will the"
             " patient come back?",
-            "binary",
+            Task.BINARY,
             "came_back",
             clinic_table,
         ),
@@ -143,7 +144,7 @@ SAMPLES: dict[str, Sample] = {
             "prices",
             "Flat prices",
             "500 made-up flats; the price by size, place and thirty values of no use.",
-            "regression",
+            Task.REGRESSION,
             "price",
             prices_table,
         ),
@@ -152,7 +153,7 @@ SAMPLES: dict[str, Sample] = {
             "Reviews",
             "500 made-up reviews with what was bought and its price: which words tell who buys"
             " again?",
-            "binary",
+            Task.BINARY,
             "buys_again",
             reviews_table,
         ),
@@ -161,7 +162,7 @@ SAMPLES: dict[str, Sample] = {
             "Parts of speech",
             "300 made-up sentences, a tag for every word. Two columns are noise: give every column"
             " its own penalty and see.",
-            "sequence",
+            Task.SEQUENCE,
             "tag",
             tags_table,
         ),
@@ -169,7 +170,7 @@ SAMPLES: dict[str, Sample] = {
             "molecules",
             "Folded molecules",
             "60 made-up RNA molecules with their base pairs: learn how letters fold.",
-            "structure",
+            Task.STRUCTURE,
             "structure",
             molecules_table,
         ),
@@ -178,7 +179,7 @@ SAMPLES: dict[str, Sample] = {
             "Short texts",
             "400 made-up texts about ten subjects, most of them about one or two: which words"
             " belong together?",
-            "topics",
+            Task.TOPICS,
             "",
             texts_table,
         ),

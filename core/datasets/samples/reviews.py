@@ -36,11 +36,11 @@ def reviews_table() -> pd.DataFrame:
             kind = content if rng.random() < 0.9 else not content
             denied = rng.random() < 1 / 6
             word = str(rng.choice(praise if kind != denied else blame))
-            thing = str(rng.choice(_THINGS[bought].split()))
+            aspect = str(rng.choice(_THINGS[bought].split()))
             form = str(rng.choice(_FORMS[:2] if denied else _FORMS))
-            sentences.append(form.format(thing=thing, word=f"never {word}" if denied else word))
-        again = content if rng.random() < 14 / 15 else not content
+            sentences.append(form.format(thing=aspect, word=f"never {word}" if denied else word))
+        buys_again = content if rng.random() < 14 / 15 else not content
         price = round(float(rng.lognormal(3.0, 0.4)), 2)
-        rows.append((bought, price, " ".join(sentences), "yes" if again else "no"))
+        rows.append((bought, price, " ".join(sentences), "yes" if buys_again else "no"))
     table = pd.DataFrame(rows, columns=["bought", "price", "review", "buys_again"])
     return table.astype(dict.fromkeys(("bought", "review", "buys_again"), "str"))

@@ -89,31 +89,31 @@ _SLOTS = ("thing", "doing", "kind")
 def texts_table() -> pd.DataFrame:
     """400 texts of 8 to 20 sentences, numbered."""
     rng = np.random.default_rng(20170118)
-    subjects = [_words(lists) for lists in SUBJECTS.values()]
-    everyday = _words(EVERYDAY)
+    subjects = [_weighted_words(lists) for lists in SUBJECTS.values()]
+    everyday = _weighted_words(EVERYDAY)
     rows = []
     for number in range(1, TEXTS + 1):
         theta = rng.dirichlet(np.full(len(subjects), MIXING))
         forms = rng.integers(len(_FORMS), size=rng.integers(*_SENTENCES, endpoint=True))
         template = " ".join(_FORMS[form] for form in forms)
 
-        def word(slot: re.Match[str], theta: np.ndarray = theta) -> str:
-            own = everyday
+        def draw_word(slot: re.Match[str], theta: np.ndarray = theta) -> str:
+            vocabulary = everyday
             if rng.random() >= _EVERYDAY:
-                own = subjects[rng.choice(len(subjects), p=theta)]
-            words, shares = own[slot[1]]
+                vocabulary = subjects[rng.choice(len(subjects), p=theta)]
+            words, shares = vocabulary[slot[1]]
             return str(rng.choice(words, p=shares))
 
-        text = re.sub(r"\{(\w+)\}", word, template)
+        text = re.sub(r"\{(\w+)\}", draw_word, template)
         rows.append((number, re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)))
     return pd.DataFrame(rows, columns=["id", "text"]).astype({"text": "str"})
 
 
-def _words(lists: tuple[str, str, str]) -> dict[str, tuple[list[str], np.ndarray]]:
+def _weighted_words(lists: tuple[str, str, str]) -> dict[str, tuple[list[str], np.ndarray]]:
     """The words of every slot, and how likely each is: in proportion to 1/(its place + 2)."""
-    found = {}
+    by_slot = {}
     for slot, words in zip(_SLOTS, lists, strict=True):
-        own = words.split()
-        weights = 1.0 / (np.arange(len(own)) + 3.0)
-        found[slot] = (own, weights / weights.sum())
-    return found
+        slot_words = words.split()
+        weights = 1.0 / (np.arange(len(slot_words)) + 3.0)
+        by_slot[slot] = (slot_words, weights / weights.sum())
+    return by_slot

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import unknown_column
-from core.datasets.dataset import Dataset, Finding, Proposal
+from core.datasets.dataset import Dataset
 from core.datasets.dates import date_format
-from core.datasets.splits.units import ITEMS
+from core.datasets.finding import Finding, SuggestedChange
 from core.errors import UnusableError
 
 
@@ -35,26 +35,26 @@ def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
         )
     if len(table) > dataset.rows:
         table = table[table[dataset.target_name].notna()]
-    times = _points(table[column], where)
-    known = times[np.isfinite(times)]
-    if len(known) < 2 or known.min() == known.max():
+    times = _time_points(table[column], where)
+    known_times = times[np.isfinite(times)]
+    if len(known_times) < 2 or known_times.min() == known_times.max():
         raise UnusableError(
             "there are no two different times", where=where, cure="choose another column"
         )
-    word = ITEMS.get(dataset.task, "row") + "s"
-    said = (
+    word = dataset.task.items
+    sentence = (
         f"The latest {word} by “{column}” test the result, earlier ones train; validation rows are"
         f" drawn at random among those. What belongs together with {word} of the test is left out"
         " of training."
     )
-    if missing := len(times) - len(known):
-        said += f" Rows without a time ({missing:,}) train."
-    offer = Proposal(f"Test on {word} drawn at random", "", fields={"latest": ""})
-    finding = Finding(said, column, proposal=offer)
+    if missing := len(times) - len(known_times):
+        sentence += f" Rows without a time ({missing:,}) train."
+    offer = SuggestedChange(f"Test on {word} drawn at random", "", fields={"latest": ""})
+    finding = Finding(sentence, column, proposal=offer)
     return replace(dataset, times=times, findings=(*dataset.findings, finding))
 
 
-def _points(values: pd.Series, where: str) -> np.ndarray:
+def _time_points(values: pd.Series, where: str) -> np.ndarray:
     """Numbers as they are, dates as seconds since 1970; NaN where there is none."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy(dtype=float, na_value=np.nan)
@@ -65,6 +65,6 @@ def _points(values: pd.Series, where: str) -> np.ndarray:
             where=where,
             cure="choose a column of dates, or write them like 2024-12-31",
         )
-    read = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
-    since = read - pd.Timestamp(0, tz="UTC")
-    return since.dt.total_seconds().to_numpy(dtype=float)
+    timestamps = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
+    elapsed = timestamps - pd.Timestamp(0, tz="UTC")
+    return elapsed.dt.total_seconds().to_numpy(dtype=float)

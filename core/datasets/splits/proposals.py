@@ -8,42 +8,43 @@ from functools import cache, cached_property
 
 import pandas as pd
 
-from core.datasets.asking import of_column, with_value
-from core.datasets.dataset import Column, Dataset, Finding, Proposal
+from core.datasets.dataset import Column, Dataset
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.option_syntax import column_option, option_with_value
 from core.datasets.splits.equal_items import sequence_codes
 
-FEWEST_GROUPS = 8  # with fewer, a test set and five folds of whole groups cannot be made
-_FEWEST_CODES, _FEWEST_DATES = 20, 10
+MIN_GROUPS = 8  # with fewer, a test set and five folds of whole groups cannot be made
+_MIN_CODES, _MIN_DATES = 20, 10
 _SAMPLE = 2000
 _LONGEST = 24  # letters of a name on a button
 
 
-def _named(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", words))
 
 
-_WHO = _named(
+_WHO = _word_set(
     "patient subject customer client user household session person participant member donor "
     "respondent student pupil employee player driver owner visitor account animal case "
     "individual family proband volunteer device machine vehicle author"
 )
-_WORK = _named(
+_WORK = _word_set(
     "document doc file article author speaker page chapter book dialogue dialog conversation "
     "thread source abstract paper letter story"
 )
-_FAMILY = _named("family families fam rfam clan superfamily")
-_SIGN = _named("id uid uuid guid no nr num number code key name identifier acc")
-_NOT_LATER = _named("birth birthday birthdate dob born death expiry expires expiration")
+_FAMILY = _word_set("family families fam rfam clan superfamily")
+_SIGN = _word_set("id uid uuid guid no nr num number code key name identifier acc")
+_NOT_LATER = _word_set("birth birthday birthdate dob born death expiry expires expiration")
 _CODE = re.compile(r"[A-Za-z]{0,6}[-_ #.]?\d{2,}[A-Za-z]?|[0-9a-f]{8}[-0-9a-f]*")
 
 
 def name_words(name: str) -> list[str]:
     """The words of a column's name, in lower case: "PatientID" and "patient_id" have two."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    return re.findall(r"[a-z]+", parted.lower())
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return re.findall(r"[a-z]+", spaced_name.lower())
 
 
-def short(name: str) -> str:
+def shortened_name(name: str) -> str:
     """The name as it has room on a button."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2].rstrip()} …"
 
@@ -64,16 +65,16 @@ def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
         dataset: as it is understood now.
         table: every column of the file.
     """
-    found = []
+    findings = []
     grouped = any(column.role == "group" for column in dataset.columns)
-    if not grouped and dataset.task != "structure":
-        found += _groups(dataset, table)
-    if dataset.times is None and dataset.task not in ("sequence", "structure", "topics"):
-        found += _dates(dataset)
-    return found
+    if not grouped and not dataset.task.has_pairs:
+        findings += _suggest_group(dataset, table)
+    if dataset.times is None and dataset.task.is_table:
+        findings += _suggest_date_split(dataset)
+    return findings
 
 
-class _Known:
+class _ColumnValues:
     """The values of a column that are there; how many differ is counted once."""
 
     def __init__(self, values: pd.Series) -> None:
@@ -85,24 +86,28 @@ class _Known:
         return int(self.values.nunique())
 
 
-def _groups(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
+def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     """A proposal of the column that most looks like one of whom rows are about."""
     free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
-    known = cache(lambda name: _Known(pd.Series(table[name])))
+    values_of = cache(lambda name: _ColumnValues(pd.Series(table[name])))
     features = [c.name for c in dataset.columns if c.role == "feature"]
-    names = _WORK if dataset.task == "sequence" else _WHO
-    called = [c for c in free if _is_called(c.name, names)]
-    if dataset.task == "sequence":
-        signed, coded = [], []
-        called = [c for c in called if _of_whole_sequences(dataset, table[c.name])]
+    names = _WORK if dataset.task.has_sequences else _WHO
+    named_columns = [c for c in free if _is_called(c.name, names)]
+    if dataset.task.has_sequences:
+        id_columns, code_columns = [], []
+        named_columns = [c for c in named_columns if _of_whole_sequences(dataset, table[c.name])]
     else:
-        signed = [c for c in free if _is_signed(c.name) and c not in called]
-        coded = [c for c in free if c not in called and c not in signed and _is_code(c, known)]
-    for column in (*called, *signed, *coded):
-        if dataset.task == "topics" and column.name in features:
+        id_columns = [c for c in free if _is_signed(c.name) and c not in named_columns]
+        code_columns = [
+            c
+            for c in free
+            if c not in named_columns and c not in id_columns and _is_code(c, values_of)
+        ]
+    for column in (*named_columns, *id_columns, *code_columns):
+        if not dataset.task.has_target and column.name in features:
             continue
-        if features != [column.name] and _repeats(column, known(column.name)):
-            return [_group_finding(dataset, column, known(column.name), column in coded)]
+        if features != [column.name] and _repeats(column, values_of(column.name)):
+            return [_group_finding(dataset, column, values_of(column.name), column in code_columns)]
     return []
 
 
@@ -123,54 +128,65 @@ def _is_signed(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "uid", "uuid", "guid")
 
 
-def _is_code(column: Column, known: Callable[[str], _Known]) -> bool:
+def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
     """Whether texts are short codes, each many times but none in most rows."""
-    if column.kind not in ("category", "text") or column.distinct < _FEWEST_CODES:
+    if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
-    values = known(column.name).values
-    some = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
-    if some.str.fullmatch(_CODE).mean() < 0.9:
+    values = values_of(column.name).values
+    sample = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
+    if sample.str.fullmatch(_CODE).mean() < 0.9:
         return False
-    return 2 * known(column.name).different <= len(values)
+    return 2 * values_of(column.name).different <= len(values)
 
 
-def _repeats(column: Column, known: _Known) -> bool:
+def _repeats(column: Column, column_values: _ColumnValues) -> bool:
     """Whether there are enough groups, and groups of several rows; amounts are no names."""
     if column.kind == "date":
         return False
-    values = known.values
+    values = column_values.values
     if pd.api.types.is_numeric_dtype(values.dtype) and (values % 1 != 0).any():
         return False
-    return FEWEST_GROUPS <= known.different < len(values)
+    return MIN_GROUPS <= column_values.different < len(values)
 
 
-def _group_finding(dataset: Dataset, column: Column, known: _Known, coded: bool) -> Finding:
+def _group_finding(
+    dataset: Dataset, column: Column, column_values: _ColumnValues, is_code: bool
+) -> Finding:
     words = [word for word in name_words(column.name) if word not in _SIGN]
-    who = f"“{short(column.name)}”" if coded or not words else short(" ".join(words))
-    items = {"sequence": "sequences", "topics": "texts"}.get(dataset.task, "rows")
-    count = len(known.values)
-    if dataset.task == "sequence":
+    who = (
+        f"“{shortened_name(column.name)}”"
+        if is_code or not words
+        else shortened_name(" ".join(words))
+    )
+    items = dataset.task.items
+    count = len(column_values.values)
+    if dataset.task.has_sequences:
         count = int(sequence_codes(dataset).max()) + 1
-    option = of_column("--role", column.name, "group")
-    offer = Proposal(f"Keep the {items} of one {who} together", option, {column.name: "group"})
+    option = column_option("--role", column.name, "group")
+    offer = SuggestedChange(
+        f"Keep the {items} of one {who} together", option, {column.name: "group"}
+    )
     return Finding(
-        f"“{column.name}” has {known.different:,} different values in {count:,} {items}. Where"
+        f"“{column.name}” has {column_values.different:,} different values in {count:,} {items}. "
+        "Where"
         f" {items} of one {who} are on both sides of a split, scores may look too good.",
         column.name,
         proposal=offer,
     )
 
 
-def _dates(dataset: Dataset) -> list[Finding]:
+def _suggest_date_split(dataset: Dataset) -> list[Finding]:
     """A proposal of the first column that says when a row was."""
     for column in dataset.columns:
-        if column.kind != "date" or column.role == "group" or column.distinct < _FEWEST_DATES:
+        if column.kind != "date" or column.role == "group" or column.distinct < _MIN_DATES:
             continue
         timed = column.date_format.startswith("%H")  # an hour of no day
         if timed or set(name_words(column.name)) & _NOT_LATER:
             continue
-        option = with_value("--test-latest", column.name)
-        offer = Proposal("Test on the latest rows", option, fields={"latest": column.name})
-        said = f"“{column.name}” holds dates. If the model is to predict rows that come later, test"
-        return [Finding(f"{said} it on the latest ones.", column.name, proposal=offer)]
+        option = option_with_value("--test-latest", column.name)
+        offer = SuggestedChange("Test on the latest rows", option, fields={"latest": column.name})
+        sentence = (
+            f"“{column.name}” holds dates. If the model is to predict rows that come later, test"
+        )
+        return [Finding(f"{sentence} it on the latest ones.", column.name, proposal=offer)]
     return []

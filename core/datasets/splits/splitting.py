@@ -25,8 +25,7 @@ from core.datasets.splits.unit_splits import fold_of_items, majority, test_items
 from core.errors import UnusableError
 
 Split = tuple[np.ndarray, np.ndarray]
-_UNITS = {"sequence": "sequence", "structure": "molecule", "topics": "text"}
-_MOST_MIXED, _MIXED = 500, 0.05  # units that scikit-learn's slow search balances, if so mixed
+_MAX_MIXED_UNITS, _MIXED = 500, 0.05  # units that scikit-learn's slow search balances, if so mixed
 
 
 def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
@@ -48,9 +47,9 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
         )
     if dataset.times is not None:
         return _latest_hold_out(dataset, dataset.times, test_size)
-    if (found := _whole_units_hold_out(dataset, test_size, seed)) is not None:
-        return found
-    if dataset.task == "sequence":
+    if (split := _whole_units_hold_out(dataset, test_size, seed)) is not None:
+        return split
+    if dataset.task.has_sequences:
         return _whole_sequences_hold_out(dataset, test_size, seed)
     rows = np.arange(dataset.rows)
     count = _test_count(dataset, dataset.rows, test_size)
@@ -71,45 +70,45 @@ def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
     """How many rows, sequences, molecules or texts test."""
     count = round(units * test_size)
     if units < 4 or count < 1 or units - count < 2:
-        word = _UNITS.get(dataset.task, "row")
+        word = dataset.task.item
         raise UnusableError(
-            f"{_counted(units, word)} cannot be split into training and test {word}s",
+            f"{_count_text(units, word)} cannot be split into training and test {word}s",
             where=dataset.name,
             cure=f"give more {word}s, or another test share",
         )
     return count
 
 
-def _counted(count: int, word: str) -> str:
+def _count_text(count: int, word: str) -> str:
     return f"1 {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def _items(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
+def _item_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
     """The number of the item (row, or sequence) of each of some rows, and how many there are."""
-    if dataset.task == "sequence":
-        return _sequences(dataset, rows)
+    if dataset.task.has_sequences:
+        return _sequence_codes(dataset, rows)
     return np.arange(len(rows)), len(rows)
 
 
-def _units(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The unit and the class of every item of some rows; classes are zeros where items have none.
 
     A unit that is all of a class is divided, or the class could not be learned and scored.
     """
     assert dataset.units is not None
-    items, count = _items(dataset, rows)
+    items, count = _item_codes(dataset, rows)
     first = np.unique(items, return_index=True)[1]
     units = pd.factorize(dataset.units[rows][first])[0]
-    if not dataset.classes or dataset.task == "sequence":
+    if not dataset.classes or dataset.task.has_sequences:
         return units, np.zeros(count, dtype=np.int64)
     labels = pd.factorize(dataset.target[rows], sort=True)[0]
     pairs = np.unique(units.astype(np.int64) * (labels.max() + 1) + labels)
     unit, label = np.divmod(pairs, labels.max() + 1)
-    whole = unit[np.bincount(label)[label] == 1]
-    if len(whole):
+    sole_units = unit[np.bincount(label)[label] == 1]
+    if len(sole_units):
         finer = np.arange(count) if dataset.row_groups is None else dataset.row_groups[rows]
         codes = pd.factorize(finer)[0] + units.max() + 1
-        units = pd.factorize(np.where(np.isin(units, whole), codes, units))[0]
+        units = pd.factorize(np.where(np.isin(units, sole_units), codes, units))[0]
     return units, labels
 
 
@@ -118,18 +117,20 @@ def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Spli
     if dataset.units is None:
         return None
     rows = np.arange(dataset.rows)
-    items, found = _items(dataset, rows)
-    count = _test_count(dataset, found, test_size)
-    if dataset.task != "sequence":
+    items, item_count = _item_codes(dataset, rows)
+    count = _test_count(dataset, item_count, test_size)
+    if not dataset.task.has_sequences:
         _refuse_lonely_class(dataset, rows)
-    units, labels = _units(dataset, rows)
+    units, labels = _unit_codes(dataset, rows)
     if units.max() < 1:
         return None
-    tested = test_items(units, labels, max(count, int(labels.max()) + 1), seed)
-    sides = (np.bincount(labels[side], minlength=labels.max() + 1) for side in (tested, ~tested))
+    is_tested = test_items(units, labels, max(count, int(labels.max()) + 1), seed)
+    sides = (
+        np.bincount(labels[side], minlength=labels.max() + 1) for side in (is_tested, ~is_tested)
+    )
     if any((side == 0).any() for side in sides):
         return None
-    return np.flatnonzero(~tested[items]), np.flatnonzero(tested[items])
+    return np.flatnonzero(~is_tested[items]), np.flatnonzero(is_tested[items])
 
 
 def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> Split:
@@ -141,19 +142,19 @@ def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> S
         UnusableError: too few items, or a class that would miss a side.
     """
     rows = np.arange(dataset.rows)
-    items, found = _items(dataset, rows)
-    count = _test_count(dataset, found, test_size)
-    latest = np.full(found, -np.inf)
+    items, item_count = _item_codes(dataset, rows)
+    count = _test_count(dataset, item_count, test_size)
+    latest = np.full(item_count, -np.inf)
     np.maximum.at(latest, items, np.where(np.isnan(times), -np.inf, times))
-    tested = (latest >= _cut(latest, count))[items]
-    train = ~tested
+    is_tested = (latest >= _test_start(latest, count))[items]
+    train = ~is_tested
     if dataset.kept_together is not None:
-        train &= ~np.isin(dataset.kept_together, dataset.kept_together[tested])
-    _refuse_one_sided(dataset, train, tested)
-    return np.flatnonzero(train), np.flatnonzero(tested)
+        train &= ~np.isin(dataset.kept_together, dataset.kept_together[is_tested])
+    _refuse_one_sided(dataset, train, is_tested)
+    return np.flatnonzero(train), np.flatnonzero(is_tested)
 
 
-def _cut(times: np.ndarray, count: int) -> float:
+def _test_start(times: np.ndarray, count: int) -> float:
     """The time from which on items test: about `count` of them, some before and some after."""
     different, counts = np.unique(times, return_counts=True)
     later = np.cumsum(counts[::-1])[::-1]
@@ -162,7 +163,7 @@ def _cut(times: np.ndarray, count: int) -> float:
     return float(different[np.argmin(np.where(later > 0, np.abs(later - count), np.inf))])
 
 
-def _refuse_one_sided(dataset: Dataset, train: np.ndarray, tested: np.ndarray) -> None:
+def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray) -> None:
     cure = "test on rows drawn at random, or give another share for the test"
     if train.sum() < 2:
         raise UnusableError(
@@ -170,17 +171,17 @@ def _refuse_one_sided(dataset: Dataset, train: np.ndarray, tested: np.ndarray) -
             where=dataset.name,
             cure=cure,
         )
-    if not dataset.classes or dataset.task == "sequence":
+    if not dataset.classes or dataset.task.has_sequences:
         return
     labels = np.unique(dataset.target[train])
-    new = np.setdiff1d(dataset.target[tested], labels)
+    new = np.setdiff1d(dataset.target[is_tested], labels)
     if len(new):
         raise UnusableError(
             f"class “{new[0]}” is only among the latest rows, so it cannot be learned",
             where=f"{dataset.name}, column {dataset.target_name}",
             cure=cure,
         )
-    if len(np.unique(dataset.target[tested])) < 2:
+    if len(np.unique(dataset.target[is_tested])) < 2:
         raise UnusableError(
             "the latest rows are all of one class",
             where=f"{dataset.name}, column {dataset.target_name}",
@@ -190,15 +191,15 @@ def _refuse_one_sided(dataset: Dataset, train: np.ndarray, tested: np.ndarray) -
 
 def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     """A share of the sequences, drawn without regard to their labels."""
-    codes, count = _sequences(dataset, np.arange(dataset.rows))
-    tested = np.random.default_rng(seed).permutation(count)
-    tested = tested[: _test_count(dataset, count, test_size)]
-    chosen = np.zeros(count, dtype=bool)
-    chosen[tested] = True
-    return np.flatnonzero(~chosen[codes]), np.flatnonzero(chosen[codes])
+    codes, count = _sequence_codes(dataset, np.arange(dataset.rows))
+    tested_sequences = np.random.default_rng(seed).permutation(count)
+    tested_sequences = tested_sequences[: _test_count(dataset, count, test_size)]
+    is_tested = np.zeros(count, dtype=bool)
+    is_tested[tested_sequences] = True
+    return np.flatnonzero(~is_tested[codes]), np.flatnonzero(is_tested[codes])
 
 
-def _sequences(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
+def _sequence_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
     """The number of the sequence that each of some rows belongs to, and how many there are."""
     assert dataset.row_groups is not None
     codes, names = pd.factorize(dataset.row_groups[rows])
@@ -212,9 +213,9 @@ def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
     labels, counts = np.unique(dataset.target[rows], return_counts=True)
     if counts.min() < 2:
         lonely = labels[counts.argmin()]
-        part = "" if len(rows) == dataset.rows else " to train on"
+        purpose = "" if len(rows) == dataset.rows else " to train on"
         raise UnusableError(
-            f"class “{lonely}” has only one row{part}, too few to learn it and to test it",
+            f"class “{lonely}” has only one row{purpose}, too few to learn it and to test it",
             where=f"{dataset.name}, column {dataset.target_name}",
             cure="give more rows of this class, or leave it out",
         )
@@ -224,8 +225,8 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     """Whole groups are tested; of ten tries the one whose class shares are nearest the whole's."""
     groups = dataset.row_groups
     assert groups is not None
-    found = len(np.unique(groups))
-    if found < 2:
+    group_count = len(np.unique(groups))
+    if group_count < 2:
         raise UnusableError(
             "all rows belong to one group, which cannot be split",
             where=dataset.name,
@@ -238,15 +239,17 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     codes = np.searchsorted(np.array(dataset.classes), dataset.target)
     shares = np.bincount(codes, minlength=len(dataset.classes)) / len(codes)
 
-    def unlike(split: Split) -> float:
+    def share_deviation(split: Split) -> float:
         worst = 0.0
-        for part in split:
-            own = np.bincount(codes[part], minlength=len(shares)) / len(part)
-            worst = max(worst, float(np.abs(own - shares).max()), float((own == 0).any()))
+        for side in split:
+            side_shares = np.bincount(codes[side], minlength=len(shares)) / len(side)
+            worst = max(
+                worst, float(np.abs(side_shares - shares).max()), float((side_shares == 0).any())
+            )
         return worst
 
-    best = min(candidates, key=unlike)
-    if unlike(best) >= 1:
+    best = min(candidates, key=share_deviation)
+    if share_deviation(best) >= 1:
         raise UnusableError(
             "every split by groups leaves a class without rows to train or to test",
             where=dataset.name,
@@ -255,7 +258,9 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     return best
 
 
-def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Split]:
+def cross_validation_folds(
+    dataset: Dataset, rows: np.ndarray, count: int, seed: int
+) -> list[Split]:
     """Folds of cross-validation: (rows to fit, rows to score) for each, as row numbers.
 
     Args:
@@ -269,11 +274,11 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     """
     if count < 2:
         raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
-    if (found := _whole_units_folds(dataset, rows, count, seed)) is not None:
-        return found
-    if dataset.task == "sequence":
+    if (unit_folds := _whole_units_folds(dataset, rows, count, seed)) is not None:
+        return unit_folds
+    if dataset.task.has_sequences:
         return _whole_sequences_folds(dataset, rows, count, seed)
-    word = _UNITS.get(dataset.task, "row")
+    word = dataset.task.item
     if len(rows) < count:
         raise _too_few_for_folds(dataset, len(rows), word, count)
     _refuse_lonely_class(dataset, rows)
@@ -282,7 +287,7 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     if groups is not None and len(np.unique(groups)) < count:
         raise _too_few_groups(dataset, len(np.unique(groups)), count)
     if groups is None and dataset.classes:
-        divide = StratifiedKFold(_most_folds(target, count), shuffle=True, random_state=seed)
+        divide = StratifiedKFold(_check_fold_count(target, count), shuffle=True, random_state=seed)
     elif groups is None:
         divide = KFold(count, shuffle=True, random_state=seed)
     elif dataset.classes:
@@ -292,8 +297,8 @@ def folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> list[Spl
     with warnings.catch_warnings():
         # A class with fewer rows than folds is missing from some folds; findings say so already.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = list(divide.split(np.zeros(len(rows)), target, groups))
-    return [(rows[fit], rows[score]) for fit, score in parts]
+        splits = list(divide.split(np.zeros(len(rows)), target, groups))
+    return [(rows[fit], rows[score]) for fit, score in splits]
 
 
 def _whole_units_folds(
@@ -305,27 +310,27 @@ def _whole_units_folds(
     """
     if dataset.units is None or not len(rows):
         return None
-    if dataset.task != "sequence":
+    if not dataset.task.has_sequences:
         _refuse_lonely_class(dataset, rows)
-    units, labels = _units(dataset, rows)
-    found = int(units.max()) + 1
-    if found < count:
-        if dataset.task == "sequence" and any(c.role == "group" for c in dataset.columns):
-            raise _too_few_groups(dataset, found, count)
-        if dataset.task != "structure" or dataset.row_groups is None or found < 2:
+    units, labels = _unit_codes(dataset, rows)
+    unit_count = int(units.max()) + 1
+    if unit_count < count:
+        if dataset.task.has_sequences and any(c.role == "group" for c in dataset.columns):
+            raise _too_few_groups(dataset, unit_count, count)
+        if not dataset.task.has_pairs or dataset.row_groups is None or unit_count < 2:
             return None
-        count = found  # families are kept together unasked, so that few of them are no error
+        count = unit_count  # families are kept together unasked, so that few of them are no error
     if labels.any():
-        _most_folds(labels, count)
+        _check_fold_count(labels, count)
     fold = fold_of_items(units, labels, count, seed)
     mixed = float((majority(units, labels)[units] != labels).mean())
-    if mixed > _MIXED and found <= _MOST_MIXED:
-        other = _balanced_folds(units, labels, count, seed)
-        fold = other if _learnable(other, labels, count) else fold
-    if not _learnable(fold, labels, count):
+    if mixed > _MIXED and unit_count <= _MAX_MIXED_UNITS:
+        balanced_fold = _balanced_folds(units, labels, count, seed)
+        fold = balanced_fold if _is_learnable(balanced_fold, labels, count) else fold
+    if not _is_learnable(fold, labels, count):
         return None
-    of_row = fold[_items(dataset, rows)[0]]
-    return [(rows[of_row != one], rows[of_row == one]) for one in range(count)]
+    of_row = fold[_item_codes(dataset, rows)[0]]
+    return [(rows[of_row != fold_index], rows[of_row == fold_index]) for fold_index in range(count)]
 
 
 def _balanced_folds(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -334,21 +339,21 @@ def _balanced_folds(units: np.ndarray, labels: np.ndarray, count: int, seed: int
     fold = np.zeros(len(units), dtype=np.int64)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        for one, (_, scored) in enumerate(divide.split(units, labels, units)):
-            fold[scored] = one
+        for fold_index, (_, scored_items) in enumerate(divide.split(units, labels, units)):
+            fold[scored_items] = fold_index
     return fold
 
 
-def _learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
+def _is_learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
     """Whether no fold is empty and none has all of a class."""
     table = np.zeros((int(labels.max()) + 1, count), dtype=np.int64)
     np.add.at(table, (labels, fold), 1)
     return bool((table.sum(axis=0) > 0).all() and ((table > 0).sum(axis=1) > 1).all())
 
 
-def _too_few_groups(dataset: Dataset, found: int, count: int) -> UnusableError:
+def _too_few_groups(dataset: Dataset, group_count: int, count: int) -> UnusableError:
     return UnusableError(
-        f"{found} groups of rows cannot make {count} folds",
+        f"{group_count} groups of rows cannot make {count} folds",
         where=dataset.name,
         cure="use fewer folds",
     )
@@ -356,7 +361,7 @@ def _too_few_groups(dataset: Dataset, found: int, count: int) -> UnusableError:
 
 def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> UnusableError:
     return UnusableError(
-        f"{_counted(units, word)} to train on cannot make {count} folds",
+        f"{_count_text(units, word)} to train on cannot make {count} folds",
         where=dataset.name,
         cure=f"use fewer folds or give more {word}s",
     )
@@ -365,15 +370,20 @@ def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> U
 def _whole_sequences_folds(
     dataset: Dataset, rows: np.ndarray, count: int, seed: int
 ) -> list[Split]:
-    codes, found = _sequences(dataset, rows)
-    if found < count:
-        raise _too_few_for_folds(dataset, found, "sequence", count)
-    fold = np.empty(found, dtype=np.int64)
-    fold[np.random.default_rng(seed).permutation(found)] = np.arange(found) % count
-    return [(rows[fold[codes] != one], rows[fold[codes] == one]) for one in range(count)]
+    codes, sequence_count = _sequence_codes(dataset, rows)
+    if sequence_count < count:
+        raise _too_few_for_folds(dataset, sequence_count, "sequence", count)
+    fold = np.empty(sequence_count, dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(sequence_count)] = (
+        np.arange(sequence_count) % count
+    )
+    return [
+        (rows[fold[codes] != fold_index], rows[fold[codes] == fold_index])
+        for fold_index in range(count)
+    ]
 
 
-def _most_folds(target: np.ndarray, count: int) -> int:
+def _check_fold_count(target: np.ndarray, count: int) -> int:
     """Stratified folds need one class with as many rows; five rows of three classes have none."""
     largest = int(np.unique(target, return_counts=True)[1].max())
     if largest < count:

@@ -16,7 +16,7 @@ import numpy as np
 
 TRIES = 10  # shuffles among which the one with the nearest shares is taken
 NEAR = 0.005  # a split whose shares are off by less needs no further try
-MOST_CODES = 2**62
+MAX_CODE = 2**62
 
 
 def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -34,20 +34,20 @@ def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> 
     """
     sizes = np.bincount(units)
     strata = majority(units, labels)
-    wanted = _quotas(np.bincount(strata, weights=sizes), np.bincount(strata), count)
-    members = [np.flatnonzero(strata == one) for one in range(len(wanted))]
+    quotas = _class_quotas(np.bincount(strata, weights=sizes), np.bincount(strata), count)
+    members = [np.flatnonzero(strata == stratum) for stratum in range(len(quotas))]
     shares = np.bincount(labels) / len(labels)
     generator = np.random.default_rng(seed)
-    best, least = np.zeros(len(sizes), dtype=bool), np.inf
+    best, min_distance = np.zeros(len(sizes), dtype=bool), np.inf
     for _ in range(TRIES):
-        tested = np.zeros(len(sizes), dtype=bool)
-        for own, quota in zip(members, wanted, strict=True):
-            shuffled = generator.permutation(own)
-            tested[shuffled[_filling(sizes[shuffled], int(quota))]] = True
-        far = _far(tested[units], labels, shares, count)
-        if far < least:
-            best, least = tested, far
-        if least < NEAR:
+        is_tested = np.zeros(len(sizes), dtype=bool)
+        for stratum_units, quota in zip(members, quotas, strict=True):
+            shuffled = generator.permutation(stratum_units)
+            is_tested[shuffled[_fill_quota(sizes[shuffled], int(quota))]] = True
+        distance = _share_distance(is_tested[units], labels, shares, count)
+        if distance < min_distance:
+            best, min_distance = is_tested, distance
+        if min_distance < NEAR:
             break
     return best[units]
 
@@ -67,17 +67,17 @@ def fold_of_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) 
     strata = majority(units, labels)
     generator = np.random.default_rng(seed)
     fold, load = np.zeros(len(sizes), dtype=np.int64), np.zeros(count, dtype=np.int64)
-    for one in range(int(strata.max()) + 1):
-        own = generator.permutation(np.flatnonzero(strata == one))
-        own = own[np.argsort(-sizes[own], kind="stable")]
+    for stratum in range(int(strata.max()) + 1):
+        stratum_units = generator.permutation(np.flatnonzero(strata == stratum))
+        stratum_units = stratum_units[np.argsort(-sizes[stratum_units], kind="stable")]
         heap = [(0, int(load[f]), int(tie), int(f)) for tie, f in _shuffled(count, generator)]
         heapq.heapify(heap)
-        for unit, size in zip(own.tolist(), sizes[own].tolist(), strict=True):
-            of_class, whole, tie, f = heap[0]
+        for unit, size in zip(stratum_units.tolist(), sizes[stratum_units].tolist(), strict=True):
+            of_class, fold_size, tie, f = heap[0]
             fold[unit] = f
-            heapq.heapreplace(heap, (of_class + size, whole + size, tie, f))
-        for _, whole, _, f in heap:
-            load[f] = whole
+            heapq.heapreplace(heap, (of_class + size, fold_size + size, tie, f))
+        for _, fold_size, _, f in heap:
+            load[f] = fold_size
     return fold[units]
 
 
@@ -95,49 +95,51 @@ def majority(units: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return label[first]
 
 
-def _quotas(weights: np.ndarray, units: np.ndarray, count: int) -> np.ndarray:
+def _class_quotas(weights: np.ndarray, units: np.ndarray, count: int) -> np.ndarray:
     """Items to test of every class: its share of `count` by largest remainders.
 
     At least one where a class has two units.
     """
     exact = count * weights / weights.sum()
     quotas = np.floor(exact).astype(np.int64)
-    most = np.argsort(-(exact - quotas), kind="stable")[: count - int(quotas.sum())]
-    quotas[most] += 1
+    largest_remainders = np.argsort(-(exact - quotas), kind="stable")[: count - int(quotas.sum())]
+    quotas[largest_remainders] += 1
     return np.maximum(quotas, (units > 1).astype(np.int64))
 
 
-def _filling(sizes: np.ndarray, quota: int) -> np.ndarray:
+def _fill_quota(sizes: np.ndarray, quota: int) -> np.ndarray:
     """Places of units, in their order, that hold `quota` items or as near as they can.
 
     Of two units or more, one is taken and one is left.
     """
-    taken = np.cumsum(sizes) <= quota
-    left = quota - int(sizes[taken].sum())
-    for place in np.flatnonzero(~taken & (sizes <= left)).tolist():
-        if sizes[place] <= left:
-            taken[place] = True
-            left -= int(sizes[place])
-        if not left:
+    is_chosen = np.cumsum(sizes) <= quota
+    items_left = quota - int(sizes[is_chosen].sum())
+    for position in np.flatnonzero(~is_chosen & (sizes <= items_left)).tolist():
+        if sizes[position] <= items_left:
+            is_chosen[position] = True
+            items_left -= int(sizes[position])
+        if not items_left:
             break
-    if left and not taken.all():
-        smallest = int(np.argmin(np.where(taken, MOST_CODES, sizes)))
-        nearer = abs(left - int(sizes[smallest])) < left
-        taken[smallest] = nearer or (len(sizes) > 1 and not taken.any())
-    if len(sizes) > 1 and taken.all():
-        taken[int(np.argmin(sizes))] = False
-    return np.flatnonzero(taken)
+    if items_left and not is_chosen.all():
+        smallest = int(np.argmin(np.where(is_chosen, MAX_CODE, sizes)))
+        nearer = abs(items_left - int(sizes[smallest])) < items_left
+        is_chosen[smallest] = nearer or (len(sizes) > 1 and not is_chosen.any())
+    if len(sizes) > 1 and is_chosen.all():
+        is_chosen[int(np.argmin(sizes))] = False
+    return np.flatnonzero(is_chosen)
 
 
-def _far(tested: np.ndarray, labels: np.ndarray, shares: np.ndarray, count: int) -> float:
+def _share_distance(
+    is_tested: np.ndarray, labels: np.ndarray, shares: np.ndarray, count: int
+) -> float:
     """How far a split is from the shares wanted; 1 more for a class that one side has not."""
-    inside = int(tested.sum())
+    inside = int(is_tested.sum())
     if not 0 < inside < len(labels):
         return 4.0
-    far = abs(inside - count) / len(labels)
-    of_test = np.bincount(labels[tested], minlength=len(shares))
+    distance = abs(inside - count) / len(labels)
+    of_test = np.bincount(labels[is_tested], minlength=len(shares))
     of_train = np.bincount(labels, minlength=len(shares)) - of_test
     for counts in (of_test, of_train):
-        far = max(far, float(np.abs(counts / counts.sum() - shares).max()))
-        far += float(bool(((counts == 0) & (shares > 0)).any()))
-    return far
+        distance = max(distance, float(np.abs(counts / counts.sum() - shares).max()))
+        distance += float(bool(((counts == 0) & (shares > 0)).any()))
+    return distance

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.asking import of_column
-from core.datasets.dataset import Dataset, Finding, Proposal
+from core.datasets.dataset import Dataset
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.option_syntax import column_option
 from core.datasets.splits.equal_items import (
     LARGEST_UNIT,
     chance_of_twins,
@@ -23,10 +24,9 @@ from core.datasets.splits.equal_items import (
     shared_items,
 )
 
-FEWEST_UNITS = 10
-MOST_COPIES = 20  # of an item on average; beyond, equal items are the rule and no copies
-MOST_GROUPS = 1000  # beyond, the usual splitters of groups take minutes
-ITEMS = {"sequence": "sequence", "structure": "molecule", "topics": "text"}
+MIN_UNITS = 10
+MAX_COPIES = 20  # of an item on average; beyond, equal items are the rule and no copies
+MAX_GROUPS = 1000  # beyond, the usual splitters of groups take minutes
 _EQUAL = {
     "row": "equal another row in every feature",
     "sequence": "have the same tokens as another",
@@ -42,8 +42,8 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
         dataset: `units` may join sequences already, by their document.
         together: whether equal items stay together; a person's own groups do in any case.
     """
-    findings = _of_groups(dataset)
-    tokens = dataset.task == "sequence"
+    findings = _group_findings(dataset)
+    tokens = dataset.task.has_sequences
     items = sequence_codes(dataset) if tokens else np.arange(dataset.rows)
     equal = equal_items(dataset)
     counts = np.bincount(equal)
@@ -52,106 +52,106 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     if together and units is None and _wants_units(dataset):
         units = dataset.row_groups
     if twins:
-        against = _against(dataset, counts) if together else "they are divided one by one"
-        if not against:
-            found, against = _joined(dataset, items, equal, counts)
-            units = units if against else found
-        findings.append(_said(dataset, counts, against, together))
+        reason = _reason_to_divide(dataset, counts) if together else "they are divided one by one"
+        if not reason:
+            joined_units, reason = _join_equal_items(dataset, items, equal, counts)
+            units = units if reason else joined_units
+        findings.append(_units_finding(dataset, counts, reason, together))
     return replace(dataset, units=units, findings=(*dataset.findings, *findings))
 
 
-def joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Codes of rows that either of two codings joins, also by way of others.
 
     Args:
-        one, other: codes from 0, without gaps, n each.
+        first, second: codes from 0, without gaps, n each.
     """
-    first, second = int(one.max()) + 1, int(other.max()) + 1
-    ends = (np.ones(len(one), dtype=np.int8), (one, other + first))
-    links = sparse.coo_array(ends, shape=(first + second,) * 2)
-    _, found = sparse.csgraph.connected_components(links, directed=False)
-    return pd.factorize(found[one])[0]
+    first_count, second_count = int(first.max()) + 1, int(second.max()) + 1
+    ends = (np.ones(len(first), dtype=np.int8), (first, second + first_count))
+    links = sparse.coo_array(ends, shape=(first_count + second_count,) * 2)
+    _, components = sparse.csgraph.connected_components(links, directed=False)
+    return pd.factorize(components[first])[0]
 
 
 def _wants_units(dataset: Dataset) -> bool:
     """Whether groups of rows are divided by size, not by number: families, and very many."""
     groups = dataset.row_groups
-    if groups is None or dataset.task == "sequence":
+    if groups is None or dataset.task.has_sequences:
         return False
-    return dataset.task in ("structure", "topics") or len(pd.unique(groups)) > MOST_GROUPS
+    return not dataset.task.is_table or len(pd.unique(groups)) > MAX_GROUPS
 
 
-def _against(dataset: Dataset, counts: np.ndarray) -> str:
+def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
     """Why equal items are divided all the same; "" where nothing speaks against it."""
-    word = ITEMS.get(dataset.task, "row")
+    word = dataset.task.item
     items = int(counts.sum())
-    if len(counts) < max(FEWEST_UNITS, items / MOST_COPIES):
+    if len(counts) < max(MIN_UNITS, items / MAX_COPIES):
         return f"there are only {len(counts):,} different ones, so {word}s are divided one by one"
     if chance_of_twins(dataset) >= 1:
         return "so few values make that likely, and rows are divided one by one"
     return ""
 
 
-def _joined(
+def _join_equal_items(
     dataset: Dataset, items: np.ndarray, equal: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
     """The units of all rows; or why equal items cannot be kept together beside the groups."""
-    most = LARGEST_UNIT * len(equal)
+    max_size = LARGEST_UNIT * len(equal)
     codes = equal.copy()
-    common = counts[equal] > most
+    common = counts[equal] > max_size
     codes[common] = len(counts) + np.arange(int(common.sum()))
     units = pd.factorize(codes)[0][items]
-    before = dataset.units
-    if before is None and dataset.task != "sequence":
-        before = dataset.row_groups
-    if before is not None:
-        groups = pd.factorize(before)[0]
-        units = joined(groups, units)
+    previous_units = dataset.units
+    if previous_units is None and not dataset.task.has_sequences:
+        previous_units = dataset.row_groups
+    if previous_units is not None:
+        groups = pd.factorize(previous_units)[0]
+        units = join_codes(groups, units)
         if np.bincount(units).max() > max(LARGEST_UNIT * len(units), np.bincount(groups).max()):
             return None, "they would join most groups, so only the groups stay together"
-    if dataset.task == "sequence":
-        units = joined(items, units)
+    if dataset.task.has_sequences:
+        units = join_codes(items, units)
     return units, ""
 
 
-def _said(dataset: Dataset, counts: np.ndarray, against: str, together: bool) -> Finding:
+def _units_finding(dataset: Dataset, counts: np.ndarray, reason: str, together: bool) -> Finding:
     twins, items = int(counts[counts > 1].sum()), int(counts.sum())
-    word = ITEMS.get(dataset.task, "row")
-    column = "" if dataset.task not in ITEMS or dataset.is_sparse else dataset.feature_names[0]
-    what = f"{twins:,} of {items:,} {word}s {_EQUAL[word]}"
-    if not against:
-        rest = f"equal {word}s stay on one side of every split"
-        if (most := int(counts.max())) > LARGEST_UNIT * items:
-            rest += f", but for what comes {most:,} times, too often for one side"
-        return Finding(f"{what}; {rest}.", column)
+    word = dataset.task.item
+    column = "" if dataset.task.is_table or dataset.is_sparse else dataset.feature_names[0]
+    copies_text = f"{twins:,} of {items:,} {word}s {_EQUAL[word]}"
+    if not reason:
+        outcome = f"equal {word}s stay on one side of every split"
+        if (max_copies := int(counts.max())) > LARGEST_UNIT * items:
+            outcome += f", but for what comes {max_copies:,} times, too often for one side"
+        return Finding(f"{copies_text}; {outcome}.", column)
     if together:
-        return Finding(f"{what}; {against}.", column)
-    offer = Proposal(f"Keep equal {word}s together", "--together", fields={"together": True})
-    warning = f"{what}; {against}, so scores may look too good."
+        return Finding(f"{copies_text}; {reason}.", column)
+    offer = SuggestedChange(f"Keep equal {word}s together", "--together", fields={"together": True})
+    warning = f"{copies_text}; {reason}, so scores may look too good."
     return Finding(warning, column, 10 * twins > items, offer)
 
 
-def _of_groups(dataset: Dataset) -> list[Finding]:
+def _group_findings(dataset: Dataset) -> list[Finding]:
     """That rows of one group stay together, and how many groups there are."""
-    groups = dataset.row_groups if dataset.task != "sequence" else dataset.units
+    groups = dataset.units if dataset.task.has_sequences else dataset.row_groups
     if groups is None:
         return []
     grouping = [column.name for column in dataset.columns if column.role == "group"]
     name = grouping[0] if grouping else "qid"
-    word = ITEMS.get(dataset.task, "row")
+    word = dataset.task.item
     count = len(pd.unique(groups))
     items = dataset.rows
-    if dataset.task == "sequence":
+    if dataset.task.has_sequences:
         items = int(sequence_codes(dataset).max()) + 1
-    said = (
+    sentence = (
         f"{word.capitalize()}s with the same “{name}” stay on one side of every split:"
         f" {count:,} groups of {items:,} {word}s."
     )
     if not grouping:
-        return [Finding(said)]
-    option = of_column("--role", name, "ignore")
-    offer = Proposal(f"Divide the {word}s of one group", option, {name: "ignore"})
-    return [Finding(said, name, proposal=offer)]
+        return [Finding(sentence)]
+    option = column_option("--role", name, "ignore")
+    offer = SuggestedChange(f"Divide the {word}s of one group", option, {name: "ignore"})
+    return [Finding(sentence, name, proposal=offer)]
 
 
 def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
@@ -159,7 +159,7 @@ def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
     shared, items = shared_items(dataset, test)
     if not shared or chance_of_twins(dataset) >= 1:
         return []
-    word = ITEMS.get(dataset.task, "row")
+    word = dataset.task.item
     return [
         Finding(
             f"{shared:,} of {items:,} {word}s of the test file {_EQUAL[word]}, of the first file;"

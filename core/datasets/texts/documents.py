@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.texts.stop_words import told_language
+from core.datasets.texts.stop_words import guess_language
 from core.datasets.texts.vocabulary import (
     PAPER_RULES,
     WordRules,
@@ -23,7 +23,7 @@ from core.datasets.texts.vocabulary import (
 from core.datasets.texts.words import words_of
 from core.errors import UnusableError
 
-FEWEST_SHARED = 0.1  # of the documents must have two words
+MIN_SHARED_FRACTION = 0.1  # of the documents must have two words
 _LOOK_AT = 2000  # texts whose words tell the language
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -41,7 +41,7 @@ class Documents:
     counts: sparse.csr_matrix
 
     @property
-    def tokens(self) -> np.ndarray:
+    def token_counts(self) -> np.ndarray:
         """How many words of the vocabulary every document has, shape (D,)."""
         return np.asarray(self.counts.sum(axis=1), dtype=np.float64).ravel()
 
@@ -61,13 +61,13 @@ def documents_of_texts(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    read = [_text(text) for text in texts]
-    if not any(text.strip() for text in read):
-        what = "all texts are empty" if read else "there are no texts"
-        raise UnusableError(what, where=where, cure="choose a column that holds texts")
+    cells = [_cell_text(text) for text in texts]
+    if not any(text.strip() for text in cells):
+        fault = "all texts are empty" if cells else "there are no texts"
+        raise UnusableError(fault, where=where, cure="choose a column that holds texts")
     counter = CountVectorizer(analyzer=words_of, dtype=np.float64)
     try:
-        counts = sparse.csr_matrix(counter.fit_transform(read))
+        counts = sparse.csr_matrix(counter.fit_transform(cells))
     except ValueError:  # its vocabulary is empty
         raise UnusableError(
             "no text has a word of three or more letters",
@@ -80,10 +80,10 @@ def documents_of_texts(
 
 def language_of_texts(texts: Iterable[Any]) -> str:
     """The language of texts, told from the words of the first 2,000."""
-    found: Counter[str] = Counter()
+    word_counts: Counter[str] = Counter()
     for text in itertools.islice(texts, _LOOK_AT):
-        found.update(words_of(_text(text)))
-    return told_language(found)
+        word_counts.update(words_of(_cell_text(text)))
+    return guess_language(word_counts)
 
 
 def documents_of_counts(
@@ -122,7 +122,7 @@ def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_m
     from sklearn.feature_extraction.text import CountVectorizer
 
     counter = CountVectorizer(analyzer=words_of, vocabulary=list(vocabulary), dtype=np.float64)
-    return sparse.csr_matrix(counter.transform([_text(text) for text in texts]))
+    return sparse.csr_matrix(counter.transform([_cell_text(text) for text in texts]))
 
 
 def divide_documents(
@@ -147,8 +147,8 @@ def divide_documents(
             cure="give ten or more",
         )
     order = np.random.default_rng(seed).permutation(count)
-    parts = np.split(order, [count - validation - test, count - test])
-    return np.sort(parts[0]), np.sort(parts[1]), np.sort(parts[2])
+    splits = np.split(order, [count - validation - test, count - test])
+    return np.sort(splits[0]), np.sort(splits[1]), np.sort(splits[2])
 
 
 def refuse_lonely_words(documents: Documents, where: str = "") -> None:
@@ -157,13 +157,13 @@ def refuse_lonely_words(documents: Documents, where: str = "") -> None:
     Raises:
         UnusableError: hardly any document has two words that count.
     """
-    count = len(documents.tokens)
-    several = int((documents.tokens >= 2).sum())
-    if several < max(2, FEWEST_SHARED * count):
+    count = len(documents.token_counts)
+    several = int((documents.token_counts >= 2).sum())
+    if several < max(2, MIN_SHARED_FRACTION * count):
         has = "has" if several == 1 else "have"
-        some = f"only {several:,} of {count:,} texts {has}" if several else "no text has"
+        count_text = f"only {several:,} of {count:,} texts {has}" if several else "no text has"
         raise UnusableError(
-            f"{some} two words that count, and topics are of words that come together",
+            f"{count_text} two words that count, and topics are of words that come together",
             where=where,
             cure="give longer texts",
         )
@@ -190,7 +190,7 @@ def _narrowed(counts: sparse.csr_matrix, words: Sequence[str], columns: np.ndarr
     return Documents(tuple(words[j] for j in columns), narrow)
 
 
-def _text(text: Any) -> str:
+def _cell_text(text: Any) -> str:
     """A cell as text; missing ones (None, NaN, NA) are empty."""
     if isinstance(text, str):
         return text
@@ -202,13 +202,13 @@ def _refuse_strange_counts(counts: sparse.csr_matrix, words: Sequence[str], wher
         strange = ~np.isfinite(counts.data) | (counts.data < 0) | (counts.data % 1 != 0)
     if not strange.any():
         return
-    at = int(np.argmax(strange))
-    row = int(np.searchsorted(counts.indptr, at, side="right"))
-    value, column = counts.data[at], int(counts.indices[at])
-    what = "a negative count" if value < 0 else "no whole number"
+    index = int(np.argmax(strange))
+    row = int(np.searchsorted(counts.indptr, index, side="right"))
+    value, column = counts.data[index], int(counts.indices[index])
+    fault = "a negative count" if value < 0 else "no whole number"
     name = f"word “{words[column]}”" if words else f"word {column + 1}"
     raise UnusableError(
-        f"{value:g} is {what}",
-        where=", ".join(part for part in (where, f"document {row}", name) if part),
+        f"{value:g} is {fault}",
+        where=", ".join(phrase for phrase in (where, f"document {row}", name) if phrase),
         cure="give how often the word comes, 0 or a whole number",
     )

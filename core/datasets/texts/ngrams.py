@@ -24,83 +24,86 @@ from scipy import sparse
 
 LENGTHS = (3, 4, 5)  # of parts
 DIRECTIONS = 100  # that stand for all words and parts where a model takes no sparse columns
-MOST_PARTED = 30_000_000  # letters of a column of texts, beyond which only whole words count
+MAX_PARTED_LETTERS = 30_000_000  # letters of a column of texts, beyond which only whole words count
 LONGEST_NAME = 100  # letters of a word or pair that counts; longer ones are no language
 _WORD = re.compile(r"\b\w\w+\b")
 _AT_ONCE = 3_000_000  # letters that are counted at a time
-_MOST_LETTERS = 6_000_000  # of the different words whose parts may be chosen
+_MAX_WORD_LETTERS = 6_000_000  # of the different words whose parts may be chosen
 # A part's key is the sum of its letters' numbers times these, modulo 2^64; odd, without a pattern.
 _FACTORS = np.random.default_rng(20261122).integers(2**63, size=5, dtype=np.uint64) * 2 + 1
 
 
 class _Grams(NamedTuple):
-    """Grams with what decides whether they count; `place` is where one of a kind stood."""
+    """Grams with what decides whether they count; `position` is where one of a kind stood."""
 
     keys: np.ndarray
     total: np.ndarray
     first: np.ndarray
     last: np.ndarray
-    place: np.ndarray
+    position: np.ndarray
 
 
 def counts_parts(values: pd.Series) -> bool:
     """Whether parts of words become columns: those of very long texts would fill the memory."""
-    return int(values.str.len().sum()) <= MOST_PARTED
+    return int(values.str.len().sum()) <= MAX_PARTED_LETTERS
 
 
-def common_words(texts: Sequence[str], fewest: int, most: int) -> np.ndarray:
+def common_words(texts: Sequence[str], min_texts: int, max_names: int) -> np.ndarray:
     """The most frequent words and pairs of words, of those in at least 1 or 2 texts, by alphabet.
 
     Args:
         texts: n of them.
-        fewest: in how many texts they must be, 1 or 2.
-        most: how many are kept.
+        min_texts: in how many texts they must be, 1 or 2.
+        max_names: how many are kept.
     """
     numbers: dict[str, int] = {}
-    found = []
-    for start, some in _portions(texts):
-        ids, text = _numbered(map(_words, some), numbers)
-        pairs, text_of_pair = _pairs(ids, text)
+    batches = []
+    for start, batch in _portions(texts):
+        ids, text = _numbered(map(_find_words, batch), numbers)
+        pairs, text_of_pair = _word_pairs(ids, text)
         keys = np.concatenate([ids.astype(np.uint64), pairs])
         where = start + np.concatenate([text, text_of_pair])
-        found.append(_grouped(keys, np.ones(len(keys)), where, where))
-    keys, total, first, last, _ = (np.concatenate(one) for one in zip(*found, strict=True))
-    grams = _of_texts(_grouped(keys, total, first, last), fewest)
+        batches.append(_grouped(keys, np.ones(len(keys)), where, where))
+    keys, total, first, last, _ = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+    grams = _in_enough_texts(_grouped(keys, total, first, last), min_texts)
     words = list(numbers)
     names = [
         words[key] if key < 1 << 32 else f"{words[(key >> 32) - 1]} {words[key & 0xFFFFFFFF]}"
         for key in grams.keys.tolist()
     ]
-    return _most_frequent(names, grams.total, most)
+    return _most_frequent(names, grams.total, max_names)
 
 
-def common_parts(texts: Sequence[str], fewest: int, most: int) -> np.ndarray:
+def common_parts(texts: Sequence[str], min_texts: int, max_names: int) -> np.ndarray:
     """The same of parts of words; of over six million letters of different words the first count.
 
     Args:
         texts: n of them.
-        fewest: in how many texts they must be, 1 or 2.
-        most: how many are kept.
+        min_texts: in how many texts they must be, 1 or 2.
+        max_names: how many are kept.
     """
     numbers: dict[str, int] = {}
-    ids, text = _numbered((one.lower().split() for one in texts), numbers)
+    ids, text = _numbered((raw_text.lower().split() for raw_text in texts), numbers)
     if not len(ids):
         return np.array([], dtype=str)
     words = _grouped(ids.astype(np.uint64), np.ones(len(ids)), text, text)  # in numbers' order
     reach = np.cumsum([len(word) for word in numbers])
-    count = max(1, int(np.searchsorted(reach, _MOST_LETTERS, side="right")))
+    count = max(1, int(np.searchsorted(reach, _MAX_WORD_LETTERS, side="right")))
     blanked = [f" {word} " for word in list(numbers)[:count]]
     letters = "".join(blanked)
     names: list[str] = []
     totals = []
-    for length, places, of in _windows(blanked):
+    for length, starts, word_codes in _windows(blanked):
         grouped = _grouped(
-            _keys(letters, places, length), words.total[of], words.first[of], words.last[of]
+            _part_keys(letters, starts, length),
+            words.total[word_codes],
+            words.first[word_codes],
+            words.last[word_codes],
         )
-        grams = _of_texts(grouped, fewest)
-        names += [letters[place : place + length] for place in places[grams.place].tolist()]
+        grams = _in_enough_texts(grouped, min_texts)
+        names += [letters[start : start + length] for start in starts[grams.position].tolist()]
         totals.append(grams.total)
-    return _most_frequent(names, np.concatenate(totals), most)
+    return _most_frequent(names, np.concatenate(totals), max_names)
 
 
 def count_words(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix:
@@ -110,54 +113,56 @@ def count_words(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix
     for name in names:
         first, *second = [numbers.setdefault(word, len(numbers)) for word in name.split(" ")]
         of_name.append((first + 1) << 32 | second[0] if second else first)
-    known = np.array(of_name, dtype=np.uint64)
+    name_keys = np.array(of_name, dtype=np.uint64)
     counts = []
-    for _, some in _portions(texts):
-        ids, text = _numbered(map(_words, some), numbers, grow=False)
-        pairs, text_of_pair = _pairs(ids, text)
-        there = ids >= 0
-        keys = np.concatenate([ids[there].astype(np.uint64), pairs])
-        rows = np.concatenate([text[there], text_of_pair])
-        counts.append(_counted(rows, keys, known, len(some)))
+    for _, batch in _portions(texts):
+        ids, text = _numbered(map(_find_words, batch), numbers, grow=False)
+        pairs, text_of_pair = _word_pairs(ids, text)
+        is_known = ids >= 0
+        keys = np.concatenate([ids[is_known].astype(np.uint64), pairs])
+        rows = np.concatenate([text[is_known], text_of_pair])
+        counts.append(_count_keys(rows, keys, name_keys, len(batch)))
     return sparse.vstack(counts, format="csr")
 
 
 def count_parts(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix:
     """How often parts of words come in texts, CSR of shape (n, names)."""
     lengths = np.array([len(name) for name in names], dtype=np.int64)
-    places, joined = np.cumsum(lengths) - lengths, "".join(names)
-    known = np.empty(len(names), dtype=np.uint64)
+    starts, joined = np.cumsum(lengths) - lengths, "".join(names)
+    name_keys = np.empty(len(names), dtype=np.uint64)
     for length in LENGTHS:
-        own = lengths == length
-        known[own] = _keys(joined, places[own], length)
+        has_length = lengths == length
+        name_keys[has_length] = _part_keys(joined, starts[has_length], length)
     counts = []
-    for _, some in _portions(texts):
+    for _, batch in _portions(texts):
         numbers: dict[str, int] = {}
-        ids, text = _numbered((one.lower().split() for one in some), numbers)
+        ids, text = _numbered((raw_text.lower().split() for raw_text in batch), numbers)
         blanked = [f" {word} " for word in numbers]
         letters = "".join(blanked)
         windows = list(_windows(blanked))
-        keys = np.concatenate([_keys(letters, at, length) for length, at, _ in windows])
-        of = np.concatenate([of for _, _, of in windows])
-        in_words = _counted(of, keys, known, len(numbers))
-        in_texts = sparse.csr_matrix((np.ones(len(ids)), (text, ids)), (len(some), len(numbers)))
+        keys = np.concatenate(
+            [_part_keys(letters, word_starts, length) for length, word_starts, _ in windows]
+        )
+        word_codes = np.concatenate([codes for _, _, codes in windows])
+        in_words = _count_keys(word_codes, keys, name_keys, len(numbers))
+        in_texts = sparse.csr_matrix((np.ones(len(ids)), (text, ids)), (len(batch), len(numbers)))
         counts.append(in_texts @ in_words)
-    found = sparse.vstack(counts, format="csr")
-    found.sort_indices()
-    return found
+    matrix = sparse.vstack(counts, format="csr")
+    matrix.sort_indices()
+    return matrix
 
 
-def _words(text: str) -> list[str]:
+def _find_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
 def _portions(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     """The place of the first of some texts, and these; at least one, which may be of any length."""
     start = letters = 0
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if letters and letters + len(text) > _AT_ONCE:
-            yield start, texts[start:place]
-            start, letters = place, 0
+            yield start, texts[start:index]
+            start, letters = index, 0
         letters += len(text)
     yield start, texts[start:]
 
@@ -177,7 +182,7 @@ def _numbered(
     return np.array(ids, dtype=np.int64), np.repeat(np.arange(len(lengths)), lengths)
 
 
-def _pairs(ids: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _word_pairs(ids: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The key of every two known words that follow each other, and the text they are in."""
     follow = (text[1:] == text[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
     return ((ids[:-1][follow] + 1) << 32 | ids[1:][follow]).astype(np.uint64), text[1:][follow]
@@ -189,17 +194,21 @@ def _windows(blanked: Sequence[str]) -> Iterator[tuple[int, np.ndarray, np.ndarr
     starts = np.cumsum(lengths) - lengths
     for length in LENGTHS:
         counts = np.maximum(lengths - length + 1, 0)
-        of = np.repeat(np.arange(len(blanked)), counts)
-        before = np.cumsum(counts) - counts
-        yield length, starts[of] + np.arange(len(of)) - before[of], of
+        word_codes = np.repeat(np.arange(len(blanked)), counts)
+        offsets = np.cumsum(counts) - counts
+        yield (
+            length,
+            starts[word_codes] + np.arange(len(word_codes)) - offsets[word_codes],
+            word_codes,
+        )
 
 
-def _keys(letters: str, places: np.ndarray, length: int) -> np.ndarray:
+def _part_keys(letters: str, starts: np.ndarray, length: int) -> np.ndarray:
     """The keys of the parts of a length that begin at some places, shape (places,)."""
     codes = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    keys = np.full(len(places), length, dtype=np.uint64)
+    keys = np.full(len(starts), length, dtype=np.uint64)
     for offset in range(length):
-        keys += codes[places + offset] * _FACTORS[offset]
+        keys += codes[starts + offset] * _FACTORS[offset]
     return keys
 
 
@@ -219,39 +228,42 @@ def _grouped(keys: np.ndarray, total: np.ndarray, first: np.ndarray, last: np.nd
     )
 
 
-def _of_texts(grams: _Grams, fewest: int) -> _Grams:
-    """The grams that are in at least so many texts."""
-    if fewest < 2:
+def _in_enough_texts(grams: _Grams, min_texts: int) -> _Grams:
+    if min_texts < 2:
         return grams
-    kept = grams.first != grams.last
-    return _Grams(*(one[kept] for one in grams))
+    is_shared = grams.first != grams.last
+    return _Grams(*(array[is_shared] for array in grams))
 
 
-def _most_frequent(names: list[str], total: np.ndarray, most: int) -> np.ndarray:
+def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.ndarray:
     """The names that come most often, by alphabet; chosen as scikit-learn's max_features does.
 
     The sort is its own down to the type, for it leaves what is equally frequent in an order of its
     own: an exported script must choose the same.
     """
     order = sorted(
-        (at for at, name in enumerate(names) if len(name) <= LONGEST_NAME and "\0" not in name),
+        (
+            index
+            for index, name in enumerate(names)
+            if len(name) <= LONGEST_NAME and "\0" not in name
+        ),
         key=names.__getitem__,
     )
-    if len(order) > most:
-        frequent = (-total[order].astype(np.float64)).argsort()[:most]
-        order = [order[at] for at in np.sort(frequent).tolist()]
-    return np.array([names[at] for at in order], dtype=str)
+    if len(order) > max_names:
+        frequent = (-total[order].astype(np.float64)).argsort()[:max_names]
+        order = [order[index] for index in np.sort(frequent).tolist()]
+    return np.array([names[index] for index in order], dtype=str)
 
 
-def _counted(
-    rows: np.ndarray, keys: np.ndarray, known: np.ndarray, height: int
+def _count_keys(
+    rows: np.ndarray, keys: np.ndarray, name_keys: np.ndarray, height: int
 ) -> sparse.csr_matrix:
     """How often each known key comes in each row, CSR of shape (height, known)."""
-    shape = (height, len(known))
-    if not len(known):
+    shape = (height, len(name_keys))
+    if not len(name_keys):
         return sparse.csr_matrix(shape, dtype=np.float64)
-    order = np.argsort(known)
-    at = np.minimum(np.searchsorted(known[order], keys), len(known) - 1)
-    there = known[order][at] == keys
-    columns = order[at[there]]
-    return sparse.csr_matrix((np.ones(len(columns)), (rows[there], columns)), shape)
+    order = np.argsort(name_keys)
+    positions = np.minimum(np.searchsorted(name_keys[order], keys), len(name_keys) - 1)
+    is_known = name_keys[order][positions] == keys
+    columns = order[positions[is_known]]
+    return sparse.csr_matrix((np.ones(len(columns)), (rows[is_known], columns)), shape)

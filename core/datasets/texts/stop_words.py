@@ -161,17 +161,17 @@ def check_choice(choice: str) -> str:
         UnusableError: it is none of CHOICES and no language's name.
     """
     named = {name.lower(): code for code, name in LANGUAGES.items()}
-    found = named.get(choice.strip().lower(), choice.strip().lower())
-    if found not in CHOICES:
+    code = named.get(choice.strip().lower(), choice.strip().lower())
+    if code not in CHOICES:
         raise UnusableError(
             f"there are no stop words for “{choice}”",
             where="option stop_words",
             cure=f"use {', '.join(CHOICES)}",
         )
-    return found
+    return code
 
 
-def told_language(counts: Mapping[str, float]) -> str:
+def guess_language(counts: Mapping[str, float]) -> str:
     """The language whose stop words are the largest share of all words; BY_FREQUENCY if none.
 
     Args:

@@ -32,10 +32,12 @@ from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted
 
 from core.datasets.texts import ngrams
-from core.datasets.texts.limits import MOST_COLUMNS
+from core.datasets.texts.limits import MAX_TEXT_COLUMNS
 
-MOST = MOST_COLUMNS // 2  # columns of words, and as many of parts of words
-FEWEST = 2  # texts that a word must be in: one that comes in a single text says nothing of others
+MAX_BLOCK_COLUMNS = MAX_TEXT_COLUMNS // 2  # columns of words, and as many of parts of words
+MIN_TEXTS = (
+    2  # texts that a word must be in: one that comes in a single text says nothing of others
+)
 WORDS: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True}
 PARTS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "sublinear_tf": True}
 _NO_WORD = ""  # stands where no text has a word; no text ever has it
@@ -58,7 +60,9 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         feature_names_in_: the column.
     """
 
-    def __init__(self, parts: bool = True, most: int = MOST, directions: int = 0) -> None:
+    def __init__(
+        self, parts: bool = True, most: int = MAX_BLOCK_COLUMNS, directions: int = 0
+    ) -> None:
         self.parts = parts
         self.most = most
         self.directions = directions
@@ -73,7 +77,7 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         texts = texts_of(X)
         self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         self.n_features_in_ = 1
-        for self.fewest_ in (FEWEST, 1):
+        for self.fewest_ in (MIN_TEXTS, 1):
             self.words_ = ngrams.common_words(texts, self.fewest_, self.most)
             none = np.array([], dtype=str)
             self.parts_ = (
@@ -84,44 +88,46 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         else:
             self.words_ = np.array([_NO_WORD])
         blocks = []
-        for name, counts in self._counts(texts).items():
+        for name, counts in self._block_counts(texts).items():
             weighing = TfidfTransformer(sublinear_tf=True)
             blocks.append(weighing.fit_transform(counts))
             setattr(self, f"{name}_idf_", weighing.idf_)
-        found = sparse.hstack(blocks, format="csr")
-        self.components_ = _directions(found, self.directions)
-        return self._along(found)
+        tfidf = sparse.hstack(blocks, format="csr")
+        self.components_ = _directions(tfidf, self.directions)
+        return self._along_directions(tfidf)
 
     def transform(self, X: Any) -> Any:
         """The TF-IDF of further texts, CSR of shape (texts, p), or dense directions."""
         check_is_fitted(self)
         blocks = [
             _weighing(getattr(self, f"{name}_idf_")).transform(counts)
-            for name, counts in self._counts(texts_of(X)).items()
+            for name, counts in self._block_counts(texts_of(X)).items()
         ]
-        return self._along(sparse.hstack(blocks, format="csr"))
+        return self._along_directions(sparse.hstack(blocks, format="csr"))
 
-    def _counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
-        """The counts of every block that has a column."""
+    def _block_counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
         count = {"words": ngrams.count_words, "parts": ngrams.count_parts}
-        return {name: count[name](texts, known.tolist()) for name, _, known in self._blocks()}
+        return {
+            name: count[name](texts, vocabulary.tolist())
+            for name, _, vocabulary in self._used_blocks()
+        }
 
-    def _along(self, rows: sparse.csr_matrix) -> Any:
+    def _along_directions(self, rows: sparse.csr_matrix) -> Any:
         return np.asarray(rows @ self.components_.T) if self.directions else rows
 
-    def names(self) -> list[str]:
+    def output_names(self) -> list[str]:
         """What every output is, such as word “good”, words “not good” or part “goo”."""
         if self.directions:
             return [f"direction {k}" for k in range(1, len(self.components_) + 1)]
         words = [f"words “{w}”" if " " in w else f"word “{w}”" for w in self.words_.tolist()]
-        return [*words, *(f"part “{part}”" for part in self.parts_.tolist())]
+        return [*words, *(f"part “{piece}”" for piece in self.parts_.tolist())]
 
     def as_plain(self) -> Pipeline:
         """The same, fitted, in scikit-learn's classes alone."""
         blocks = []
-        for name, how, vocabulary in self._blocks():
+        for name, options, vocabulary in self._used_blocks():
             # An array is one entry of a file; a dictionary of 25,000 words is 50,000 of them.
-            vectorizer = TfidfVectorizer(**how, vocabulary=vocabulary).fit([""])
+            vectorizer = TfidfVectorizer(**options, vocabulary=vocabulary).fit([""])
             vectorizer.idf_ = getattr(self, f"{name}_idf_")
             del vectorizer.vocabulary_
             blocks.append((name, vectorizer))
@@ -133,19 +139,21 @@ class TextTfidf(TransformerMixin, BaseEstimator):
             plain[-1].n_features_in_ = self.components_.shape[1]
         return plain
 
-    def anew(self) -> Pipeline:
+    def unfitted_pipeline(self) -> Pipeline:
         """What learns the same from the same texts, in scikit-learn's classes alone; unfitted."""
-        how = {"min_df": self.fewest_, "max_features": self.most}
+        options = {"min_df": self.fewest_, "max_features": self.most}
         empty = self.words_.tolist() == [_NO_WORD]
-        given = {"vocabulary": self.words_} if empty else how
+        vectorizer_options = {"vocabulary": self.words_} if empty else options
         return self._pipeline(
-            [(name, TfidfVectorizer(**kind, **given)) for name, kind, _ in self._blocks()]
+            [
+                (name, TfidfVectorizer(**kind, **vectorizer_options))
+                for name, kind, _ in self._used_blocks()
+            ]
         )
 
-    def _blocks(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
-        """The blocks that have a column."""
-        both = [("words", WORDS, self.words_), ("parts", PARTS, self.parts_)]
-        return [block for block in both if len(block[2])]
+    def _used_blocks(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
+        blocks = [("words", WORDS, self.words_), ("parts", PARTS, self.parts_)]
+        return [block for block in blocks if len(block[2])]
 
     def _pipeline(self, blocks: list[tuple[str, Any]]) -> Pipeline:
         steps: list[tuple[str, Any]] = [
@@ -175,7 +183,7 @@ def _directions(rows: sparse.csr_matrix, count: int) -> np.ndarray:
     """The first right singular vectors of rows, shape (count or fewer, p)."""
     if not count:
         return np.empty((0, rows.shape[1]))
-    found = min(count, *rows.shape)
+    component_count = min(count, *rows.shape)
     # As TruncatedSVD does it, to the sign.
-    U, _, V = randomized_svd(rows, found, n_iter=5, random_state=0, flip_sign=False)
+    U, _, V = randomized_svd(rows, component_count, n_iter=5, random_state=0, flip_sign=False)
     return np.asarray(svd_flip(U, V, u_based_decision=False)[1])

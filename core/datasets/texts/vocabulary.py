@@ -17,13 +17,13 @@ from core.datasets.texts.stop_words import (
     AUTO,
     BY_FREQUENCY,
     check_choice,
+    guess_language,
     stop_words,
-    told_language,
 )
-from core.datasets.texts.words import plain
+from core.datasets.texts.words import normalized_text
 from core.errors import UnusableError
 
-MOST_WORDS = 100_000  # of a vocabulary
+MAX_WORDS = 100_000  # of a vocabulary
 _FREQUENT = 0.5  # share of the documents beyond which a word has no meaning of its own
 _FEW = 0.05  # share of all words that may be so frequent; beyond, these are no stop words
 
@@ -34,19 +34,19 @@ class WordRules:
 
     Attributes:
         size: how many words are kept, the most frequent.
-        most: share of the documents that a word may be in.
-        fewest: documents that it must be in.
+        max_document_share: share of the documents that a word may be in.
+        min_documents: documents that it must be in.
         stop_words: words that are left out; None for those of the language.
         language: whose stop words are left out: one of stop_words.CHOICES.
     """
 
     size: int = 1000
-    most: float = 0.95
-    fewest: int = 2
+    max_document_share: float = 0.95
+    min_documents: int = 2
     stop_words: frozenset[str] | None = None
     language: str = "en"
 
-    def stops(self) -> frozenset[str]:
+    def excluded_words(self) -> frozenset[str]:
         """The words that are left out, whatever the documents are."""
         return stop_words(self.language) if self.stop_words is None else self.stop_words
 
@@ -61,11 +61,11 @@ def chosen_rules(size: int, language: str) -> WordRules:
     Raises:
         UnusableError: no such language, or a size that makes no vocabulary.
     """
-    if not 2 <= size <= MOST_WORDS:
+    if not 2 <= size <= MAX_WORDS:
         raise UnusableError(
             f"a vocabulary of {size:,} words makes no topics",
             where="option vocabulary",
-            cure=f"give a number of words from 2 to {MOST_WORDS:,}",
+            cure=f"give a number of words from 2 to {MAX_WORDS:,}",
         )
     return WordRules(size=size, language=check_choice(language))
 
@@ -73,7 +73,7 @@ def chosen_rules(size: int, language: str) -> WordRules:
 def language_of(counts: sparse.csr_matrix, words: Sequence[str]) -> str:
     """The language of documents, told from their words; BY_FREQUENCY where it is not known."""
     totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
-    return told_language(dict(zip(words, totals.tolist(), strict=True)))
+    return guess_language(dict(zip(words, totals.tolist(), strict=True)))
 
 
 def common_words(
@@ -96,21 +96,22 @@ def common_words(
     documents, width = counts.shape
     spread = np.bincount(counts.indices[counts.data > 0], minlength=width)
     total = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
-    kept = (spread >= rules.fewest) & (spread <= rules.most * documents)
+    is_counted = (spread >= rules.min_documents) & (spread <= rules.max_document_share * documents)
     if words:
         language = language_of(counts, words) if rules.language == AUTO else rules.language
-        stops = replace(rules, language=language).stops()
-        kept &= np.array([plain(word) not in stops for word in words])
+        stops = replace(rules, language=language).excluded_words()
+        is_counted &= np.array([normalized_text(word) not in stops for word in words])
         if language == BY_FREQUENCY and rules.stop_words is None:
-            frequent = kept & (spread > _FREQUENT * documents)
-            if frequent.sum() <= _FEW * kept.sum():
-                kept &= ~frequent
-    columns = np.flatnonzero(kept)
+            frequent = is_counted & (spread > _FREQUENT * documents)
+            if frequent.sum() <= _FEW * is_counted.sum():
+                is_counted &= ~frequent
+    columns = np.flatnonzero(is_counted)
     if not len(columns):
         used = int(np.count_nonzero(spread))
         raise UnusableError(
             f"no word is left of {used:,}: all are stop words, in only"
-            f" {counted_documents(rules.fewest - 1)}, or in over {rules.most:.0%} of the documents",
+            f" {counted_documents(rules.min_documents - 1)}, or in over "
+            f"{rules.max_document_share:.0%} of the documents",
             where=where,
             cure="give more or longer texts",
         )

@@ -81,9 +81,9 @@ class CommonCounts(TransformerMixin, BaseEstimator):
         """The same, and the counts of these documents, CSR of shape (n, V)."""
         words = numbered_words(X.shape[1])
         documents = documents_of_counts(X, where=self.where, rules=WordRules(size=self.size))
-        place = {word: column for column, word in enumerate(words)}
+        column_of_word = {word: column for column, word in enumerate(words)}
         self.vocabulary_ = documents.vocabulary
-        self.kept_ = np.array([place[word] for word in documents.vocabulary])
+        self.kept_ = np.array([column_of_word[word] for word in documents.vocabulary])
         self.n_features_in_ = X.shape[1]
         return documents.counts
 

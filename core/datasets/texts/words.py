@@ -23,7 +23,7 @@ WORD = re.compile(
 UNDIVIDED = re.compile(rf"[{_PAIRS}{_THREES}]")  # a letter of a writing without blanks
 
 
-def plain(text: str) -> str:
+def normalized_text(text: str) -> str:
     """The text as its words are looked for: lower case, letters with their accents composed."""
     return unicodedata.normalize("NFC", text.lower())
 
@@ -31,15 +31,15 @@ def plain(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """The words of a text, in their order."""
     if not UNDIVIDED.search(text):
-        return [match.group() for match in WORD.finditer(plain(text))]
-    found: list[str] = []
-    for match in WORD.finditer(plain(text)):
+        return [match.group() for match in WORD.finditer(normalized_text(text))]
+    words: list[str] = []
+    for match in WORD.finditer(normalized_text(text)):
         size = {"pairs": 2, "threes": 3}.get(match.lastgroup or "", 0)
         run = match.group()
-        found += _pieces(run, size) if size else [run]
-    return found
+        words += _letter_runs(run, size) if size else [run]
+    return words
 
 
-def _pieces(run: str, size: int) -> list[str]:
+def _letter_runs(run: str, size: int) -> list[str]:
     """All pieces of so many letters; a run that is no longer is a word by itself."""
     return [run[k : k + size] for k in range(max(1, len(run) - size + 1))]

@@ -5,39 +5,41 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from core.datasets.asking import of_column, with_value
 from core.datasets.columns import ALL_DIFFER, HARDLY_TWICE
-from core.datasets.dataset import Column, Dataset, Finding, Proposal
+from core.datasets.dataset import Column, Dataset
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.option_syntax import column_option, option_with_value
+from core.datasets.task import Task
 from core.datasets.texts.ngrams import counts_parts
-from core.datasets.understanding.joint import together
-from core.datasets.understanding.passing_over import not_passed_over
+from core.datasets.understanding.leakage_prefilter import leakage_candidates
+from core.datasets.understanding.merged_findings import merge_findings
 
-GIVES_AWAY = "it gives the target away"
+GIVES_AWAY = "it leaks the target"
 _LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
-_FEWEST_ROWS = 20  # with fewer, a perfect column is likely chance
+_MIN_ROWS = 20  # with fewer, a perfect column is likely chance
 
 
 def table_findings(dataset: Dataset) -> list[Finding]:
     """Findings about a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
-    looked = set(not_passed_over(dataset))
+    candidates = set(leakage_candidates(dataset))
     telling = [
         _telling(column)
         for column in dataset.columns
-        if column.name in looked and _gives_away(dataset, table, column)
+        if column.name in candidates and _gives_away(dataset, table, column)
     ]
-    findings = together(
+    findings = merge_findings(
         telling,
         "{columns} tell the target without error, each alone; leave them out unless they are"
         " really known before the target is.",
         "Leave them out",
         "",
     )
-    findings += _left_out(dataset)
-    texts = [_texts(column.name, table[column.name]) for column in _of_texts(dataset)]
-    findings += together(texts, "{columns} hold texts: their words become columns.", "", "")
-    findings += _gaps(dataset)
+    findings += _omission_findings(dataset)
+    texts = [_texts_finding(column.name, table[column.name]) for column in _text_columns(dataset)]
+    findings += merge_findings(texts, "{columns} hold texts: their words become columns.", "", "")
+    findings += _gap_findings(dataset)
     return sorted(findings, key=lambda finding: not finding.serious)
 
 
@@ -47,56 +49,58 @@ def _telling(column: Column) -> Finding:
         " known before the target is.",
         column.name,
         serious=True,
-        proposal=leaving_out(column.name),
+        proposal=leave_out_suggestion(column.name),
     )
 
 
-def leaving_out(name: str) -> Proposal:
+def leave_out_suggestion(name: str) -> SuggestedChange:
     """The offer to leave a column out."""
-    return Proposal("Leave it out", _role(name, "ignore"), {name: "ignore"})
+    return SuggestedChange("Leave it out", _role_option(name, "ignore"), {name: "ignore"})
 
 
-def _role(name: str, role: str) -> str:
-    return of_column("--role", name, role)
+def _role_option(name: str, role: str) -> str:
+    return column_option("--role", name, role)
 
 
-def _left_out(dataset: Dataset) -> list[Finding]:
+def _omission_findings(dataset: Dataset) -> list[Finding]:
     by_note: dict[str, list[Finding]] = {}
     for column in dataset.columns:
         if column.role == "ignore" and column.note:
-            found = Finding(
+            finding = Finding(
                 f"“{column.name}” is left out: {column.note}.{_only_if(column.note, 'it is')}",
                 column.name,
                 column.note == GIVES_AWAY,
                 _use_of(dataset, column),
             )
-            by_note.setdefault(column.note, []).append(found)
+            by_note.setdefault(column.note, []).append(finding)
     findings = []
-    for note, found_so in by_note.items():
-        said = f"{{columns}} are left out: of each, {note}.{_only_if(note, 'they are')}"
-        offers = [found.proposal for found in found_so if found.proposal]
+    for note, omissions in by_note.items():
+        sentence = f"{{columns}} are left out: of each, {note}.{_only_if(note, 'they are')}"
+        offers = [omission.proposal for omission in omissions if omission.proposal]
         words = "Read as texts" if offers and offers[0].kinds else "Use them after all"
         option = "--leaks" if note == GIVES_AWAY else ""
-        findings += together(found_so, said.replace("of each, it", "each"), words, option)
+        findings += merge_findings(
+            omissions, sentence.replace("of each, it", "each"), words, option
+        )
     return findings
 
 
-def _only_if(note: str, known: str) -> str:
-    """When a column may be used that gives the target away; "" of any other."""
+def _only_if(note: str, subject: str) -> str:
+    """When a column may be used that leaks the target; "" of any other."""
     if note != GIVES_AWAY:
         return ""
-    what = "it" if known == "it is" else "them"
-    return f" Use {what} only if {known} really known before the target is."
+    pronoun = "it" if subject == "it is" else "them"
+    return f" Use {pronoun} only if {subject} really known before the target is."
 
 
-def _use_of(dataset: Dataset, column: Column) -> Proposal | None:
+def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
     """How a column that is left out could be used; None where nothing can be learned from it."""
     name = column.name
     if column.note in (ALL_DIFFER, HARDLY_TWICE) and _has_words(dataset, name):
-        option = of_column("--kind", name, "text")
-        return Proposal("Read as text", option, kinds={name: "text"})
+        option = column_option("--kind", name, "text")
+        return SuggestedChange("Read as text", option, kinds={name: "text"})
     if column.note == GIVES_AWAY or (column.kind == "identifier" and column.note != ALL_DIFFER):
-        return Proposal("Use it after all", _role(name, "feature"), {name: "feature"})
+        return SuggestedChange("Use it after all", _role_option(name, "feature"), {name: "feature"})
     return None
 
 
@@ -107,55 +111,57 @@ def _has_words(dataset: Dataset, name: str) -> bool:
     return bool(counts) and sum(counts) >= 2 * len(counts)
 
 
-def _of_texts(dataset: Dataset) -> list[Column]:
-    return [one for one in dataset.columns if (one.role, one.kind) == ("feature", "text")]
+def _text_columns(dataset: Dataset) -> list[Column]:
+    return [
+        column for column in dataset.columns if (column.role, column.kind) == ("feature", "text")
+    ]
 
 
-def _texts(name: str, values: pd.Series) -> Finding:
+def _texts_finding(name: str, values: pd.Series) -> Finding:
     become = "words and parts of words" if counts_parts(values) else "words"
-    offer = Proposal(
+    offer = SuggestedChange(
         "Find topics instead",
-        f"{with_value('--target', name)} --task topics",
-        fields={"target": name, "task": "topics"},
+        f"{option_with_value('--target', name)} --task topics",
+        fields={"target": name, "task": Task.TOPICS},
     )
     return Finding(f"“{name}” holds texts: {become} become columns.", name, proposal=offer)
 
 
-def _gaps(dataset: Dataset) -> list[Finding]:
+def _gap_findings(dataset: Dataset) -> list[Finding]:
     total = dataset.rows + dataset.set_aside
     gaps = [
         Finding(
             f"“{column.name}” is missing in {column.missing:,} of {total:,} rows.",
             column.name,
-            proposal=leaving_out(column.name),
+            proposal=leave_out_suggestion(column.name),
         )
         for column in dataset.columns
         if column.role == "feature" and column.missing > 0.5 * total
     ]
-    said = f"{{columns}} are each missing in more than half of the {total:,} rows."
-    return together(gaps, said, "Leave them out", "")
+    sentence = f"{{columns}} are each missing in more than half of the {total:,} rows."
+    return merge_findings(gaps, sentence, "Leave them out", "")
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:
     """Whether this one feature determines the target, beyond what chance allows."""
-    if column.role != "feature" or dataset.rows < _FEWEST_ROWS:
+    if column.role != "feature" or dataset.rows < _MIN_ROWS:
         return False
     values = table[column.name]
     if dataset.rows > _LOOK_FIRST:
-        part = np.linspace(0, dataset.rows - 1, _LOOK_FIRST).astype(int)
-        if not _determines(values.iloc[part], dataset.target[part], dataset.task):
+        sample = np.linspace(0, dataset.rows - 1, _LOOK_FIRST).astype(int)
+        if not _determines(values.iloc[sample], dataset.target[sample], dataset.task):
             return False
     return _determines(values, dataset.target, dataset.task)
 
 
-def _determines(values: pd.Series, target: np.ndarray, task: str) -> bool:
-    known = values.notna().to_numpy()
-    if known.sum() < max(_FEWEST_ROWS, 0.9 * len(values)):
+def _determines(values: pd.Series, target: np.ndarray, task: Task) -> bool:
+    is_known = values.notna().to_numpy()
+    if is_known.sum() < max(_MIN_ROWS, 0.9 * len(values)):
         return False
-    values, target = values[known], target[known]
+    values, target = values[is_known], target[is_known]
     if pd.api.types.is_numeric_dtype(values.dtype):
         numbers = values.to_numpy(dtype=float)
-        if task == "regression":
+        if task.has_numbers:
             return _on_a_line(numbers, target)
         return _in_stretches(numbers, target)
     codes, different = pd.factorize(values)

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import check_names, count_distinct, unknown_column
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
+from core.datasets.dataset import Column, Dataset, Kind, Role
+from core.datasets.finding import Finding
 from core.datasets.molecules import (
     CROSSING,
     LONG_LOOP,
@@ -19,16 +20,17 @@ from core.datasets.molecules import (
     SHORT_HAIRPIN,
     ambiguous_letters,
     bracket_pairs,
-    normalized,
+    normalize_structure,
+    parse_molecule,
     plain_letters,
-    understood,
 )
-from core.datasets.raw_table import Choices, RawTable
-from core.datasets.splits.proposals import FEWEST_GROUPS, family_column
-from core.datasets.understanding.offering import OfferingError
-from core.datasets.understanding.other_letters import AS_N, as_unknown
-from core.datasets.understanding.recognition import Shape
-from core.datasets.understanding.table import left_out, row_groups
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.splits.proposals import MIN_GROUPS, family_column
+from core.datasets.task import Task
+from core.datasets.understanding.feature_table import left_out, row_groups
+from core.datasets.understanding.fixable_input import FixableInputError
+from core.datasets.understanding.recognition import StructuredLayout
+from core.datasets.understanding.unknown_bases import AS_N, replace_unknown_bases
 from core.errors import UnusableError
 
 NAME_COLUMNS = ("id", "name", "molecule", "accession", "family")
@@ -40,11 +42,11 @@ _WORDS = {
 }
 
 
-def from_molecules(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
+def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
     """The dataset of a table with one row a molecule.
 
     Args:
-        read: letters and structures as text.
+        raw_table: letters and structures as text.
         shape: the columns of letters and structures.
         choices: what a person decided.
 
@@ -52,26 +54,30 @@ def from_molecules(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
         UnusableError: an empty, unknown or unbalanced letter or bracket, different lengths, with
             the line; a role that molecules have no use for.
     """
-    others: list[Finding] = []
+    letter_findings: list[Finding] = []
     if choices.other_letters:
-        read, others = as_unknown(read, shape.sequence)
-    table, roles = read.table, choices.roles
+        raw_table, letter_findings = replace_unknown_bases(raw_table, shape.sequence)
+    table, roles = raw_table.table, choices.roles
     if choices.together:
         roles = roles_with_family(table, roles)
     columns = _columns(table, shape, roles, choices.kinds)
-    structures = _checked(read, shape)
+    structures = _checked_structures(raw_table, shape)
     named = _name_column(table, shape, roles)
     return Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=columns,
         table=table[[shape.sequence]],
         matrix=None,
         target=structures,
-        task="structure",
+        task=Task.STRUCTURE,
         row_groups=row_groups(table, columns),
-        row_names=_names(table, named),
-        findings=(*read.findings, *others, *_findings(table[shape.sequence], structures, shape)),
+        row_names=_molecule_names(table, named),
+        findings=(
+            *raw_table.findings,
+            *letter_findings,
+            *_findings(table[shape.sequence], structures, shape),
+        ),
         other_letters=choices.other_letters,
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
@@ -83,37 +89,43 @@ def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[
     name = "" if "group" in roles.values() else family_column(names)
     if not name or name in roles:
         return roles
-    enough = FEWEST_GROUPS <= int(table[name].nunique()) < int(table[name].notna().sum())
+    enough = MIN_GROUPS <= int(table[name].nunique()) < int(table[name].notna().sum())
     return {**roles, name: "group"} if enough else roles
 
 
-def molecules_test_part(train: Dataset, read: RawTable) -> Dataset:
+def molecules_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
     """A second file's molecules.
 
     Raises:
         UnusableError: as for the first file.
     """
     for column in (train.sequence_name, train.target_name):
-        if column not in read.table.columns:
-            raise unknown_column(column, [str(c) for c in read.table.columns], read.name)
-    others: list[Finding] = []
+        if column not in raw_table.table.columns:
+            raise unknown_column(column, [str(c) for c in raw_table.table.columns], raw_table.name)
+    letter_findings: list[Finding] = []
     if train.other_letters:
-        read, others = as_unknown(read, train.sequence_name, "In the test file, ")
-    table = read.table
-    shape = Shape("structure", train.sequence_name, train.target_name, True)
-    structures = _checked(read, shape)
-    lost = _lost_pairs(table[shape.sequence], structures, "In the test file, ")
+        raw_table, letter_findings = replace_unknown_bases(
+            raw_table, train.sequence_name, "In the test file, "
+        )
+    table = raw_table.table
+    shape = StructuredLayout(Task.STRUCTURE, train.sequence_name, train.target_name, True)
+    structures = _checked_structures(raw_table, shape)
+    pair_findings = _lost_pair_findings(table[shape.sequence], structures, "In the test file, ")
     return Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=train.columns,
         table=table[[shape.sequence]],
         matrix=None,
         target=structures,
-        task="structure",
+        task=Task.STRUCTURE,
         row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
-        row_names=_names(table, _name_column(table, shape, {})),
-        findings=(*lost, *others, *_ambiguous(table[shape.sequence], shape, "In the test file, ")),
+        row_names=_molecule_names(table, _name_column(table, shape, {})),
+        findings=(
+            *pair_findings,
+            *letter_findings,
+            *_ambiguity_findings(table[shape.sequence], shape, "In the test file, "),
+        ),
     )
 
 
@@ -121,23 +133,27 @@ def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[in
     """How many base pairs there are, and how many of them the grammar cannot make, by kind."""
     total, counts = 0, Counter[str]()
     for bases, structure in zip(letters, structures, strict=True):
-        known = understood(bases.strip(), structure)
-        counts.update(known.dropped)
-        total += known.structure.count("(") + sum(known.dropped.values())
+        molecule = parse_molecule(bases.strip(), structure)
+        counts.update(molecule.dropped)
+        total += molecule.structure.count("(") + sum(molecule.dropped.values())
     return total, dict(counts)
 
 
 def _columns(
-    table: pd.DataFrame, shape: Shape, roles: Mapping[str, str], kinds: Mapping[str, str]
+    table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str], kinds: Mapping[str, str]
 ) -> tuple[Column, ...]:
     names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
     named = _name_column(table, shape, roles)
-    return tuple(_column(table[name], name, shape, roles.get(name, ""), named) for name in names)
+    return tuple(
+        _molecule_column(table[name], name, shape, roles.get(name, ""), named) for name in names
+    )
 
 
-def _column(values: pd.Series, name: str, shape: Shape, role: str, named: str) -> Column:
+def _molecule_column(
+    values: pd.Series, name: str, shape: StructuredLayout, role: str, named: str
+) -> Column:
     missing, distinct = int(values.isna().sum()), count_distinct(values)
     if name == shape.target:
         return Column(name, "target", "text", missing, distinct)
@@ -157,44 +173,48 @@ def _column(values: pd.Series, name: str, shape: Shape, role: str, named: str) -
     return Column(name, "ignore", kind, missing, distinct, note=note)
 
 
-def _name_column(table: pd.DataFrame, shape: Shape, roles: Mapping[str, str]) -> str:
+def _name_column(table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str]) -> str:
     """The column that names the molecules; "" if there is none."""
-    others = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
-    usual = [name for name in others if name.strip().lower() in NAME_COLUMNS]
-    different = [name for name in others if table[name].notna().all() and table[name].is_unique]
+    other_names = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
+    usual = [name for name in other_names if name.strip().lower() in NAME_COLUMNS]
+    different = [
+        name for name in other_names if table[name].notna().all() and table[name].is_unique
+    ]
     free = [name for name in (*usual, *different) if roles.get(name, "ignore") == "ignore"]
     return free[0] if free else ""
 
 
-def _names(table: pd.DataFrame, column: str) -> np.ndarray | None:
+def _molecule_names(table: pd.DataFrame, column: str) -> np.ndarray | None:
     if not column:
         return None
-    given = table[column]
-    places = [f"molecule {row + 1}" for row in range(len(given))]
-    names = given.astype(object).where(given.notna(), pd.Series(places, dtype=object))
-    return np.array([str(one) for one in names], dtype=str)
+    values = table[column]
+    default_names = [f"molecule {row + 1}" for row in range(len(values))]
+    names = values.astype(object).where(values.notna(), pd.Series(default_names, dtype=object))
+    return np.array([str(name) for name in names], dtype=str)
 
 
-def _checked(read: RawTable, shape: Shape) -> np.ndarray:
+def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndarray:
     """Every structure, in one notation.
 
     Raises:
         UnusableError: letters or structure cannot be understood, with the line.
     """
-    found = np.empty(len(read.table), dtype=object)
-    columns = (read.table[shape.sequence], read.table[shape.target])
+    structures = np.empty(len(raw_table.table), dtype=object)
+    columns = (raw_table.table[shape.sequence], raw_table.table[shape.target])
     for row, (letters, structure) in enumerate(zip(*columns, strict=True)):
         column = shape.sequence
         try:
             plain = plain_letters("" if pd.isna(letters) else str(letters).strip())
             column = shape.target
-            found[row] = _one_structure("" if pd.isna(structure) else str(structure).strip(), plain)
+            structures[row] = _one_structure(
+                "" if pd.isna(structure) else str(structure).strip(), plain
+            )
         except UnusableError as fault:
-            where = f"{read.name}, line {read.line_of(row)}, column {column}"
+            where = f"{raw_table.name}, line {raw_table.line_of(row)}, column {column}"
             if column == shape.sequence and not pd.isna(letters) and str(letters).strip():
-                raise OfferingError(fault.what, AS_N, where=where, cure=fault.cure) from None
+                raise FixableInputError(fault.what, AS_N, where=where, cure=fault.cure) from None
             raise UnusableError(fault.what, where=where, cure=fault.cure) from None
-    return found
+    return structures
 
 
 def _one_structure(structure: str, letters: str) -> str:
@@ -207,41 +227,42 @@ def _one_structure(structure: str, letters: str) -> str:
             " letters",
             cure="give every letter one character of structure",
         )
-    return normalized(structure)
+    return normalize_structure(structure)
 
 
-def _findings(letters: pd.Series, structures: np.ndarray, shape: Shape) -> list[Finding]:
-    return [*_lost_pairs(letters, structures, ""), *_ambiguous(letters, shape, "")]
+def _findings(letters: pd.Series, structures: np.ndarray, shape: StructuredLayout) -> list[Finding]:
+    return [*_lost_pair_findings(letters, structures, ""), *_ambiguity_findings(letters, shape, "")]
 
 
-def _ambiguous(letters: pd.Series, shape: Shape, before: str) -> list[Finding]:
+def _ambiguity_findings(letters: pd.Series, shape: StructuredLayout, prefix: str) -> list[Finding]:
     """That letters which stand for several bases are read as N."""
     counts = letters.astype(str).map(ambiguous_letters)
     if not counts.any():
         return []
-    total, some = int(counts.sum()), int((counts > 0).sum())
+    total, molecule_count = int(counts.sum()), int((counts > 0).sum())
     stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
     sentence = (
-        f"{before}{stand} for several bases (such as R or Y), in {some:,} of {len(counts):,}"
+        f"{prefix}{stand} for several bases (such as R or Y), in {molecule_count:,} of "
+        f"{len(counts):,}"
         f" molecules, and {'is' if total == 1 else 'are'} read as N."
     )
     return [Finding(sentence, shape.sequence)]
 
 
-def _lost_pairs(letters: pd.Series, structures: np.ndarray, before: str) -> list[Finding]:
+def _lost_pair_findings(letters: pd.Series, structures: np.ndarray, prefix: str) -> list[Finding]:
     """That no structure has pairs, or which of them the grammar cannot make."""
     total, by_kind = dropped_pairs(letters.tolist(), structures.tolist())
     lost = sum(by_kind.values())
     if total == lost:
-        what = "every base pair is one that cannot be learned" if total else "no base is paired"
-        words = f"{before}{what}, so there is no structure to learn."
+        fault = "every base pair is one that cannot be learned" if total else "no base is paired"
+        words = f"{prefix}{fault}, so there is no structure to learn."
         return [Finding(words[0].upper() + words[1:], serious=True)]
     if not lost:
         return []
     kinds = "; ".join(f"{n:,} {_WORDS[kind]}" for kind, n in by_kind.items() if n)
     return [
         Finding(
-            f"{before}{lost:,} of {total:,} base pairs cannot be made by the grammar and are left"
+            f"{prefix}{lost:,} of {total:,} base pairs cannot be made by the grammar and are left"
             f" out: {kinds}."
         )
     ]

@@ -6,16 +6,15 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.molecules import DOTS
+from core.datasets.task import Task
 from core.datasets.understanding.target import guess_task, target_column
 from core.errors import UnusableError
 
-STRUCTURED = ("sequence", "structure")
 SEQUENCE_NAMES = ("sequence", "sequence_id", "sentence", "sentence_id", "sent_id", "seq", "seq_id")
 LETTER_NAMES = ("sequence", "seq", "letters", "bases")
 LONGEST_USUAL = 200  # tokens a sequence on average, beyond which the name alone does not convince
@@ -24,25 +23,25 @@ _ROUND = re.compile(r"[(){}\[\]<>]")
 
 
 @dataclass(frozen=True)
-class Shape:
+class StructuredLayout:
     """That the rows are tokens or molecules, and which columns say so.
 
     Attributes:
         task: sequence (rows are tokens) or structure (rows are molecules).
         sequence: the column of sequences' names, or of the molecules' letters.
         target: the column of labels, or of structures.
-        given: whether a person said so; otherwise the whole table must confirm it.
+        is_chosen: whether a person said so; otherwise the whole table must confirm it.
     """
 
-    task: Literal["sequence", "structure"]
+    task: Task
     sequence: str
     target: str
-    given: bool
+    is_chosen: bool
 
 
-def recognize(
+def detect_layout(
     cells: Mapping[str, Sequence[str]], target: str, task: str, roles: Mapping[str, str]
-) -> Shape | None:
+) -> StructuredLayout | None:
     """What the first rows look like; None for rows of an ordinary table.
 
     Args:
@@ -54,53 +53,72 @@ def recognize(
     Raises:
         UnusableError: a person wants sequences or structures and no column holds them.
     """
-    if task and task not in STRUCTURED:
+    wanted_task = Task(task)
+    if task and not wanted_task.is_structured:
         return None
     by_role = [name for name, role in roles.items() if role == "target" and name in cells]
-    wanted = target or (by_role[0] if by_role else "")
-    marked = [name for name, role in roles.items() if role == "sequence" and name in cells]
-    if len(marked) > 1:
+    wanted_target = target or (by_role[0] if by_role else "")
+    sequence_columns = [
+        name for name, role in roles.items() if role == "sequence" and name in cells
+    ]
+    if len(sequence_columns) > 1:
         raise UnusableError(
-            f"{len(marked)} columns have the role sequence",
-            where=f"columns {', '.join(marked)}",
+            f"{len(sequence_columns)} columns have the role sequence",
+            where=f"columns {', '.join(sequence_columns)}",
             cure="give it to one",
         )
-    if task != "sequence":
-        found = _molecules(cells, wanted, marked, roles, given=task == "structure")
-        if found or task:
-            return found
-    return _tokens(cells, wanted, marked, roles, given=task == "sequence")
+    if not wanted_task.has_sequences:
+        layout = _molecule_layout(
+            cells, wanted_target, sequence_columns, roles, is_chosen=wanted_task.has_pairs
+        )
+        if layout or task:
+            return layout
+    return _token_layout(
+        cells, wanted_target, sequence_columns, roles, is_chosen=wanted_task.has_sequences
+    )
 
 
-def _plain(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return re.sub(r"[\s_.#-]+", "_", name.strip().lower()).strip("_")
 
 
-def _free(cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], taken: str) -> list[str]:
+def _unassigned_columns(
+    cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], target: str
+) -> list[str]:
     """The columns that a person has not given another role."""
-    return [name for name in cells if name != taken and roles.get(name, "sequence") == "sequence"]
+    return [name for name in cells if name != target and roles.get(name, "sequence") == "sequence"]
 
 
-def _molecules(
+def _molecule_layout(
     cells: Mapping[str, Sequence[str]],
-    wanted: str,
-    marked: Sequence[str],
+    wanted_target: str,
+    sequence_columns: Sequence[str],
     roles: Mapping[str, str],
     *,
-    given: bool,
-) -> Shape | None:
+    is_chosen: bool,
+) -> StructuredLayout | None:
     brackets = [name for name in cells if _are_brackets(cells[name])]
-    target = wanted if wanted in cells else ""
+    target = wanted_target if wanted_target in cells else ""
     for name in brackets if not target else ():
-        if roles.get(name, "target") == "target" and (given or _plain(name) == "structure"):
-            target = target if _plain(target) == "structure" else name
-    free = _free(cells, roles, target)
-    named = [name for name in free if _plain(name) in LETTER_NAMES]
-    letters = [*marked, *named, *([n for n in free if _are_letters(cells[n])] if given else ())]
+        if roles.get(name, "target") == "target" and (
+            is_chosen or _normalized_name(name) == "structure"
+        ):
+            target = target if _normalized_name(target) == "structure" else name
+    free = _unassigned_columns(cells, roles, target)
+    named = [name for name in free if _normalized_name(name) in LETTER_NAMES]
+    letters = [
+        *sequence_columns,
+        *named,
+        *([n for n in free if _are_letters(cells[n])] if is_chosen else ()),
+    ]
     letters = [name for name in letters if name != target]
-    if target and letters and (given or (target in brackets and _are_letters(cells[letters[0]]))):
-        return Shape("structure", letters[0], target, given)
-    if given:
+    if (
+        target
+        and letters
+        and (is_chosen or (target in brackets and _are_letters(cells[letters[0]])))
+    ):
+        return StructuredLayout(Task.STRUCTURE, letters[0], target, is_chosen)
+    if is_chosen:
         missing = "no column holds structures" if not target else "no column holds letters of bases"
         raise UnusableError(
             missing,
@@ -111,43 +129,46 @@ def _molecules(
 
 
 def _are_brackets(values: Sequence[str]) -> bool:
-    """Whether most values are dots and brackets, and some have brackets."""
-    known = [value.strip() for value in values if value.strip()]
-    fitting = [value for value in known if _BRACKETS.fullmatch(value) and "." in value]
-    fitting += [value for value in known if _ROUND.search(value) and "." not in value]
-    paired = any(_ROUND.search(value) or set(value) <= set(DOTS) for value in known)
-    return bool(known) and paired and 2 * len(fitting) > len(known)
+    filled_values = [value.strip() for value in values if value.strip()]
+    fitting = [value for value in filled_values if _BRACKETS.fullmatch(value) and "." in value]
+    fitting += [value for value in filled_values if _ROUND.search(value) and "." not in value]
+    paired = any(_ROUND.search(value) or set(value) <= set(DOTS) for value in filled_values)
+    return bool(filled_values) and paired and 2 * len(fitting) > len(filled_values)
 
 
 def _are_letters(values: Sequence[str]) -> bool:
     """Whether the letters of most values are those of bases."""
-    known = [value.strip().upper() for value in values if value.strip()]
-    fitting = sum(sum(map(value.count, "ACGUTN")) > 0.8 * len(value) for value in known)
-    return bool(known) and 2 * fitting > len(known)
+    filled_values = [value.strip().upper() for value in values if value.strip()]
+    fitting = sum(sum(map(value.count, "ACGUTN")) > 0.8 * len(value) for value in filled_values)
+    return bool(filled_values) and 2 * fitting > len(filled_values)
 
 
-def _tokens(
+def _token_layout(
     cells: Mapping[str, Sequence[str]],
-    wanted: str,
-    marked: Sequence[str],
+    wanted_target: str,
+    sequence_columns: Sequence[str],
     roles: Mapping[str, str],
     *,
-    given: bool,
-) -> Shape | None:
+    is_chosen: bool,
+) -> StructuredLayout | None:
     names = list(cells)
-    if len(names) < 2 or (wanted and wanted not in names):
+    if len(names) < 2 or (wanted_target and wanted_target not in names):
         return None  # refused where ordinary tables are
-    target = target_column(names, wanted, "")
-    free = _free(cells, roles, target)
-    if marked:
-        return None if marked[0] == target else Shape("sequence", marked[0], target, True)
-    named = [name for name in free if _plain(name) in SEQUENCE_NAMES]
-    for name in (*named, *(free if given else ())):
+    target = target_column(names, wanted_target, "")
+    free = _unassigned_columns(cells, roles, target)
+    if sequence_columns:
+        return (
+            None
+            if sequence_columns[0] == target
+            else StructuredLayout(Task.SEQUENCE, sequence_columns[0], target, True)
+        )
+    named = [name for name in free if _normalized_name(name) in SEQUENCE_NAMES]
+    for name in (*named, *(free if is_chosen else ())):
         if _in_runs(cells[name]):
-            return Shape("sequence", name, target, given)
-    if given and named:
-        return Shape("sequence", named[0], target, True)
-    if given:
+            return StructuredLayout(Task.SEQUENCE, name, target, is_chosen)
+    if is_chosen and named:
+        return StructuredLayout(Task.SEQUENCE, named[0], target, True)
+    if is_chosen:
         raise UnusableError(
             "no column says which sequence a row belongs to",
             where="task sequence",
@@ -162,17 +183,17 @@ def _in_runs(values: Sequence[str]) -> bool:
     return runs < len(values) and runs <= 2 * len(set(values))
 
 
-def confirmed(shape: Shape, table: pd.DataFrame) -> bool:
+def matches_layout(shape: StructuredLayout, table: pd.DataFrame) -> bool:
     """Whether the whole table is what its first rows look like.
 
     Tokens: several sequences whose rows stand together (a few that come back are a mistake to be
     told, many are no sequences), and a target that is classes.
     """
-    if shape.given or shape.task == "structure":
+    if shape.is_chosen or shape.task.has_pairs:
         return True
     codes, names = pd.factorize(table[shape.sequence])
     runs = 1 + int(np.count_nonzero(np.diff(codes)))
-    strong = _plain(shape.sequence) not in ("seq", "seq_id")
+    strong = _normalized_name(shape.sequence) not in ("seq", "seq_id")
     rows = len(codes)
     if len(names) < 2 or rows < 1.2 * runs or rows > LONGEST_USUAL * runs:
         return False
@@ -184,5 +205,5 @@ def confirmed(shape: Shape, table: pd.DataFrame) -> bool:
     different = pd.Series(labels.unique())
     numbers = pd.to_numeric(different, errors="coerce")
     if numbers.notna().all():
-        return guess_task(pd.to_numeric(labels).to_numpy(dtype=float)) != "regression"
+        return guess_task(pd.to_numeric(labels).to_numpy(dtype=float)).has_classes
     return len(different) <= max(10, rows / 2)

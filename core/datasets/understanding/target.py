@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.asking import of_column
 from core.datasets.columns import unknown_column
-from core.datasets.dataset import Finding, Proposal, Task
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.option_syntax import column_option
+from core.datasets.task import TASKS, Task
 from core.errors import UnusableError
 
 USUAL_NAMES = ("target", "label", "class", "y")
-FEW_CLASSES = 10  # whole numbers with at most so many values are classes
-MANY_CLASSES = 100  # and at most so many if the values are about equally frequent
-TEXT_CLASSES = 1000
+MAX_USUAL_CLASSES = 10  # whole numbers with at most so many values are classes
+MAX_EVEN_CLASSES = 100  # and at most so many if the values are about equally frequent
+MAX_TEXT_CLASSES = 1000
 
 
 def target_column(
-    names: Sequence[str], wanted: str, where: str, unlikely: Sequence[str] = ()
+    names: Sequence[str], wanted_target: str, where: str, unlikely: Sequence[str] = ()
 ) -> str:
     """The wanted column, or the one named target, label, class or y, or the last one.
 
@@ -30,10 +31,10 @@ def target_column(
     Raises:
         UnusableError: the wanted one is not there.
     """
-    if wanted:
-        if wanted not in names:
-            raise unknown_column(wanted, list(names), where)
-        return wanted
+    if wanted_target:
+        if wanted_target not in names:
+            raise unknown_column(wanted_target, list(names), where)
+        return wanted_target
     for usual in USUAL_NAMES:
         for name in names:
             if name.strip().lower() == usual:
@@ -47,9 +48,9 @@ def check_task(task: str) -> None:
     Raises:
         UnusableError: with the names of the tasks.
     """
-    if task and task not in get_args(Task):
+    if task and task not in TASKS:
         raise UnusableError(
-            f"there is no task “{task}”", where="task", cure=f"use {', '.join(get_args(Task))}"
+            f"there is no task “{task}”", where="task", cure=f"use {', '.join(TASKS)}"
         )
 
 
@@ -62,16 +63,22 @@ def guess_task(values: np.ndarray) -> Task:
     """
     different, counts = np.unique(values, return_counts=True)
     if values.dtype.kind not in "iufb":
-        return "binary" if len(different) <= 2 else "multiclass"
-    whole = bool(np.all(different == np.floor(different)))
-    if whole and len(different) <= 2:
-        return "binary"
-    twice = len(values) >= 2 * len(different)
+        return Task.BINARY if len(different) <= 2 else Task.MULTICLASS
+    is_integer = bool(np.all(different == np.floor(different)))
+    if is_integer and len(different) <= 2:
+        return Task.BINARY
+    comes_twice = len(values) >= 2 * len(different)
     span = float(different[-1]) - float(different[0]) + 1
     even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * len(different)
-    few = len(different) <= FEW_CLASSES
-    many = len(different) <= MANY_CLASSES and even and len(values) >= 10 * len(different)
-    return "multiclass" if whole and twice and (few or many) else "regression"
+    has_few_classes = len(different) <= MAX_USUAL_CLASSES
+    has_even_classes = (
+        len(different) <= MAX_EVEN_CLASSES and even and len(values) >= 10 * len(different)
+    )
+    return (
+        Task.MULTICLASS
+        if is_integer and comes_twice and (has_few_classes or has_even_classes)
+        else Task.REGRESSION
+    )
 
 
 def settle_target(
@@ -94,16 +101,19 @@ def settle_target(
         )
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     array = values.to_numpy() if numeric else np.asarray(values.to_numpy(dtype=object), dtype=str)
-    chosen = task or guess_task(array)
-    if chosen == "regression":
-        return _amounts(array, where), "regression", ()
-    whole = array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53))
-    if array.dtype.kind == "b" or whole:
+    chosen_task = Task(task) or guess_task(array)
+    if chosen_task.has_numbers:
+        return _amounts(array, where), chosen_task, ()
+    is_integer = array.dtype.kind == "f" and np.all(
+        (array == np.floor(array)) & (np.abs(array) < 2**53)
+    )
+    if array.dtype.kind == "b" or is_integer:
         array = array.astype(np.int64)
     refuse_fractions(array, where)
     classes = np.unique(array)
-    _check_classes(classes, len(array), numeric, chosen, where)
-    return array, "binary" if len(classes) == 2 else "multiclass", tuple(classes.tolist())
+    _check_classes(classes, len(array), numeric, chosen_task, where)
+    fitting_task = Task.BINARY if len(classes) == 2 else Task.MULTICLASS
+    return array, fitting_task, tuple(classes.tolist())
 
 
 def refuse_fractions(labels: np.ndarray, where: str) -> None:
@@ -144,18 +154,18 @@ def _one_value(value: Any, where: str) -> UnusableError:
     )
 
 
-def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: str, where: str) -> None:
+def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, where: str) -> None:
     count = len(classes)
     if count < 2:
         raise _one_value(classes[0], where)
-    if task == "binary" and count > 2:
+    if task.has_two_classes and count > 2:
         raise UnusableError(
             f"the target has {count:,} different values, and two classes have two",
             where=where,
             cure="choose several classes as the task, or another target",
         )
-    scarce = count > FEW_CLASSES and count > rows / 2
-    if count > TEXT_CLASSES or scarce:
+    scarce = count > MAX_USUAL_CLASSES and count > rows / 2
+    if count > MAX_TEXT_CLASSES or scarce:
         raise UnusableError(
             f"the target is {'numbers' if numeric else 'text'} with {count:,} different values,"
             " too many for classes",
@@ -167,33 +177,38 @@ def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: str, whe
 
 
 def target_findings(
-    name: str, target: np.ndarray, task: Task, classes: Sequence[Any], given: bool, set_aside: int
+    name: str,
+    target: np.ndarray,
+    task: Task,
+    classes: Sequence[Any],
+    is_task_chosen: bool,
+    set_aside: int,
 ) -> list[Finding]:
     """What a person should know about the target: the task in words, rare classes, lost rows."""
     findings = []
     if set_aside:
         findings.append(without_target(name, set_aside, len(target) + set_aside))
-    whole = target.dtype.kind in "iu"
-    if classes and whole and len(classes) > 2 and not given:
+    is_integer = target.dtype.kind in "iu"
+    if classes and is_integer and len(classes) > 2 and not is_task_chosen:
         findings.append(
             Finding(
                 f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
                 " choose regression if they are amounts.",
                 name,
-                proposal=Proposal(
-                    "Predict a number", "--task regression", fields={"task": "regression"}
+                proposal=SuggestedChange(
+                    "Predict a number", "--task regression", fields={"task": Task.REGRESSION}
                 ),
             )
         )
-    if task == "regression" and not given and len(np.unique(target)) == 2:
+    if task.has_numbers and not is_task_chosen and len(np.unique(target)) == 2:
         findings.append(
             Finding(
                 f"“{name}” has only two different values; let it be a category to have two"
                 " classes.",
                 name,
-                proposal=Proposal(
+                proposal=SuggestedChange(
                     "Read as two classes",
-                    of_column("--kind", name, "category"),
+                    column_option("--kind", name, "category"),
                     kinds={name: "category"},
                 ),
             )
@@ -203,13 +218,13 @@ def target_findings(
     return findings
 
 
-def without_target(name: str, count: int, rows: int, before: str = "") -> Finding:
+def without_target(name: str, count: int, rows: int, prefix: str = "") -> Finding:
     """That so many of all rows have no target."""
     have, are = ("has", "is") if count == 1 else ("have", "are")
     sentence = (
         f"{count:,} of {rows:,} rows {have} no value in the target “{name}” and {are} left out."
     )
-    return Finding(before + sentence, name)
+    return Finding(prefix + sentence, name)
 
 
 def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:
@@ -220,7 +235,7 @@ def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:
     if len(rare) > 3:
         words = f"{len(rare)} classes of “{name}” have fewer than 10 rows each"
     else:
-        parts = [f"“{label}” has {n} row{'s' if n > 1 else ''}" for label, n in rare]
-        words = f"Rare classes of “{name}”: {', '.join(parts)}"
+        phrases = [f"“{label}” has {n} row{'s' if n > 1 else ''}" for label, n in rare]
+        words = f"Rare classes of “{name}”: {', '.join(phrases)}"
     serious = bool(counts.min() < 2)
     return [Finding(f"{words}; scores for them are uncertain.", name, serious)]

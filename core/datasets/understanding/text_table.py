@@ -21,50 +21,52 @@ from core.datasets.columns import (
     text_length,
     unknown_column,
 )
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
-from core.datasets.raw_table import Choices, RawTable
+from core.datasets.dataset import Column, Dataset, Kind, Role
+from core.datasets.finding import Finding
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.task import Task
 from core.datasets.texts.documents import language_of_texts, refuse_lonely_words
 from core.datasets.texts.stop_words import AUTO, LANGUAGES, NONE
 from core.datasets.texts.vocabulary import WordRules
-from core.datasets.understanding.table import left_out, row_groups
+from core.datasets.understanding.feature_table import left_out, row_groups
 from core.datasets.understanding.target import USUAL_NAMES
 from core.errors import UnusableError
 
 _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that nobody predicts
 
 
-def from_texts(read: RawTable, choices: Choices) -> Dataset:
+def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
     """The dataset of a table with one row a document; its words are settled by `with_words`.
 
     Args:
-        read: the rows.
+        raw_table: the rows.
         choices: what a person decided; the target is the column of texts, "" for the one with the
             longest. Of the roles only group counts.
 
     Raises:
         UnusableError: no column holds texts.
     """
-    table, roles, kinds = read.table, choices.roles, choices.kinds
+    table, roles, kinds = raw_table.table, choices.roles, choices.kinds
     names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
-    chosen = _chosen(table, names, choices.target, roles, read.name)
+    text_column = _text_column(table, names, choices.target, roles, raw_table.name)
     columns = tuple(
         _documents_column(table[column])
-        if column == chosen
-        else _other(table[column], i == 0, roles.get(column, ""), kinds.get(column, ""))
+        if column == text_column
+        else _unused_column(table[column], i == 0, roles.get(column, ""), kinds.get(column, ""))
         for i, column in enumerate(names)
     )
     return Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=columns,
-        table=table[[chosen]],
+        table=table[[text_column]],
         matrix=None,
         target=np.zeros(len(table)),
-        task="topics",
+        task=Task.TOPICS,
         row_groups=row_groups(table, columns),
-        findings=(*read.findings, *_findings(columns, chosen)),
+        findings=(*raw_table.findings, *_findings(columns, text_column)),
         left_out=left_out(table, columns) if len(names) > 1 else None,
     )
 
@@ -77,22 +79,27 @@ def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
     Raises:
         UnusableError: no word of the texts can be counted, or hardly any text has two.
     """
-    if dataset.task != "topics":
+    if dataset.task.has_target:
         return dataset
     if dataset.table is None:
-        made = replace(dataset, words=replace(rules, language=NONE))
+        text_dataset = replace(dataset, words=replace(rules, language=NONE))
     else:
         language = rules.language
-        told = language_of_texts(dataset.table.iloc[:, 0]) if language == AUTO else language
-        made = replace(dataset, words=replace(rules, language=told))
-        made = replace(made, findings=(*made.findings, *_of_language(told, language == AUTO)))
-    refuse_lonely_words(made.documents, dataset.name)
-    return made
+        text_language = (
+            language_of_texts(dataset.table.iloc[:, 0]) if language == AUTO else language
+        )
+        text_dataset = replace(dataset, words=replace(rules, language=text_language))
+        text_dataset = replace(
+            text_dataset,
+            findings=(*text_dataset.findings, *_language_findings(text_language, language == AUTO)),
+        )
+    refuse_lonely_words(text_dataset.documents, dataset.name)
+    return text_dataset
 
 
-def _of_language(language: str, told: bool) -> list[Finding]:
+def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
     """That a language was told from the texts, where it is not the usual one."""
-    if not told or language == "en":
+    if not is_guessed or language == "en":
         return []
     if language in LANGUAGES:
         name = LANGUAGES[language]
@@ -105,25 +112,25 @@ def _of_language(language: str, told: bool) -> list[Finding]:
     ]
 
 
-def texts_test_part(train: Dataset, read: RawTable) -> Dataset:
+def texts_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
     """A second file's documents.
 
     Raises:
         UnusableError: it has no such column, or numbers in it.
     """
-    table, name = read.table, read.name
+    table, name = raw_table.table, raw_table.name
     [column] = train.feature_names
     if column not in table.columns:
         raise unknown_column(column, [str(c) for c in table.columns], name)
     _refuse_numbers(table[column], name)
     return Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=train.columns,
         table=table[[column]],
         matrix=None,
         target=np.zeros(len(table)),
-        task="topics",
+        task=Task.TOPICS,
         row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
     )
 
@@ -139,7 +146,7 @@ def only_texts(table: pd.DataFrame) -> bool:
     return all(kind in _NO_TARGET for kind in kinds)
 
 
-def _titles(table: pd.DataFrame) -> list[str]:
+def _title_columns(table: pd.DataFrame) -> list[str]:
     """The columns of short texts, hardly any of them twice, the one with the longest first."""
     lengths = {str(name): text_length(table[name]) for name in table.columns}
     kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
@@ -147,7 +154,7 @@ def _titles(table: pd.DataFrame) -> list[str]:
     return sorted(different, key=lambda name: -lengths[name])
 
 
-def _chosen(
+def _text_column(
     table: pd.DataFrame, names: list[str], texts: str, roles: Mapping[str, str], where: str
 ) -> str:
     if texts:
@@ -158,9 +165,9 @@ def _chosen(
     free = [name for name in names if roles.get(name, "feature") == "feature"]
     empty = [name for name in free if table[name].isna().all()]  # refused for having no words
     alone = free if len(names) == 1 and text_length(table[names[0]]) else []
-    for found in (sentence_columns(table[free]), _titles(table[free]), empty, alone):
-        if found:
-            return found[0]
+    for columns in (sentence_columns(table[free]), _title_columns(table[free]), empty, alone):
+        if columns:
+            return columns[0]
     raise UnusableError(
         "no column holds texts", where=where, cure="choose a file with a column of texts"
     )
@@ -180,12 +187,12 @@ def _documents_column(values: pd.Series) -> Column:
     return Column(str(values.name), "feature", "text", missing, distinct)
 
 
-def _other(values: pd.Series, first: bool, role: str, kind: str) -> Column:
+def _unused_column(values: pd.Series, first: bool, role: str, kind: str) -> Column:
     described = describe_column(values, first=first, kind=kind)
-    own: Any = "group" if role == "group" else "ignore"
+    column_role: Any = "group" if role == "group" else "ignore"
     return Column(
         described.name,
-        own,
+        column_role,
         described.kind,
         described.missing,
         described.distinct,
@@ -194,10 +201,10 @@ def _other(values: pd.Series, first: bool, role: str, kind: str) -> Column:
     )
 
 
-def _findings(columns: Sequence[Column], chosen: str) -> list[Finding]:
+def _findings(columns: Sequence[Column], text_column: str) -> list[Finding]:
     ignored = [f"“{column.name}”" for column in columns if column.role == "ignore"]
     if not ignored:
         return []
-    some = ", ".join(ignored[:5]) + (" and others" if len(ignored) > 5 else "")
+    name_list = ", ".join(ignored[:5]) + (" and others" if len(ignored) > 5 else "")
     are = "is" if len(ignored) == 1 else "are"
-    return [Finding(f"Topics are found in “{chosen}” alone; {some} {are} left out.")]
+    return [Finding(f"Topics are found in “{text_column}” alone; {name_list} {are} left out.")]

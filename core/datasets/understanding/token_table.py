@@ -10,28 +10,30 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import check_names, describe_column, unknown_column
-from core.datasets.dataset import Column, Dataset, Finding, Kind, Role
-from core.datasets.raw_table import Choices, RawTable
-from core.datasets.splits.units import joined
-from core.datasets.understanding.findings import table_findings
-from core.datasets.understanding.recognition import Shape
-from core.datasets.understanding.table import (
+from core.datasets.dataset import Column, Dataset, Kind, Role
+from core.datasets.finding import Finding
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.splits.units import join_codes
+from core.datasets.task import Task
+from core.datasets.understanding.feature_table import (
     check_same_kind,
     left_out,
     no_feature,
     row_groups,
 )
+from core.datasets.understanding.findings import table_findings
+from core.datasets.understanding.recognition import StructuredLayout
 from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
-MOST_LABELS = 500
+MAX_LABELS = 500
 
 
-def from_tokens(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
+def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
     """The dataset of a table with one row a token.
 
     Args:
-        read: ids of sequences and labels as text, categories as text, numbers as numbers.
+        raw_table: ids of sequences and labels as text, categories as text, numbers as numbers.
         shape: the columns of sequences and labels.
         choices: what a person decided.
 
@@ -39,81 +41,87 @@ def from_tokens(read: RawTable, shape: Shape, choices: Choices) -> Dataset:
         UnusableTargetError: one label, or too many.
         UnusableError: a sequence or label is missing, a sequence comes back, no feature.
     """
-    table, name = read.table, read.name
+    table, name = raw_table.table, raw_table.name
     columns = _columns(table, shape, choices)
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
         raise no_feature(columns, name)
-    names, labels = _checked(read, shape)
+    names, labels = _checked_tokens(raw_table, shape)
     classes = tuple(np.unique(labels).tolist())
     _check_labels(classes, labels, f"{name}, column {shape.target}", table, shape)
     dataset = Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=columns,
         table=table[[shape.sequence, *features]],
         matrix=None,
         target=labels,
-        task="sequence",
+        task=Task.SEQUENCE,
         classes=classes,
         row_groups=names,
-        units=_units(table, names, columns),
-        findings=(*read.findings, *_findings(names, labels, shape)),
+        units=_sequence_units(table, names, columns),
+        findings=(*raw_table.findings, *_findings(names, labels, shape)),
         left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
-def tokens_test_part(train: Dataset, read: RawTable) -> Dataset:
+def tokens_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
     """A second file's tokens; labels that the first file has not are kept, and told.
 
     Raises:
         UnusableError: columns or values are missing, a sequence comes back, another kind of value.
     """
-    table, name = read.table, read.name
+    table, name = raw_table.table, raw_table.name
     for column in [*train.feature_names, train.target_name]:
         if column not in table.columns:
             raise unknown_column(column, [str(c) for c in table.columns], name)
     for column in train.feature_names:
         check_same_kind(train, table[column], name)
-    shape = Shape("sequence", train.sequence_name, train.target_name, True)
-    names, labels = _checked(read, shape)
+    shape = StructuredLayout(Task.SEQUENCE, train.sequence_name, train.target_name, True)
+    names, labels = _checked_tokens(raw_table, shape)
     new = ~np.isin(labels, train.classes)
     findings = []
     if new.any():
         unseen = np.unique(labels[new])
-        some = ", ".join(f"“{label}”" for label in unseen[:5]) + (", …" if len(unseen) > 5 else "")
-        one = len(unseen) == 1
-        tokens = _counted(int(new.sum()), "token")
+        label_list = ", ".join(f"“{label}”" for label in unseen[:5]) + (
+            ", …" if len(unseen) > 5 else ""
+        )
+        is_single = len(unseen) == 1
+        tokens = _count_text(int(new.sum()), "token")
         findings.append(
             Finding(
-                f"The test file has {'a label' if one else f'{len(unseen):,} labels'} that the"
-                f" first file has not: {some}, on {tokens}; {'it' if one else 'they'} cannot be"
+                f"The test file has {'a label' if is_single else f'{len(unseen):,} labels'} that "
+                "the"
+                f" first file has not: {label_list}, on {tokens}; {'it' if is_single else 'they'} "
+                "cannot be"
                 f" predicted, and {'this counts' if new.sum() == 1 else 'these count'} as wrong.",
                 train.target_name,
                 serious=True,
             )
         )
     return Dataset(
-        name=read.name,
-        source=read.source,
+        name=raw_table.name,
+        source=raw_table.source,
         columns=train.columns,
         table=table[train.feature_names],
         matrix=None,
         target=labels,
-        task="sequence",
+        task=Task.SEQUENCE,
         classes=train.classes,
         row_groups=names,
         findings=tuple(findings),
     )
 
 
-def _columns(table: pd.DataFrame, shape: Shape, choices: Choices) -> tuple[Column, ...]:
+def _columns(
+    table: pd.DataFrame, shape: StructuredLayout, choices: DataOptions
+) -> tuple[Column, ...]:
     """Every column, the sequence first; words are categories, however many there are."""
     names = [str(column) for column in table.columns]
     check_names(choices.roles, names, "role", get_args(Role))
     check_names(choices.kinds, names, "kind", get_args(Kind))
-    others = [name for name in names if name != shape.sequence]
+    other_names = [name for name in names if name != shape.sequence]
     return (
         Column(
             shape.sequence,
@@ -123,13 +131,15 @@ def _columns(table: pd.DataFrame, shape: Shape, choices: Choices) -> tuple[Colum
             note="rows with the same value are one sequence, in their order",
         ),
         *(
-            _column(table[name], name == shape.target, choices.roles.get(name, ""))
-            for name in others
+            _token_column(table[name], name == shape.target, choices.roles.get(name, ""))
+            for name in other_names
         ),
     )
 
 
-def _units(table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]) -> np.ndarray | None:
+def _sequence_units(
+    table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]
+) -> np.ndarray | None:
     """What joins sequences: those with one value in the column of role group, such as a document.
 
     A sequence with several values joins theirs.
@@ -141,7 +151,7 @@ def _units(table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]) ->
     groups = row_groups(table, grouping)
     if groups is None:
         return None
-    units = joined(pd.factorize(names)[0], groups)
+    units = join_codes(pd.factorize(names)[0], groups)
     if not units.any():
         raise UnusableError(
             "its values join all sequences to one group, which cannot be split",
@@ -151,7 +161,7 @@ def _units(table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]) ->
     return units
 
 
-def _column(values: pd.Series, is_target: bool, role: str) -> Column:
+def _token_column(values: pd.Series, is_target: bool, role: str) -> Column:
     text = not pd.api.types.is_numeric_dtype(values.dtype)
     column = describe_column(values, first=False, kind="category" if text else "")
     if is_target:
@@ -161,14 +171,14 @@ def _column(values: pd.Series, is_target: bool, role: str) -> Column:
     return replace(column, role=cast(Role, role), note=column.note if role == "ignore" else "")
 
 
-def _checked(read: RawTable, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+def _checked_tokens(raw_table: RawTable, shape: StructuredLayout) -> tuple[np.ndarray, np.ndarray]:
     """The sequence and the label of every token, as text.
 
     Raises:
         UnusableError: one is missing, or a sequence comes back after another.
     """
-    name, line_of = read.name, read.line_of
-    sequence, target = read.table[shape.sequence], read.table[shape.target]
+    name, line_of = raw_table.name, raw_table.line_of
+    sequence, target = raw_table.table[shape.sequence], raw_table.table[shape.target]
     nameless = np.flatnonzero(sequence.isna().to_numpy())
     if len(nameless):
         raise UnusableError(
@@ -177,7 +187,7 @@ def _checked(read: RawTable, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
             cure="say in every row which sequence it belongs to",
         )
     codes, names = pd.factorize(sequence)
-    _refuse_return(codes, np.asarray(names.astype(str)), read, shape)
+    _refuse_return(codes, np.asarray(names.astype(str)), raw_table, shape)
     unlabelled = np.flatnonzero(target.isna().to_numpy())
     if len(unlabelled):
         raise UnusableError(
@@ -192,42 +202,49 @@ def _checked(read: RawTable, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _refuse_return(codes: np.ndarray, names: np.ndarray, read: RawTable, shape: Shape) -> None:
+def _refuse_return(
+    codes: np.ndarray, names: np.ndarray, raw_table: RawTable, shape: StructuredLayout
+) -> None:
     starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1))
-    again = pd.Series(codes[starts]).duplicated().to_numpy()
-    if not again.any():
+    is_return = pd.Series(codes[starts]).duplicated().to_numpy()
+    if not is_return.any():
         return
-    run = int(np.flatnonzero(again)[0])
+    run = int(np.flatnonzero(is_return)[0])
     code, row = codes[starts[run]], int(starts[run])
     last = int(np.flatnonzero(codes[:row] == code)[-1])
     raise UnusableError(
-        f"the sequence “{names[code]}” comes back, which had ended in line {read.line_of(last)}",
-        where=f"{read.name}, line {read.line_of(row)}, column {shape.sequence}",
+        f"the sequence “{names[code]}” comes back, which had ended in line "
+        f"{raw_table.line_of(last)}",
+        where=f"{raw_table.name}, line {raw_table.line_of(row)}, column {shape.sequence}",
         cure="put the rows of a sequence together, or give every sequence a name of its own",
     )
 
 
 def _check_labels(
-    classes: Sequence[str], labels: np.ndarray, where: str, table: pd.DataFrame, shape: Shape
+    classes: Sequence[str],
+    labels: np.ndarray,
+    where: str,
+    table: pd.DataFrame,
+    shape: StructuredLayout,
 ) -> None:
-    others = [str(c) for c in table.columns if c not in (shape.target, shape.sequence)]
+    other_columns = [str(c) for c in table.columns if c not in (shape.target, shape.sequence)]
     if len(classes) == 1:
         raise UnusableTargetError(
             f"every token has the same label ({classes[0]})",
             where=where,
             cure="choose another target",
-            columns=others,
+            columns=other_columns,
         )
-    if len(classes) > MOST_LABELS or (len(classes) > 10 and len(classes) > len(labels) / 2):
+    if len(classes) > MAX_LABELS or (len(classes) > 10 and len(classes) > len(labels) / 2):
         raise UnusableTargetError(
             f"the tokens have {len(classes):,} different labels, too many to learn",
             where=where,
             cure="choose another target",
-            columns=others,
+            columns=other_columns,
         )
 
 
-def _findings(names: np.ndarray, labels: np.ndarray, shape: Shape) -> list[Finding]:
+def _findings(names: np.ndarray, labels: np.ndarray, shape: StructuredLayout) -> list[Finding]:
     """Sequences of one token, and labels that only one sequence has."""
     codes, _ = pd.factorize(names)
     lengths = np.bincount(codes)
@@ -248,12 +265,14 @@ def _findings(names: np.ndarray, labels: np.ndarray, shape: Shape) -> list[Findi
     counts = pairs["label"].value_counts()
     lonely = sorted(counts.index[counts == 1])
     if lonely:
-        some = ", ".join(f"“{label}”" for label in lonely[:5]) + (", …" if len(lonely) > 5 else "")
+        label_list = ", ".join(f"“{label}”" for label in lonely[:5]) + (
+            ", …" if len(lonely) > 5 else ""
+        )
         words = "The label" if len(lonely) == 1 else f"{len(lonely):,} labels:"
-        stand = "stands" if len(lonely) == 1 else "each stand"
+        occur = "occurs" if len(lonely) == 1 else "each occur"
         findings.append(
             Finding(
-                f"{words} {some} {stand} in one sequence only; where that is in the test set,"
+                f"{words} {label_list} {occur} in one sequence only; where that is in the test set,"
                 f" {'it' if len(lonely) == 1 else 'they'} cannot be learned.",
                 shape.target,
             )
@@ -261,5 +280,5 @@ def _findings(names: np.ndarray, labels: np.ndarray, shape: Shape) -> list[Findi
     return findings
 
 
-def _counted(count: int, word: str) -> str:
+def _count_text(count: int, word: str) -> str:
     return f"1 {word}" if count == 1 else f"{count:,} {word}s"

@@ -10,9 +10,9 @@ import pandas as pd
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from core.estimators.structured.crf_tagger import codes_of, shared_out
+from core.estimators.structured.crf_tagger import codes_of, share_among_tokens
 from core.losses.rna.decode import maximum_expected_accuracy
-from core.losses.rna.scores import pair_counts
+from core.losses.rna.pair_scores import pair_counts
 
 Members = Sequence[tuple[str, Any]]  # (name, estimator)
 
@@ -34,14 +34,14 @@ class _Average(BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any) -> Self:
         """Fit every member on the same rows."""
-        return self.take([(name, clone(member).fit(X, y)) for name, member in self.members])
+        return self.set_members([(name, clone(member).fit(X, y)) for name, member in self.members])
 
-    def take(self, members: Members) -> Self:
+    def set_members(self, members: Members) -> Self:
         """Become the average of fitted members."""
         self.members_ = list(members)
         return self
 
-    def _weighted(self) -> list[tuple[Any, float]]:
+    def _weighted_members(self) -> list[tuple[Any, float]]:
         pairs = zip(self.members_, self.weights, strict=True)
         return [(member, float(w)) for (_, member), w in pairs]
 
@@ -62,16 +62,16 @@ class AveragedTagger(ClassifierMixin, _Average):
 
     decoding = "posterior"
 
-    def take(self, members: Members) -> Self:
+    def set_members(self, members: Members) -> Self:
         """Become the average of fitted taggers."""
-        super().take(members)
+        super().set_members(members)
         first = self.members_[0][1]
         self.classes_, self.sequence_ = first.classes_, first.encoding_.sequence
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """The mean of the members' marginal probabilities of every label, shape (tokens, K)."""
-        means = (w * tagger.predict_proba(X) for tagger, w in self._weighted())
+        means = (w * tagger.predict_proba(X) for tagger, w in self._weighted_members())
         return np.sum(list(means), axis=0)
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
@@ -86,11 +86,11 @@ class AveragedTagger(ClassifierMixin, _Average):
         Returns:
             Shape (tokens,), in nats.
         """
-        logs = [np.log(w) + tagger.log_likelihoods(X, y) for tagger, w in self._weighted()]
-        whole = logsumexp(logs, axis=0)
-        starts = self.members_[0][1].encoding_.tokens(X).starts
+        logs = [np.log(w) + tagger.log_likelihoods(X, y) for tagger, w in self._weighted_members()]
+        sequence_logs = logsumexp(logs, axis=0)
+        starts = self.members_[0][1].encoding_.encode_tokens(X).starts
         codes = codes_of(self.classes_, y)
-        return shared_out(whole, starts, codes, lambda: self.predict_proba(X))
+        return share_among_tokens(sequence_logs, starts, codes, lambda: self.predict_proba(X))
 
 
 class AveragedFolder(_Average):
@@ -107,9 +107,9 @@ class AveragedFolder(_Average):
         gamma_: how much a base pair counts beside an unpaired base when a structure is chosen.
     """
 
-    def take(self, members: Members) -> Self:
+    def set_members(self, members: Members) -> Self:
         """Become the average of fitted folders."""
-        super().take(members)
+        super().set_members(members)
         self.gamma_ = float(self.members_[0][1].gamma)
         return self
 
@@ -121,14 +121,14 @@ class AveragedFolder(_Average):
 
     def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:
         """The mean probability that bases i < j pair, (L, L) for every molecule."""
-        of_members = [folder.pair_probabilities(X) for folder, _ in self._weighted()]
+        of_members = [folder.pair_probabilities(X) for folder, _ in self._weighted_members()]
         weights = np.asarray(self.weights)
         return [np.tensordot(weights, np.stack(Ps), axes=1) for Ps in zip(*of_members, strict=True)]
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """The structure of greatest expected accuracy of every molecule, in dot-brackets."""
-        found = [maximum_expected_accuracy(P, self.gamma_) for P in self.pair_probabilities(X)]
-        return np.array(found, dtype=object)
+        structures = [maximum_expected_accuracy(P, self.gamma_) for P in self.pair_probabilities(X)]
+        return np.array(structures, dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """Pairs rightly called, called, and true at every γ and at the own one, (n, 17, 3)."""
@@ -137,5 +137,5 @@ class AveragedFolder(_Average):
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """−log Σ_t w_t p_t(structure) of every molecule in nats, shape (molecules,)."""
-        logs = [np.log(w) - folder.log_losses(X, y) for folder, w in self._weighted()]
+        logs = [np.log(w) - folder.log_losses(X, y) for folder, w in self._weighted_members()]
         return -logsumexp(logs, axis=0)

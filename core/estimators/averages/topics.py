@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from core.estimators.lda.fitted import FittedTopics
-from core.estimators.lda.likelihood import HALVES, halves, predictive_log_densities
+from core.estimators.lda.lda_likelihood import HALVING_SEED, predictive_log_densities, split_halves
+from core.estimators.lda.topic_protocol import FittedTopics
 from core.samplers.averaging import average_log_densities
 
 
@@ -39,7 +39,7 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
         self.weights = weights
 
     @property
-    def best(self) -> FittedTopics:
+    def best_member(self) -> FittedTopics:
         """The member with the largest weight, of equal ones the first."""
         return self.members[int(np.argmax(self.weights))][1]
 
@@ -49,36 +49,36 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
 
     def completion(self, X: Any) -> np.ndarray:
         """Log p(second half | first half) of documents, and words of the second half, (D, 2)."""
-        observed, held = halves(X, HALVES)
+        observed, held = split_halves(X, HALVING_SEED)
         logs, tokens = [], np.zeros(0)
         for _, member in self.members:
-            own, tokens = predictive_log_densities(member, observed, held)
-            logs.append(own)
+            log_densities, tokens = predictive_log_densities(member, observed, held)
+            logs.append(log_densities)
         average = average_log_densities(np.stack(logs, axis=1), np.asarray(self.weights, float))
         return np.stack([average, tokens], axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """The best member's expected shares of its topics, (D, K)."""
-        return self.best.transform(X)
+        return self.best_member.transform(X)
 
     def posterior(self, X: Any) -> np.ndarray:
         """The best member's γ, (D, K)."""
-        return self.best.posterior(X)
+        return self.best_member.posterior(X)
 
     @property
     def components_(self) -> np.ndarray:
         """The best member's λ, (K, V)."""
-        return self.best.components_
+        return self.best_member.components_
 
     @property
     def alpha_(self) -> float:
         """The best member's prior of proportions."""
-        return self.best.alpha_
+        return self.best_member.alpha_
 
     @property
     def eta_(self) -> float:
         """The best member's prior of topics."""
-        return self.best.eta_
+        return self.best_member.eta_
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

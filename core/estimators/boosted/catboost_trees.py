@@ -8,15 +8,52 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.estimators.boosted.tree import Tree, last_rounded_to
+from core.json_reading import read_as
 
 
-def trees(model: Any) -> list[list[Tree]]:
+@dataclass(frozen=True)
+class _Split:
+    split_type: str
+    border: float = 0.0
+    float_feature_index: int = -1
+
+
+@dataclass(frozen=True)
+class _ObliviousTree:
+    """A split for each depth, and a value for each leaf and output."""
+
+    leaf_values: list[float]
+    splits: list[_Split] | None = None
+
+
+@dataclass(frozen=True)
+class _FloatFeature:
+    feature_index: int
+    flat_feature_index: int
+
+
+@dataclass(frozen=True)
+class _Features:
+    float_features: list[_FloatFeature]
+
+
+@dataclass(frozen=True)
+class _Document:
+    """What the library writes; `scale_and_bias` has a bias for each output."""
+
+    scale_and_bias: tuple[float, list[float]]
+    features_info: _Features
+    oblivious_trees: list[_ObliviousTree]
+
+
+def read_trees(model: Any) -> list[list[Tree]]:
     """The trees of every iteration, one an output.
 
     Args:
@@ -25,31 +62,35 @@ def trees(model: Any) -> list[list[Tree]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
-        document = json.loads(path.read_text(encoding="utf-8"))
-    scale, constants = document["scale_and_bias"]
+        document = read_as(_Document, json.loads(path.read_text(encoding="utf-8")))
+    scale, constants = document.scale_and_bias
     of_feature = {
-        feature["feature_index"]: feature["flat_feature_index"]
-        for feature in document["features_info"]["float_features"]
+        feature.feature_index: feature.flat_feature_index
+        for feature in document.features_info.float_features
     }
-    return [_of(one, len(constants), scale, of_feature) for one in document["oblivious_trees"]]
+    return [
+        _output_trees(tree, len(constants), scale, of_feature) for tree in document.oblivious_trees
+    ]
 
 
-def raw(model: Any, X: np.ndarray) -> np.ndarray:
+def raw_predictions(model: Any, X: np.ndarray) -> np.ndarray:
     """What the trees add up to before any link, (rows,) or (rows, outputs)."""
     return np.asarray(model.predict(X, prediction_type="RawFormulaVal", thread_count=1))
 
 
-def _of(one: dict[str, Any], outputs: int, scale: float, of_feature: dict[int, int]) -> list[Tree]:
-    splits = one["splits"] or []
-    if any(split["split_type"] != "FloatFeature" for split in splits):
+def _output_trees(
+    tree: _ObliviousTree, outputs: int, scale: float, of_feature: dict[int, int]
+) -> list[Tree]:
+    splits = tree.splits or []
+    if any(split.split_type != "FloatFeature" for split in splits):
         raise ValueError("a split by categories")
-    feature = np.array([of_feature[split["float_feature_index"]] for split in splits], dtype=int)
-    border = last_rounded_to(np.array([split["border"] for split in splits]))
-    leaves = scale * np.reshape(one["leaf_values"], (-1, outputs))
-    return [_tree(feature, border, column) for column in leaves.T]
+    feature = np.array([of_feature[split.float_feature_index] for split in splits], dtype=int)
+    border = last_rounded_to(np.array([split.border for split in splits]))
+    leaves = scale * np.reshape(tree.leaf_values, (-1, outputs))
+    return [_build_tree(feature, border, column) for column in leaves.T]
 
 
-def _tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> Tree:
+def _build_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> Tree:
     """Node i of the whole tree has the children 2i + 1 and 2i + 2; like leaves become one.
 
     Most leaves of a deep tree have no rows, and the value 0.
@@ -64,25 +105,28 @@ def _tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> Tree:
     value[2**depth - 1 :] = leaves.reshape((2,) * depth).transpose().ravel()
     depth_of = np.repeat(np.arange(depth + 1), 2 ** np.arange(depth + 1))
     for d in reversed(range(depth)):
-        at = np.arange(2**d - 1, 2 ** (d + 1) - 1)
-        left, right = value[2 * at + 1], value[2 * at + 2]
-        alike[at] = alike[2 * at + 1] & alike[2 * at + 2] & (left == right)
-        value[at] = np.where(alike[at], left, 0.0)
-    kept = np.ones(len(value), dtype=bool)
+        nodes = np.arange(2**d - 1, 2 ** (d + 1) - 1)
+        left, right = value[2 * nodes + 1], value[2 * nodes + 2]
+        alike[nodes] = alike[2 * nodes + 1] & alike[2 * nodes + 2] & (left == right)
+        value[nodes] = np.where(alike[nodes], left, 0.0)
+    is_kept = np.ones(len(value), dtype=bool)
     for d in range(1, depth + 1):
-        at = np.arange(2**d - 1, 2 ** (d + 1) - 1)
-        above = (at - 1) // 2
-        kept[at] = kept[above] & ~alike[above]
-    place, old = np.cumsum(kept) - 1, np.flatnonzero(kept)
-    leaf = alike[old]
-    asked = depth_of[old[~leaf]]
+        nodes = np.arange(2**d - 1, 2 ** (d + 1) - 1)
+        above = (nodes - 1) // 2
+        is_kept[nodes] = is_kept[above] & ~alike[above]
+    new_index, old_index = np.cumsum(is_kept) - 1, np.flatnonzero(is_kept)
+    leaf = alike[old_index]
+    split_depth = depth_of[old_index[~leaf]]
     tree = Tree(
-        feature=np.full(len(old), -1),
-        threshold=np.zeros(len(old)),
-        left=np.zeros(len(old), dtype=int),
-        right=np.zeros(len(old), dtype=int),
-        value=value[old],
+        feature=np.full(len(old_index), -1),
+        threshold=np.zeros(len(old_index)),
+        left=np.zeros(len(old_index), dtype=int),
+        right=np.zeros(len(old_index), dtype=int),
+        value=value[old_index],
     )
-    tree.feature[~leaf], tree.threshold[~leaf] = feature[asked], border[asked]
-    tree.left[~leaf], tree.right[~leaf] = place[2 * old[~leaf] + 1], place[2 * old[~leaf] + 2]
+    tree.feature[~leaf], tree.threshold[~leaf] = feature[split_depth], border[split_depth]
+    tree.left[~leaf], tree.right[~leaf] = (
+        new_index[2 * old_index[~leaf] + 1],
+        new_index[2 * old_index[~leaf] + 2],
+    )
     return tree

@@ -26,7 +26,7 @@ def is_boosted(model: Any) -> bool:
     return type(model).__module__.split(".")[0] in READERS
 
 
-def in_scikit_learns_class(model: Any, classes: Any = None) -> Any:
+def to_scikit_learn(model: Any, classes: Any = None) -> Any:
     """A fitted model as ``HistGradientBoostingClassifier`` or ``-Regressor``.
 
     Args:
@@ -41,46 +41,46 @@ def in_scikit_learns_class(model: Any, classes: Any = None) -> Any:
     reader = importlib.import_module(f"core.estimators.boosted.{library}_trees")
     if classes is None:
         classes = getattr(model, "classes_", None)
-    told = classes is not None and len(classes) > 0  # CatBoost's regressor has classes: none
+    has_classes = classes is not None and len(classes) > 0  # CatBoost's regressor has classes: none
     features = int(model.n_features_in_)
-    made = _unboosted(features, np.asarray(classes) if told else None)
+    boosting = _empty_boosting(features, np.asarray(classes) if has_classes else None)
     try:
-        trees: list[list[Tree]] = reader.trees(model)
-        made._predictors = [[_predictor(tree) for tree in iteration] for iteration in trees]
-        made.max_iter = max(1, len(trees))
-        rows = _probes([tree for iteration in trees for tree in iteration], features)
-        _give_start(made, rows, reader.raw(model, rows))
+        trees: list[list[Tree]] = reader.read_trees(model)
+        boosting._predictors = [[_predictor(tree) for tree in iteration] for iteration in trees]
+        boosting.max_iter = max(1, len(trees))
+        rows = _probe_rows([tree for iteration in trees for tree in iteration], features)
+        _set_baseline(boosting, rows, reader.raw_predictions(model, rows))
     except (LookupError, TypeError, ValueError) as error:  # as of a version with another form
         raise UnusableError(
             f"these trees of {library} cannot be written as scikit-learn's ({error})",
             cure=f"export the script, which fits the model with {library}",
         ) from error
-    return made
+    return boosting
 
 
-def _give_start(made: Any, rows: np.ndarray, said: np.ndarray) -> None:
+def _set_baseline(boosting: Any, rows: np.ndarray, raw_predictions: np.ndarray) -> None:
     """What is common to all rows is found by asking, which compares the two as well.
 
     Args:
-        made: scikit-learn's, with the trees.
+        boosting: scikit-learn's, with the trees.
         rows: to ask about.
-        said: what the library says of them before any link.
+        raw_predictions: what the library says of them before any link.
     """
-    start = made._baseline_prediction
-    made._baseline_prediction = np.zeros_like(start)
-    sums, said = (
-        made._raw_predict(rows, n_threads=1),
-        said.reshape(len(rows), -1).astype(np.float64),
+    start = boosting._baseline_prediction
+    boosting._baseline_prediction = np.zeros_like(start)
+    sums, raw_predictions = (
+        boosting._raw_predict(rows, n_threads=1),
+        raw_predictions.reshape(len(rows), -1).astype(np.float64),
     )
-    apart = said - sums
-    common = np.median(apart, axis=0, keepdims=True)
-    size = 1.0 + np.max(np.abs(said)) + np.max(np.abs(sums))
-    if apart.shape != sums.shape or np.max(np.abs(apart - common)) > _SINGLE * size:
+    difference = raw_predictions - sums
+    common = np.median(difference, axis=0, keepdims=True)
+    size = 1.0 + np.max(np.abs(raw_predictions)) + np.max(np.abs(sums))
+    if difference.shape != sums.shape or np.max(np.abs(difference - common)) > _SINGLE * size:
         raise ValueError("they do not add up to what it predicts")
-    made._baseline_prediction = common.reshape(start.shape)
+    boosting._baseline_prediction = common.reshape(start.shape)
 
 
-def _unboosted(features: int, classes: np.ndarray | None) -> Any:
+def _empty_boosting(features: int, classes: np.ndarray | None) -> Any:
     """One that was fitted and knows nothing, whose trees can be replaced."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -104,14 +104,14 @@ def _predictor(tree: Tree) -> Any:
     return TreePredictor(nodes, none, none)
 
 
-def _probes(trees: Sequence[Tree], features: int) -> np.ndarray:
+def _probe_rows(trees: Sequence[Tree], features: int) -> np.ndarray:
     """Rows of values at the thresholds and right behind them, (rows, features)."""
     random = np.random.default_rng(0)
     X = random.normal(size=(_PROBES, features))
     feature = np.concatenate([tree.feature for tree in trees]) if trees else np.zeros(0)
     threshold = np.concatenate([tree.threshold for tree in trees]) if trees else np.zeros(0)
-    for asked in np.unique(feature[feature >= 0]):
-        values = random.choice(threshold[feature == asked], _PROBES)
-        behind = random.random(_PROBES) < 0.5
-        X[:, asked] = np.where(behind, np.nextafter(values, np.inf), values)
+    for column in np.unique(feature[feature >= 0]):
+        values = random.choice(threshold[feature == column], _PROBES)
+        is_behind = random.random(_PROBES) < 0.5
+        X[:, column] = np.where(is_behind, np.nextafter(values, np.inf), values)
     return X

@@ -3,50 +3,82 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.estimators.boosted.tree import Tree
+from core.json_reading import read_as
 
 _ZERO = float(np.float32(1e-35))  # kZeroThreshold of LightGBM: what is no larger counts as 0
 
 
-def trees(model: Any) -> list[list[Tree]]:
+@dataclass(frozen=True)
+class _Node:
+    """A split, or a leaf, which has no children."""
+
+    split_feature: int = -1
+    decision_type: str = "<="
+    threshold: float | str = 0.0
+    leaf_value: float = 0.0
+    left_child: _Node | None = None
+    right_child: _Node | None = None
+
+
+@dataclass(frozen=True)
+class _TreeInfo:
+    tree_structure: _Node
+
+
+@dataclass(frozen=True)
+class _Dump:
+    num_tree_per_iteration: int
+    tree_info: list[_TreeInfo]
+
+
+def read_trees(model: Any) -> list[list[Tree]]:
     """The trees of every iteration, one an output.
 
     Args:
         model: a fitted ``LGBMClassifier`` or ``LGBMRegressor`` of numbers without categories.
     """
-    document = model.booster_.dump_model()
-    outputs = int(document["num_tree_per_iteration"])
-    found = [_tree(one["tree_structure"]) for one in document["tree_info"]]
-    return [found[at : at + outputs] for at in range(0, len(found), outputs)]
+    dump = read_as(_Dump, model.booster_.dump_model())
+    outputs = dump.num_tree_per_iteration
+    flat_trees = [_build_tree(tree.tree_structure) for tree in dump.tree_info]
+    return [flat_trees[start : start + outputs] for start in range(0, len(flat_trees), outputs)]
 
 
-def raw(model: Any, X: np.ndarray) -> np.ndarray:
+def raw_predictions(model: Any, X: np.ndarray) -> np.ndarray:
     """What the trees add up to before any link, (rows,) or (rows, outputs)."""
     return np.asarray(model.booster_.predict(X, raw_score=True, num_threads=1))
 
 
-def _tree(root: dict[str, Any]) -> Tree:
-    nodes, feature, threshold, left, right, value = [root], [], [], [], [], []
+def _build_tree(root: _Node) -> Tree:
+    nodes, threshold, left, right = [root], [], [], []
     for node in nodes:  # which grows meanwhile
-        leaf = "split_feature" not in node
-        if not leaf and node["decision_type"] != "<=":
-            raise ValueError(f"a split by {node['decision_type']}")
-        feature.append(-1 if leaf else int(node["split_feature"]))
-        threshold.append(0.0 if leaf else _threshold(float(node["threshold"])))
-        left.append(0 if leaf else len(nodes))
-        right.append(0 if leaf else len(nodes) + 1)
-        value.append(float(node["leaf_value"]) if leaf else 0.0)
-        if not leaf:
-            nodes += [node["left_child"], node["right_child"]]
-    return Tree(*map(np.array, (feature, threshold, left, right, value)))
+        if node.left_child is None or node.right_child is None:
+            threshold.append(0.0)
+            left.append(0)
+            right.append(0)
+            continue
+        if node.decision_type != "<=":
+            raise ValueError(f"a split by {node.decision_type}")
+        threshold.append(_threshold(float(node.threshold)))
+        left.append(len(nodes))
+        right.append(len(nodes) + 1)
+        nodes += [node.left_child, node.right_child]
+    return Tree(
+        feature=np.array([node.split_feature for node in nodes]),
+        threshold=np.array(threshold),
+        left=np.array(left),
+        right=np.array(right),
+        value=np.array([float(node.leaf_value) for node in nodes]),
+    )
 
 
-def _threshold(given: float) -> float:
+def _threshold(threshold: float) -> float:
     """Up to which number a row goes left, where LightGBM takes all numbers near 0 for 0."""
-    if -_ZERO <= given < 0:
+    if -_ZERO <= threshold < 0:
         return math.nextafter(-_ZERO, -math.inf)
-    return _ZERO if 0 <= given < _ZERO else given
+    return _ZERO if 0 <= threshold < _ZERO else threshold

@@ -7,6 +7,6 @@ def __getattr__(name: str) -> Any:
     """The estimator, which files of earlier versions look for here."""
     if name != "DlgmClassifier":
         raise AttributeError(name)
-    from core.estimators.dlgm.estimator import DlgmClassifier
+    from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
 
     return DlgmClassifier

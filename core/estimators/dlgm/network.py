@@ -34,8 +34,8 @@ Weights = dict[str, Any]
 
 GENERATIVE_WEIGHTS = ("B0", "B1", "U", "g1", "g2")  # those that have the prior N(0, κ)
 ACTIVATIONS = ("tanh", "relu", "linear")
-_LEAST_VARIANCE = 1e-3
-_LEAST_DEVIATION = 1e-4
+_MIN_VARIANCE = 1e-3
+_MIN_DEVIATION = 1e-4
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ def recognize(
     raw1, raw2 = r @ w["S1"] + w["t1"], r @ w["S2"] + w["t2"]
     return Latents(
         mask1 * (r @ w["M1"] + w["m1"]),
-        xp.logaddexp(raw1, 0.0) + _LEAST_DEVIATION,
+        xp.logaddexp(raw1, 0.0) + _MIN_DEVIATION,
         mask2 * (r @ w["M2"] + w["m2"]),
-        xp.logaddexp(raw2, 0.0) + _LEAST_DEVIATION,
+        xp.logaddexp(raw2, 0.0) + _MIN_DEVIATION,
     )
 
 
@@ -139,7 +139,7 @@ def class_logs(xp: Any, w: Weights, represented: Any) -> Any:
 
 def column_logs(xp: Any, w: Weights, represented: Any, x: Any) -> Any:
     """The log of p(x | ξ) for standardized rows, in nats, shape (n,)."""
-    variance = xp.exp(w["v"]) + _LEAST_VARIANCE
+    variance = xp.exp(w["v"]) + _MIN_VARIANCE
     residuals = x - column_means(w, represented)
     return -0.5 * (residuals**2 / variance + xp.log(2.0 * math.pi * variance)).sum(axis=1)
 

@@ -26,7 +26,7 @@ def log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
 
     The expectation over q(ξ | x) of McInerney 2017 eq. 4, the mean over the model's draws.
     """
-    return _of_labels(model, model.predict_log_proba(X), y)
+    return _label_logs(model, model.predict_log_proba(X), y)
 
 
 def log_likelihood(model: Any, X: Any, y: Any) -> float:
@@ -45,13 +45,13 @@ def joint_log_densities(model: Any, X: Any, y: Any) -> np.ndarray:
     average a lower bound, above that of training, exact where q is the posterior. It weighs a row's
     picture as well as its label, in the paper's words the marginal likelihood.
     """
-    x, w = model.standardized(X), _double(model)
+    x, w = model.standardized(X), _double_precision(model)
     q = recognize(np, w, x, model.activation)
     mean = np.hstack([q.mean1, q.mean2])
     deviation = np.hstack([q.deviation1, q.deviation2])
     total: Any = -np.inf
-    for draw, represented in zip(model.noise_, _represented(model, w, x), strict=True):
-        labels = _of_labels(model, class_logs(np, w, represented), y)
+    for draw, represented in zip(model.noise_, _representations(model, w, x), strict=True):
+        labels = _label_logs(model, class_logs(np, w, represented), y)
         # log p(ξ)/q(ξ | x), whose constants cancel.
         latents = 0.5 * (draw**2 - (mean + deviation * draw) ** 2) + np.log(deviation)
         logs = column_logs(np, w, represented, x) + labels + latents.sum(axis=1)
@@ -70,8 +70,8 @@ def reconstructions(model: Any, rows: Any) -> np.ndarray:
         Shape (n, D), on that scale.
     """
     x = model.standardized(rows)
-    w = _double(model)
-    total = sum(column_means(w, represented) for represented in _represented(model, w, x))
+    w = _double_precision(model)
+    total = sum(column_means(w, represented) for represented in _representations(model, w, x))
     return total / len(model.noise_) * model.scale_ + model.mean_
 
 
@@ -86,7 +86,7 @@ def samples(model: Any, count: int, seed: int) -> np.ndarray:
     Returns:
         Shape (count, D), on the scale that it was fitted on.
     """
-    w, activation = _double(model), model.activation
+    w, activation = _double_precision(model), model.activation
     noise = np.random.default_rng(seed).standard_normal((count, model.noise_.shape[1]))
     N1 = w["g1"].size
     represented = represent(np, w, noise[:, :N1], noise[:, N1:], activation)
@@ -95,21 +95,21 @@ def samples(model: Any, count: int, seed: int) -> np.ndarray:
 
 def mean_class_logs(model: Any, x: np.ndarray) -> np.ndarray:
     """The log of the mean over draws of p(y | ξ) for standardized rows x (n, D), shape (n, K)."""
-    w = _double(model)
+    w = _double_precision(model)
     total: Any = -np.inf
-    for represented in _represented(model, w, x):
+    for represented in _representations(model, w, x):
         total = np.logaddexp(total, class_logs(np, w, represented))
     return total - np.log(len(model.noise_))
 
 
-def _of_labels(model: Any, logs: np.ndarray, y: Any) -> np.ndarray:
+def _label_logs(model: Any, logs: np.ndarray, y: Any) -> np.ndarray:
     """The entry of its own class in every row of (n, K), −∞ for a class not trained on."""
     y = np.asarray(y)
-    at = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
-    return np.where(model.classes_[at] == y, logs[np.arange(len(y)), at], -np.inf)
+    code = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
+    return np.where(model.classes_[code] == y, logs[np.arange(len(y)), code], -np.inf)
 
 
-def _represented(model: Any, w: Weights, x: np.ndarray) -> Iterator[np.ndarray]:
+def _representations(model: Any, w: Weights, x: np.ndarray) -> Iterator[np.ndarray]:
     """a(h_1) of rows for every draw of the model, shape (n, N1)."""
     q = recognize(np, w, x, model.activation)
     N1 = w["g1"].size
@@ -118,5 +118,5 @@ def _represented(model: Any, w: Weights, x: np.ndarray) -> Iterator[np.ndarray]:
         yield represent(np, w, xi1, xi2, model.activation)
 
 
-def _double(model: Any) -> Weights:
+def _double_precision(model: Any) -> Weights:
     return {name: value.astype(np.float64) for name, value in model.weights_.items()}

@@ -7,6 +7,6 @@ def __getattr__(name: str) -> Any:
     """The estimator, which files of earlier versions look for here."""
     if name != "OnlineLda":
         raise AttributeError(name)
-    from core.estimators.lda.estimator import OnlineLda
+    from core.estimators.lda.online_lda import OnlineLda
 
     return OnlineLda

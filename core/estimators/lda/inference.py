@@ -29,10 +29,10 @@ from scipy import sparse
 
 from core.losses.compiled import compiled
 
-_LEAST = 1e-300  # keeps 0/0 away where a word is impossible
+_MIN_NORM = 1e-300  # keeps 0/0 away where a word is impossible
 
 
-class WordRows(NamedTuple):
+class CsrCounts(NamedTuple):
     """Counts as the compiled loops take them; document d has the pairs begins[d] … begins[d+1].
 
     Attributes:
@@ -46,7 +46,7 @@ class WordRows(NamedTuple):
     counts: np.ndarray
 
 
-class Ending(NamedTuple):
+class StoppingRule(NamedTuple):
     """When a document's steps end.
 
     Attributes:
@@ -58,9 +58,9 @@ class Ending(NamedTuple):
     iterations: int
 
 
-def word_rows(X: sparse.csr_matrix) -> WordRows:
+def csr_counts(X: sparse.csr_matrix) -> CsrCounts:
     """The arrays of a CSR matrix in the types that the loops are compiled for."""
-    return WordRows(
+    return CsrCounts(
         np.asarray(X.indptr, dtype=np.int64),
         np.asarray(X.indices, dtype=np.int32),
         np.asarray(X.data, dtype=np.float64),
@@ -84,8 +84,8 @@ def expected_topics(lam: np.ndarray) -> np.ndarray:
     return exp_digamma(lam) / exp_digamma(lam.sum(axis=0))
 
 
-def infer(
-    rows: WordRows, chosen: np.ndarray, B: np.ndarray, alpha: float, ending: Ending
+def infer_topics(
+    rows: CsrCounts, chosen: np.ndarray, B: np.ndarray, alpha: float, rule: StoppingRule
 ) -> np.ndarray:
     """γ of the chosen documents, shape (chosen, K): the fixed point reached from equal topics.
 
@@ -93,26 +93,25 @@ def infer(
         rows: all documents. chosen: numbers of those asked for, int64.
         B: shape (V, K).
         alpha: prior of a document's topics.
-        ending: of a document's steps.
+        rule: of a document's steps.
     """
     gamma = np.empty((len(chosen), B.shape[1]))
-    _infer(rows, chosen, B, alpha, ending, gamma, np.empty((0, 0)))
+    _infer_documents(rows, chosen, B, alpha, rule, gamma, np.empty((0, 0)))
     return gamma
 
 
 def expected_counts(
-    rows: WordRows, chosen: np.ndarray, B: np.ndarray, alpha: float, ending: Ending
+    rows: CsrCounts, chosen: np.ndarray, B: np.ndarray, alpha: float, rule: StoppingRule
 ) -> np.ndarray:
     """Σ_d n_dw φ_dwk over the chosen documents, shape (V, K); the arguments are those of infer."""
     gamma, shares = np.empty((len(chosen), B.shape[1])), np.zeros_like(B)
-    _infer(rows, chosen, B, alpha, ending, gamma, shares)
+    _infer_documents(rows, chosen, B, alpha, rule, gamma, shares)
     shares *= B
     return shares
 
 
 @compiled
-def _fourth(x):  # type: ignore[no-untyped-def]
-    """Its fourth power."""
+def _fourth_power(x):  # type: ignore[no-untyped-def]
     square = x * x
     return square * square
 
@@ -133,7 +132,7 @@ def _exp_digamma(x, out):  # type: ignore[no-untyped-def]
         even = 1.0 + h * (1 / 2 + h * (1 / 24 + h * (1 / 720 + h * (1 / 40320 + h / 3628800))))
         odd = 1.0 + h * (1 / 6 + h * (1 / 120 + h * (1 / 5040 + h * (1 / 362880 + h / 39916800))))
         p = even + h**6 / 479001600 - t * odd
-        p = _fourth(_fourth(_fourth(_fourth(_fourth(p)))))
+        p = _fourth_power(_fourth_power(_fourth_power(_fourth_power(_fourth_power(p)))))
         z = v + 9.5
         r = 1.0 / z
         q = r * r
@@ -142,14 +141,14 @@ def _exp_digamma(x, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _infer(rows, chosen, B, alpha, ending, gamma, shares):  # type: ignore[no-untyped-def]
+def _infer_documents(rows, chosen, B, alpha, rule, gamma, shares):  # type: ignore[no-untyped-def]
     """Fills γ of the chosen, and adds n_dw e_k / Σ_j e_j B_wj to shares if these have rows."""
     begins, words, counts = rows
     K = B.shape[1]
     longest = 0
     for i in range(len(chosen)):
         longest = max(longest, begins[chosen[i] + 1] - begins[chosen[i]])
-    own = np.empty((longest + 3, K))
+    topic_rows = np.empty((longest + 3, K))
     n = np.empty(longest + 3)
     e = np.empty(K)
     for i in range(len(chosen)):
@@ -157,46 +156,46 @@ def _infer(rows, chosen, B, alpha, ending, gamma, shares):  # type: ignore[no-un
         size = last - first
         for j in range(size):
             n[j] = counts[first + j]
-            own[j] = B[words[first + j]]
+            topic_rows[j] = B[words[first + j]]
         # Four words are worked on at once; the last ones are filled up with words that never come.
         padded = (size + 3) // 4 * 4
         for j in range(size, padded):
             n[j] = 0.0
-            own[j] = 1.0
-        _settle(own, n, padded, alpha, ending, gamma[i], e)
+            topic_rows[j] = 1.0
+        _infer_document(topic_rows, n, padded, alpha, rule, gamma[i], e)
         if len(shares) > 0:
             for j in range(size):
-                norm = _LEAST
+                norm = _MIN_NORM
                 for k in range(K):
-                    norm += e[k] * own[j, k]
-                part = n[j] / norm
+                    norm += e[k] * topic_rows[j, k]
+                ratio = n[j] / norm
                 w = words[first + j]
                 for k in range(K):
-                    shares[w, k] += part * e[k]
+                    shares[w, k] += ratio * e[k]
 
 
 @compiled
-def _settle(own, n, padded, alpha, ending, gamma, e):  # type: ignore[no-untyped-def]
+def _infer_document(topic_rows, n, padded, alpha, rule, gamma, e):  # type: ignore[no-untyped-def]
     """Fills γ and e of one document, whose words' rows of B are own."""
     K = len(e)
     into = np.empty(K)
     for k in range(K):
         gamma[k] = 1.0
         e[k] = 1.0
-    for _ in range(ending.iterations):
+    for _ in range(rule.iterations):
         for k in range(K):
             into[k] = 0.0
         for j in range(0, padded, 4):
-            n0, n1, n2, n3 = _LEAST, _LEAST, _LEAST, _LEAST
+            n0, n1, n2, n3 = _MIN_NORM, _MIN_NORM, _MIN_NORM, _MIN_NORM
             for k in range(K):
-                n0 += e[k] * own[j, k]
-                n1 += e[k] * own[j + 1, k]
-                n2 += e[k] * own[j + 2, k]
-                n3 += e[k] * own[j + 3, k]
+                n0 += e[k] * topic_rows[j, k]
+                n1 += e[k] * topic_rows[j + 1, k]
+                n2 += e[k] * topic_rows[j + 2, k]
+                n3 += e[k] * topic_rows[j + 3, k]
             r0, r1, r2, r3 = n[j] / n0, n[j + 1] / n1, n[j + 2] / n2, n[j + 3] / n3
             for k in range(K):
-                into[k] += (r0 * own[j, k] + r1 * own[j + 1, k]) + (
-                    r2 * own[j + 2, k] + r3 * own[j + 3, k]
+                into[k] += (r0 * topic_rows[j, k] + r1 * topic_rows[j + 1, k]) + (
+                    r2 * topic_rows[j + 2, k] + r3 * topic_rows[j + 3, k]
                 )
         change = 0.0
         for k in range(K):
@@ -204,5 +203,5 @@ def _settle(own, n, padded, alpha, ending, gamma, e):  # type: ignore[no-untyped
             change += abs(new - gamma[k])
             gamma[k] = new
         _exp_digamma(gamma, e)
-        if change < ending.tolerance * K:
+        if change < rule.tolerance * K:
             break

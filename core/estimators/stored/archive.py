@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from core.datasets.files.bounds import check_archive
+from core.datasets.files.unpacking_limits import check_archive
 from core.errors import UnusableError
 from core.estimators.stored.indices import check_indices
 
@@ -39,11 +39,11 @@ class _Archive(zipfile.ZipFile):
         return cast(list[str], self.NameToInfo.keys())
 
 
-def dump(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
+def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
     """Write a model as ``skops.io.dump`` does, in time that grows as the number of its arrays.
 
     Returns:
-        The names of what is inside, as `load` compares them with its list.
+        The names of what is inside, as `load_model` compares them with its list.
 
     Raises:
         skops.io.exceptions.UnsupportedTypeException, TypeError, ValueError: skops has no form for
@@ -58,10 +58,10 @@ def dump(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> s
         context.clear_memo()
         schema = {**state, "protocol": context.protocol, "_skops_version": skops.__version__}
         archive.writestr(SCHEMA, json.dumps(schema))
-    return {name for name, _ in named_in(schema)}
+    return {name for name, _ in schema_objects(schema)}
 
 
-def load(path: Path, trusted: Collection[str]) -> Any:
+def load_model(path: Path, trusted: Collection[str]) -> Any:
     """The model in a skops file that may come from anywhere: nothing off the list is imported.
 
     Args:
@@ -79,7 +79,7 @@ def load(path: Path, trusted: Collection[str]) -> Any:
             with zipfile.ZipFile(file) as archive:
                 check_archive(archive, path)
                 schema = json.loads(archive.read(SCHEMA))
-            _check(schema, trusted, path)
+            _check_schema(schema, trusted, path)
             file.seek(0)
             model = skops.io.load(file, trusted=sorted(trusted))
         check_indices(model)
@@ -95,13 +95,14 @@ def load(path: Path, trusted: Collection[str]) -> Any:
         ) from error
 
 
-def _check(schema: Any, trusted: Collection[str], path: Path) -> None:
-    found = list(named_in(schema))
-    strangers = {name for name, _ in found if name not in trusted}
-    strangers |= {f"{name} ({loader})" for name, loader in found if loader not in LOADERS}
+def _check_schema(schema: Any, trusted: Collection[str], path: Path) -> None:
+    named_objects = list(schema_objects(schema))
+    strangers = {name for name, _ in named_objects if name not in trusted}
+    strangers |= {f"{name} ({loader})" for name, loader in named_objects if loader not in LOADERS}
     if strangers:
         raise UnusableError(
-            f"the file holds objects that no Tunescope model has ({_some(sorted(strangers))})",
+            "the file holds objects that no Tunescope model has "
+            f"({_first_names(sorted(strangers))})",
             where=str(path),
             cure="open only model files that Tunescope exported",
         )
@@ -109,24 +110,24 @@ def _check(schema: Any, trusted: Collection[str], path: Path) -> None:
         raise ValueError("written by an old skops")
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     return ", ".join(name[:200] for name in names[:3]) + (" …" if len(names) > 3 else "")
 
 
-def named_in(schema: Any) -> Iterator[tuple[str, str]]:
+def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:
     """Every (module.name, loader) that a schema asks for, wherever it stands."""
     waiting = [schema]
     while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            if "__module__" in item or "__class__" in item or "__loader__" in item:
-                name = f"{item.get('__module__')}.{item.get('__class__')}"
-                yield name, str(item.get("__loader__"))
-                if item.get("__loader__") == "RandomGeneratorNode":
-                    yield _bit_generator(item), "ObjectNode"
-            waiting += item.values()
-        elif isinstance(item, (list, tuple)):
-            waiting += item
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "__module__" in node or "__class__" in node or "__loader__" in node:
+                name = f"{node.get('__module__')}.{node.get('__class__')}"
+                yield name, str(node.get("__loader__"))
+                if node.get("__loader__") == "RandomGeneratorNode":
+                    yield _bit_generator(node), "ObjectNode"
+            waiting += node.values()
+        elif isinstance(node, (list, tuple)):
+            waiting += node
 
 
 def _bit_generator(node: dict[str, Any]) -> str:

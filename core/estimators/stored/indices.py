@@ -26,41 +26,43 @@ def check_indices(model: Any) -> None:
     from sklearn.svm._base import BaseLibSVM
     from sklearn.tree import BaseDecisionTree
 
-    for part in _parts(model):
-        if isinstance(part, BaseForest) and hasattr(part, "estimators_"):
-            _demand(all(tree.n_features_in_ == part.n_features_in_ for tree in part.estimators_))
-        elif isinstance(part, BaseDecisionTree) and hasattr(part, "tree_"):
-            _demand(part.tree_.n_features == part.n_features_in_)
-            nodes = part.tree_.__getstate__()["nodes"]
+    for element in _contained_objects(model):
+        if isinstance(element, BaseForest) and hasattr(element, "estimators_"):
+            _raise_unless(
+                all(tree.n_features_in_ == element.n_features_in_ for tree in element.estimators_)
+            )
+        elif isinstance(element, BaseDecisionTree) and hasattr(element, "tree_"):
+            _raise_unless(element.tree_.n_features == element.n_features_in_)
+            nodes = element.tree_.__getstate__()["nodes"]
             leaf = nodes["left_child"] == -1
             children = nodes["left_child"], nodes["right_child"]
-            _check_tree(leaf, children, nodes["feature"], part.n_features_in_)
-        elif isinstance(part, BaseHistGradientBoosting) and hasattr(part, "_predictors"):
-            for one in (tree for trees in part._predictors for tree in trees):
-                nodes = one.nodes
-                _demand(not nodes["is_categorical"].any())  # categories are encoded before
+            _check_tree(leaf, children, nodes["feature"], element.n_features_in_)
+        elif isinstance(element, BaseHistGradientBoosting) and hasattr(element, "_predictors"):
+            for predictor in (tree for trees in element._predictors for tree in trees):
+                nodes = predictor.nodes
+                _raise_unless(not nodes["is_categorical"].any())  # categories are encoded before
                 children = nodes["left"], nodes["right"]
                 leaf = nodes["is_leaf"].astype(bool)
-                _check_tree(leaf, children, nodes["feature_idx"], part.n_features_in_)
-        elif isinstance(part, NeighborsBase) and hasattr(part, "_fit_X"):
-            _check_neighbours(part)
-        elif isinstance(part, KDTree):
-            _check_halving(part)
-        elif isinstance(part, BaseLibSVM) and hasattr(part, "support_"):
-            _check_support(part)
-        elif sparse.issparse(part):
-            part.check_format(full_check=True)
+                _check_tree(leaf, children, nodes["feature_idx"], element.n_features_in_)
+        elif isinstance(element, NeighborsBase) and hasattr(element, "_fit_X"):
+            _check_neighbours(element)
+        elif isinstance(element, KDTree):
+            _check_halving(element)
+        elif isinstance(element, BaseLibSVM) and hasattr(element, "support_"):
+            _check_support(element)
+        elif sparse.issparse(element):
+            element.check_format(full_check=True)
 
 
 def _check_tree(leaf: Any, children: tuple[Any, Any], feature: Any, features: int) -> None:
     """A child comes after its parent, so that every way down ends."""
     inner = np.flatnonzero(~leaf)
-    _demand(len(leaf) > 0)
+    _raise_unless(len(leaf) > 0)
     for child in children:
         below = child[inner].astype(np.int64)
-        _demand(bool(np.all((below > inner) & (below < len(leaf)))))
-    asked = feature[inner].astype(np.int64)
-    _demand(bool(np.all((asked >= 0) & (asked < features))))
+        _raise_unless(bool(np.all((below > inner) & (below < len(leaf)))))
+    split_features = feature[inner].astype(np.int64)
+    _raise_unless(bool(np.all((split_features >= 0) & (split_features < features))))
 
 
 def _check_support(svm: Any) -> None:
@@ -70,61 +72,63 @@ def _check_support(svm: Any) -> None:
     pairs, count = classes * (classes - 1) // 2, vectors.shape[0]
     # A regression does not read these; fitted on sparse rows, it has anything in their place.
     counted = of_class if tells_apart else np.zeros(classes)
-    _demand(of_class.shape == (classes,) and bool(np.all((counted >= 0) & (counted <= count))))
-    _demand(len(svm.support_) == count and (not tells_apart or int(of_class.sum()) == count))
-    _demand(svm._dual_coef_.shape == (classes - 1, count))
-    _demand(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
-    _demand(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
+    _raise_unless(
+        of_class.shape == (classes,) and bool(np.all((counted >= 0) & (counted <= count)))
+    )
+    _raise_unless(len(svm.support_) == count and (not tells_apart or int(of_class.sum()) == count))
+    _raise_unless(svm._dual_coef_.shape == (classes - 1, count))
+    _raise_unless(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
+    _raise_unless(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
 
 
 def _check_neighbours(model: Any) -> None:
     """Every row has a target, and the rows searched are the rows that are held."""
     rows, tree = model._fit_X, model._tree
-    _demand(rows.ndim == 2 and rows.shape == (model.n_samples_fit_, model.n_features_in_))
-    _demand(len(model._y) == len(model._y.ravel()) == rows.shape[0])
+    _raise_unless(rows.ndim == 2 and rows.shape == (model.n_samples_fit_, model.n_features_in_))
+    _raise_unless(len(model._y) == len(model._y.ravel()) == rows.shape[0])
     if hasattr(model, "classes_"):
         codes = np.asarray(model._y)
-        _demand(codes.dtype.kind in "iu" and len(codes) > 0)
-        _demand(bool(codes.min() >= 0 and codes.max() < len(model.classes_)))
-    _demand((tree is None) == (model._fit_method == "brute"))
-    _demand(tree is None or tree.get_arrays()[0].shape == rows.shape)
+        _raise_unless(codes.dtype.kind in "iu" and len(codes) > 0)
+        _raise_unless(bool(codes.min() >= 0 and codes.max() < len(model.classes_)))
+    _raise_unless((tree is None) == (model._fit_method == "brute"))
+    _raise_unless(tree is None or tree.get_arrays()[0].shape == rows.shape)
 
 
 def _check_halving(tree: Any) -> None:
     """Node i of a k-d tree has the children 2i + 1 and 2i + 2, and a leaf some of its rows."""
     from sklearn.metrics._dist_metrics import DistanceMetric64
 
-    rows, order, nodes, bounds = (np.asarray(one) for one in tree.get_arrays())
-    _demand(rows.ndim == 2 and order.shape == rows.shape[:1])
-    _demand(bool(np.all((order >= 0) & (order < len(rows)))))
-    _demand(len(nodes) > 0 and bounds.shape == (2, len(nodes), rows.shape[1]))
+    rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
+    _raise_unless(rows.ndim == 2 and order.shape == rows.shape[:1])
+    _raise_unless(bool(np.all((order >= 0) & (order < len(rows)))))
+    _raise_unless(len(nodes) > 0 and bounds.shape == (2, len(nodes), rows.shape[1]))
     first, last = nodes["idx_start"], nodes["idx_end"]
-    _demand(bool(np.all((first >= 0) & (first <= last) & (last <= len(rows)))))
-    _demand(any(isinstance(part, DistanceMetric64) for part in tree.__getstate__()))
+    _raise_unless(bool(np.all((first >= 0) & (first <= last) & (last <= len(rows)))))
+    _raise_unless(any(isinstance(state, DistanceMetric64) for state in tree.__getstate__()))
     inner = np.flatnonzero(nodes["is_leaf"] == 0)
-    _demand(bool(np.all(2 * inner + 2 < len(nodes))))
+    _raise_unless(bool(np.all(2 * inner + 2 < len(nodes))))
 
 
-def _demand(true: bool) -> None:
-    if not true:
+def _raise_unless(condition: bool) -> None:
+    if not condition:
         raise ValueError("an index leads out of the model")
 
 
-def _parts(model: Any) -> Iterator[Any]:
+def _contained_objects(model: Any) -> Iterator[Any]:
     """Everything inside, each object once."""
     seen: set[int] = set()
     waiting = [model]
     while waiting:
-        part = waiting.pop()
-        if id(part) in seen or isinstance(part, (str, bytes, int, float, type(None))):
+        element = waiting.pop()
+        if id(element) in seen or isinstance(element, (str, bytes, int, float, type(None))):
             continue
-        seen.add(id(part))
-        yield part
-        if isinstance(part, dict):
-            waiting += part.values()
-        elif isinstance(part, (list, tuple)):
-            waiting += part
-        elif isinstance(part, np.ndarray):
-            waiting += part.ravel().tolist() if part.dtype == object else []
-        elif not isinstance(part, type):
-            waiting += vars(part).values() if hasattr(part, "__dict__") else []
+        seen.add(id(element))
+        yield element
+        if isinstance(element, dict):
+            waiting += element.values()
+        elif isinstance(element, (list, tuple)):
+            waiting += element
+        elif isinstance(element, np.ndarray):
+            waiting += element.ravel().tolist() if element.dtype == object else []
+        elif not isinstance(element, type):
+            waiting += vars(element).values() if hasattr(element, "__dict__") else []

@@ -17,7 +17,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.utils import Bunch
 
 from core.datasets.preparation import plain_preparation
-from core.estimators.boosted.conversion import in_scikit_learns_class, is_boosted
+from core.estimators.boosted.conversion import is_boosted, to_scikit_learn
 from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.double_regressor import DoubleRegressor
 
@@ -27,7 +27,7 @@ def plain_pipeline(pipeline: Any) -> Any:
 
     It predicts the very same. Documents are prepared as they are.
     """
-    plain = _with_last(pipeline, plain_model)
+    plain = _convert_last_step(pipeline, plain_model)
     if hasattr(plain, "steps"):
         plain.steps = [(name, plain_preparation(step)) for name, step in plain.steps]
     return plain
@@ -39,15 +39,15 @@ def kept_pipeline(pipeline: Any) -> Any:
     Raises:
         ValueError: such a model cannot be turned into one of scikit-learn's.
     """
-    return _with_last(pipeline, kept_model)
+    return _convert_last_step(pipeline, kept_model)
 
 
-def _with_last(pipeline: Any, turned: Callable[[Any], Any]) -> Any:
+def _convert_last_step(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
     if not hasattr(pipeline, "steps"):
-        return turned(pipeline)
+        return convert(pipeline)
     plain = copy.copy(pipeline)
     name, model = pipeline.steps[-1]
-    plain.steps = [*pipeline.steps[:-1], (name, turned(model))]
+    plain.steps = [*pipeline.steps[:-1], (name, convert(model))]
     return plain
 
 
@@ -61,35 +61,35 @@ def plain_model(model: Any) -> Any:
         return model.as_plain()
     if isinstance(model, CalibratedClassifierCV):
         return _plain_calibrated(model)
-    return _turned(model, plain_model)
+    return _convert_contained(model, plain_model)
 
 
 def kept_model(model: Any) -> Any:
     """A fitted model without those of other libraries; it may be a class of ours."""
-    return _turned(model, kept_model)
+    return _convert_contained(model, kept_model)
 
 
-def undecided(model: Any) -> Any:
+def without_threshold(model: Any) -> Any:
     """The fitted classifier inside one that decides by a threshold; any other model itself."""
     return model.estimator_ if isinstance(model, FixedThresholdClassifier) else model
 
 
-def _turned(model: Any, turned: Callable[[Any], Any]) -> Any:
+def _convert_contained(model: Any, convert: Callable[[Any], Any]) -> Any:
     """What holds other models, with these turned; of another library, scikit-learn's."""
     if is_boosted(model):
-        return in_scikit_learns_class(model)
+        return to_scikit_learn(model)
     if isinstance(model, CodedClassifier):
-        return in_scikit_learns_class(model.estimator_, model.classes_)
+        return to_scikit_learn(model.estimator_, model.classes_)
     if isinstance(model, DoubleRegressor):
-        return in_scikit_learns_class(model.estimator_)
+        return to_scikit_learn(model.estimator_)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
-        return _vote(model, turned)
+        return _convert_vote(model, convert)
     inside = {FixedThresholdClassifier: "estimator", TransformedTargetRegressor: "regressor"}
     name = inside.get(type(model))
     if name is None:
         return model
     fitted = getattr(model, f"{name}_")
-    new = turned(fitted)
+    new = convert(fitted)
     if new is fitted:
         return model
     plain = copy.copy(model)
@@ -98,8 +98,8 @@ def _turned(model: Any, turned: Callable[[Any], Any]) -> Any:
     return plain
 
 
-def _vote(vote: Any, turned: Callable[[Any], Any]) -> Any:
-    fitted = [turned(member) for member in vote.estimators_]
+def _convert_vote(vote: Any, convert: Callable[[Any], Any]) -> Any:
+    fitted = [convert(member) for member in vote.estimators_]
     if all(new is old for new, old in zip(fitted, vote.estimators_, strict=True)):
         return vote
     plain = copy.copy(vote)
@@ -114,8 +114,10 @@ def _plain_calibrated(model: Any) -> Any:
     if not hasattr(model.estimator, "as_plain_scores"):
         return model
     plain = copy.copy(model)
-    plain.calibrated_classifiers_ = [copy.copy(one) for one in model.calibrated_classifiers_]
-    for one in plain.calibrated_classifiers_:
-        one.estimator = one.estimator.as_plain_scores()
+    plain.calibrated_classifiers_ = [
+        copy.copy(classifier) for classifier in model.calibrated_classifiers_
+    ]
+    for classifier in plain.calibrated_classifiers_:
+        classifier.estimator = classifier.estimator.as_plain_scores()
     plain.estimator = plain.calibrated_classifiers_[0].estimator
     return plain

@@ -15,7 +15,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 
 MAGIC = b"Tunescope, signed 1\n"
 _KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
@@ -23,34 +23,34 @@ _KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
 
 def key_path() -> Path:
     """Where the key lies: TUNESCOPE_KEY, or the user's state folder."""
-    if given := os.environ.get("TUNESCOPE_KEY"):
-        return Path(given)
+    if path := os.environ.get("TUNESCOPE_KEY"):
+        return Path(path)
     from platformdirs import user_state_path
 
     return user_state_path("tunescope", appauthor=False) / "key"
 
 
-def signed(content: bytes) -> bytes:
+def sign_content(content: bytes) -> bytes:
     """The content with its signature before it.
 
     Raises:
         UnusableError: the key cannot be written.
     """
-    return MAGIC + _signature(_key() or _new_key(), content) + content
+    return MAGIC + _signature(_read_key() or _new_key(), content) + content
 
 
-def verified(path: Path) -> bytes:
+def verified_content(path: Path) -> bytes:
     """The content of a signed file, if this computer signed it.
 
     Raises:
         UnusableError: it is no such file, or another computer's, or was changed.
         OSError: it cannot be read.
     """
-    data, key = path.read_bytes(), _key()
+    data, key = path.read_bytes(), _read_key()
     start = len(MAGIC) + _SIGNATURE_BYTES
-    given, content = data[len(MAGIC) : start], data[start:]
-    right = key is not None and hmac.compare_digest(given, _signature(key, content))
-    if not data.startswith(MAGIC) or not right:
+    signature, content = data[len(MAGIC) : start], data[start:]
+    is_authentic = key is not None and hmac.compare_digest(signature, _signature(key, content))
+    if not data.startswith(MAGIC) or not is_authentic:
         raise UnusableError(
             "this file could run code, and it does not come from this computer",
             where=str(path),
@@ -64,17 +64,17 @@ def _signature(key: bytes, content: bytes) -> bytes:
     return hmac.new(key, MAGIC + content, hashlib.sha256).digest()
 
 
-def _key() -> bytes | None:
+def _read_key() -> bytes | None:
     """The key; None where there is none, or where another person could have read or written it."""
     try:
         with key_path().open("rb") as file:
             about, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)
     except OSError:
         return None
-    own = os.name == "nt" or (
+    is_private = os.name == "nt" or (
         about.st_uid == os.getuid() and not about.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     )
-    return key if own and len(key) == _KEY_BYTES else None
+    return key if is_private and len(key) == _KEY_BYTES else None
 
 
 def _new_key() -> bytes:
@@ -87,7 +87,7 @@ def _new_key() -> bytes:
                 file.write(secrets.token_bytes(_KEY_BYTES))
                 file.flush()
                 os.fsync(file.fileno())
-            if path.exists() and _key() is None:  # one that does not count
+            if path.exists() and _read_key() is None:  # one that does not count
                 os.replace(name, path)
             else:
                 with contextlib.suppress(FileExistsError):  # another program was first
@@ -96,8 +96,8 @@ def _new_key() -> bytes:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
         cure = "let TUNESCOPE_KEY name a file that you may write to"
-        raise cannot_write("the key of this computer", path, error, cure) from error
-    key = _key()
+        raise write_error("the key of this computer", path, error, cure) from error
+    key = _read_key()
     if key is None:
         raise UnusableError(
             "the key of this computer cannot be used",

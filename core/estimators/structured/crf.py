@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from core.estimators.facts import Facts, Suggestion
+from core.datasets.task import Task
+from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.model import Model
-from core.estimators.one_penalty import penalized, penalty_space
-from core.estimators.recipe import building, scripting
+from core.estimators.one_penalty import penalty_recipe, penalty_space
+from core.estimators.recipe import build_from_recipe, script_from_recipe
 
-_COOK = penalized("core.estimators.structured.crf_tagger", "CrfTagger")
+_MAKE_RECIPE = penalty_recipe("core.estimators.structured.crf_tagger", "CrfTagger")
 
 
-def _suggests(facts: Facts) -> Suggestion:
+def _suggests(facts: ModelingFacts) -> Suggestion:
     neighbours = "a conditional random field knows which labels follow each other."
     return Suggestion(1, f"{facts.sentence}: {neighbours}")
 
@@ -22,12 +23,12 @@ CRF = Model(
     good_for="Labels every token of a sequence, such as the words of a sentence, and uses that "
     "neighbouring labels depend on each other. Every weight can be read.",
     cost="Fits in seconds; more labels and more different words take longer.",
-    tasks=("sequence",),
+    tasks=(Task.SEQUENCE,),
     space=penalty_space,
-    build=building(_COOK),
-    loss={"sequence": "crf"},
+    build=build_from_recipe(_MAKE_RECIPE),
+    loss={Task.SEQUENCE: "crf"},
     takes_sparse=False,
     scaled=False,
-    script=scripting(_COOK),
+    script=script_from_recipe(_MAKE_RECIPE),
     suggests=_suggests,
 )

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from core.estimators.one_penalty import warm_fit
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
-from core.losses.crf.loss import CrfLoss, build_crf
-from core.losses.crf.names import ParameterNames
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.losses.crf.parameter_names import ParameterNames
 
 TIGHT = 1e-10  # how near its minimum a fit must be, as a share of the loss
 
@@ -52,14 +52,16 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
         """
         memory = {} if memory is None else memory
 
-        def make() -> CrfLoss:
+        def make_loss() -> CrfLoss:
             sequence = self.sequence or str(X.columns[0])
             return build_crf(X, sequence, np.asarray(y), np.unique(y).tolist())
 
-        w = warm_fit(memory, make, self.C, TIGHT)
-        return self.take(memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp))
+        w = warm_fit(memory, make_loss, self.C, TIGHT)
+        return self.set_weights(
+            memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp)
+        )
 
-    def take(
+    def set_weights(
         self, loss: CrfLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
     ) -> CrfTagger:
         """Become the fitted model with these parameters.
@@ -83,12 +85,12 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """The marginal probability of every label, shape (tokens, K)."""
-        return marginals(self.w_, len(self.classes_), self.encoding_.tokens(X))
+        return marginals(self.w_, len(self.classes_), self.encoding_.encode_tokens(X))
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """A label for every token."""
         if self.decoding == "viterbi":
-            codes = viterbi(self.w_, len(self.classes_), self.encoding_.tokens(X))
+            codes = viterbi(self.w_, len(self.classes_), self.encoding_.encode_tokens(X))
         else:
             codes = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[codes]
@@ -103,38 +105,43 @@ class CrfTagger(ClassifierMixin, BaseEstimator):
             Shape (tokens,), in nats.
         """
         codes = codes_of(self.classes_, y)
-        starts = self.encoding_.tokens(X).starts
-        return shared_out(self.log_likelihoods(X, y), starts, codes, lambda: self.predict_proba(X))
+        starts = self.encoding_.encode_tokens(X).starts
+        return share_among_tokens(
+            self.log_likelihoods(X, y), starts, codes, lambda: self.predict_proba(X)
+        )
 
     def log_likelihoods(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """Log p(all labels) of every sequence, shape (sequences,); −inf with an unknown label."""
-        codes, tokens = codes_of(self.classes_, y), self.encoding_.tokens(X)
+        codes, tokens = codes_of(self.classes_, y), self.encoding_.encode_tokens(X)
         return log_likelihoods(self.w_, len(self.classes_), tokens, codes)
 
 
 def codes_of(classes: np.ndarray, y: Any) -> np.ndarray:
     """The place of every label among the sorted classes, shape (tokens,); −1 for an unknown one."""
     y = np.asarray(y).astype(classes.dtype)
-    place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    return np.where(classes[place] == y, place, -1)
+    index = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return np.where(classes[index] == y, index, -1)
 
 
-def shared_out(
-    whole: np.ndarray, starts: np.ndarray, codes: np.ndarray, marginals: Callable[[], np.ndarray]
+def share_among_tokens(
+    sequence_logs: np.ndarray,
+    starts: np.ndarray,
+    codes: np.ndarray,
+    marginals: Callable[[], np.ndarray],
 ) -> np.ndarray:
     """−log p of whole sequences, an equal part for each of its tokens, as `log_losses` says.
 
     Args:
-        whole: log p of every sequence, shape (S,).
+        sequence_logs: log p of every sequence, shape (S,).
         starts: where each begins, and the end, shape (S + 1,).
         codes: of the true labels, shape (tokens,); −1 for one that the model never saw.
         marginals: the probability of every label alone, (tokens, K); asked for only where a
             sequence is impossible.
     """
     lengths = np.diff(starts)
-    each = np.repeat(-whole / lengths, lengths)
-    if np.isfinite(each).all():
-        return each
-    own = np.take_along_axis(marginals(), np.maximum(codes, 0)[:, None], axis=1)[:, 0]
-    singly = -np.log(np.maximum(np.where(codes < 0, 0.0, own), 1e-15))
-    return np.where(np.isfinite(each), each, singly)
+    token_losses = np.repeat(-sequence_logs / lengths, lengths)
+    if np.isfinite(token_losses).all():
+        return token_losses
+    probability = np.take_along_axis(marginals(), np.maximum(codes, 0)[:, None], axis=1)[:, 0]
+    single_losses = -np.log(np.maximum(np.where(codes < 0, 0.0, probability), 1e-15))
+    return np.where(np.isfinite(token_losses), token_losses, single_losses)

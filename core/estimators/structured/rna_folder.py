@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from core.estimators.one_penalty import warm_fit
 from core.losses.rna.decode import maximum_expected_accuracy
 from core.losses.rna.fold import pair_probabilities
-from core.losses.rna.loss import RnaLoss, build_rna
-from core.losses.rna.scores import pair_counts
+from core.losses.rna.pair_scores import pair_counts
+from core.losses.rna.rna_loss import RnaLoss, build_rna
 
 TIGHT = 1e-8  # how near its minimum a fit must be, as a share of the loss
 
@@ -54,9 +54,11 @@ class RnaFolder(BaseEstimator):
             self.C,
             TIGHT,
         )
-        return self.take(memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp))
+        return self.set_weights(
+            memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp)
+        )
 
-    def take(
+    def set_weights(
         self, loss: RnaLoss, w: np.ndarray, penalties: dict[str, float], groups: np.ndarray
     ) -> RnaFolder:
         """Become the fitted model with these parameters.
@@ -84,8 +86,8 @@ class RnaFolder(BaseEstimator):
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """The structure of greatest expected accuracy of every molecule, in dot-brackets."""
-        found = [maximum_expected_accuracy(P, self.gamma) for P in self.pair_probabilities(X)]
-        return np.array(found, dtype=object)
+        structures = [maximum_expected_accuracy(P, self.gamma) for P in self.pair_probabilities(X)]
+        return np.array(structures, dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
         """Pairs rightly called, called, and true at every γ and at the own one, (n, 17, 3)."""

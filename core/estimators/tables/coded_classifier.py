@@ -38,10 +38,10 @@ class CodedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("All rows are of one class, and two are needed to tell them apart.")
-        weighed = {}
+        weight_argument = {}
         if self.class_weight is not None:
-            weighed["sample_weight"] = compute_sample_weight(self.class_weight, codes)
-        self.estimator_ = clone(self.estimator).fit(X, codes, **weighed)
+            weight_argument["sample_weight"] = compute_sample_weight(self.class_weight, codes)
+        self.estimator_ = clone(self.estimator).fit(X, codes, **weight_argument)
         self.n_features_in_ = X.shape[1]
         return self
 

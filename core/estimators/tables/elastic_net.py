@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.class_weights import weights_of
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
 STANDARD = "standard_alpha"  # ElasticNet's alpha where the target has standard deviation 1
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def _search_space(task: str) -> tuple[Axis, ...]:
     share = "Share of the penalty that switches columns off"
-    if task == "regression":
+    if Task(task).has_numbers:
         return (
             # scikit-learn's default of 1 is of no unit; here it would nearly always give the mean.
             Axis(STANDARD, "Penalty on large weights", "float", 1e-4, 10.0, True, default=0.1),
@@ -32,9 +33,9 @@ def _space(task: str) -> tuple[Axis, ...]:
     )
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     arguments: dict[str, Any] = {"l1_ratio": float(setting["l1_ratio"]), "random_state": seed}
-    if task == "regression":
+    if Task(task).has_numbers:
         if "alpha" in setting:  # of runs of earlier versions, in the target's own unit
             arguments |= {"alpha": float(setting["alpha"])}
             return Recipe("sklearn.linear_model", "ElasticNet", arguments)
@@ -47,8 +48,8 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("sklearn.linear_model", "LogisticRegression", arguments)
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
-    if task == "regression":
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
+    if Task(task).has_numbers:
         return ({STANDARD: 0.01}, {STANDARD: 0.05, "l1_ratio": 0.95})
     return ({"C": 0.1, "l1_ratio": 1.0}, {"C": 0.5, "l1_ratio": 0.5})
 
@@ -60,14 +61,14 @@ ELASTIC_NET = Model(
     good_for="A linear model that can switch columns off. Choose it when many columns may be "
     "useless.",
     cost="A few times slower than plain linear or logistic regression.",
-    tasks=("regression", "binary", "multiclass"),
-    space=_space,
-    build=building(_recipe),
+    tasks=TABLE_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
     loss={},
     takes_sparse=True,
     scaled=True,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=1,
     class_weights=True,
 )

@@ -59,29 +59,29 @@ class L1L2Classifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("two or more classes are needed, and the rows are all of one class")
-        found = minimize(
+        solution = minimize(
             X, codes, len(self.classes_), self.l1, self.l2, int(self.max_iter), self.tol
         )
-        self.coef_, self.intercept_ = found.weights, found.intercepts
-        self.n_iter_, self.objective_ = found.iterations, found.objective
+        self.coef_, self.intercept_ = solution.weights, solution.intercepts
+        self.n_iter_, self.objective_ = solution.iterations, solution.objective
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, shape (n,) for two classes and (n, K) for more."""
-        plain, X = self._ready(X)
+        plain, X = self._plain_and_rows(X)
         return plain.decision_function(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of every row, shape (n,)."""
-        plain, X = self._ready(X)
+        plain, X = self._plain_and_rows(X)
         return plain.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every class, shape (n, K)."""
-        plain, X = self._ready(X)
+        plain, X = self._plain_and_rows(X)
         return plain.predict_proba(X)
 
-    def _ready(self, X: Any) -> tuple[LogisticRegression, Any]:
+    def _plain_and_rows(self, X: Any) -> tuple[LogisticRegression, Any]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self.as_plain(), X

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.class_weights import weights_of
-from core.estimators.model import Model, few_or_many
-from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.estimators.model import Model, row_count_warning
+from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def _search_space(task: str) -> tuple[Axis, ...]:
     columns = "Share of the columns that a tree may ask for"
     rows = "Share of the rows for a tree"
     return (
-        Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=0.1),
+        Axis("learning_rate", "Learning rate", "float", 0.01, 0.5, log=True, default=0.1),
         Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
         Axis("num_leaves", "Leaves of a tree", "int", 2, 127, True, default=31, least=2),
         Axis("min_child_samples", "Rows in the smallest leaf", "int", 1, 100, True, default=20),
@@ -21,7 +22,7 @@ def _space(task: str) -> tuple[Axis, ...]:
     )
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     arguments = {
         "learning_rate": float(setting["learning_rate"]),
         "n_estimators": int(setting["n_estimators"]),
@@ -37,12 +38,12 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "verbosity": -1,
     }
     arguments |= weights_of(setting)
-    if task == "regression":
+    if Task(task).has_numbers:
         return on_standard_target(Recipe("lightgbm", "LGBMRegressor", arguments))
     return Recipe("lightgbm", "LGBMClassifier", arguments)
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     return (
         {"n_estimators": 300, "learning_rate": 0.05, "num_leaves": 15, "colsample_bytree": 0.7},
         {"n_estimators": 150, "num_leaves": 6, "min_child_samples": 8},
@@ -56,17 +57,17 @@ LIGHTGBM = Model(
     good_for="Gradient boosting that grows each tree where it helps most. Often among the most "
     "accurate on tables with a thousand rows or more.",
     cost="Quick, also with many rows. Takes several settings to tune.",
-    tasks=("regression", "binary", "multiclass"),
-    space=_space,
-    build=building(_recipe),
+    tasks=TABLE_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
     loss={},
     takes_sparse=False,  # what is kept of it is a model of scikit-learn's that does not either
     scaled=False,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=6,
     dearer=("n_estimators",),
     extra="lightgbm",
     class_weights=True,
-    warns=few_or_many(fewest=300),
+    warns=row_count_warning(fewest=300),
 )

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.estimators.facts import ENOUGH_ROWS, Facts, Suggestion, in_words
+from core.datasets.task import Task
+from core.estimators.facts import ENOUGH_ROWS, ModelingFacts, Suggestion, count_word
 from core.estimators.model import Model
-from core.estimators.recipe import Recipe, building, scripting
+from core.estimators.recipe import Recipe, build_from_recipe, script_from_recipe
 from core.space import Axis, Setting
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def _search_space(task: str) -> tuple[Axis, ...]:
     # At the lower end the penalty is so small that it is ordinary least squares.
     return (Axis("alpha", "Penalty on large weights", "float", 1e-4, 1e4, log=True, default=1.0),)
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     arguments = {"alpha": float(setting["alpha"]), "random_state": seed}
     return Recipe("sklearn.linear_model", "Ridge", arguments)
 
 
-def suggesting(title: str) -> Callable[[Facts], Suggestion]:
-    """The `suggests` of a linear model with this title: for few rows, or where little else fits."""
+def linear_suggestion(title: str) -> Callable[[ModelingFacts], Suggestion]:
+    """What suggests a linear model: few rows, or that little else fits."""
 
-    def suggests(facts: Facts) -> Suggestion:
+    def make_suggestion(facts: ModelingFacts) -> Suggestion:
         rank = 4
         if facts.texts:
             why = f"a {title} weighs thousands of words at once, which few other models do as well."
@@ -35,9 +36,10 @@ def suggesting(title: str) -> Callable[[Facts], Suggestion]:
                 "with a learned penalty is safest; a flexible model would learn the rows by heart."
             )
         elif facts.groups and facts.rows < ENOUGH_ROWS:
-            named = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
+            group_names = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
             why = (
-                f"the column names form {in_words(len(facts.groups))} groups ({named}), and a "
+                f"the column names form {count_word(len(facts.groups))} groups ({group_names}), "
+                "and a "
                 f"{title} can learn a penalty for each of them."
             )
         elif facts.rows < ENOUGH_ROWS:
@@ -50,10 +52,10 @@ def suggesting(title: str) -> Callable[[Facts], Suggestion]:
             )
         return Suggestion(rank, f"{facts.sentence}: {why}")
 
-    return suggests
+    return make_suggestion
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     return ({"alpha": 0.01}, {"alpha": 100.0})
 
 
@@ -63,14 +65,14 @@ LINEAR = Model(
     noun="a linear model",
     good_for="Predicts a number as a weighted sum of the columns. Every weight can be read.",
     cost="Fits in well under a second, even with many rows.",
-    tasks=("regression",),
-    space=_space,
-    build=building(_recipe),
-    loss={"regression": "linear"},
+    tasks=(Task.REGRESSION,),
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
+    loss={Task.REGRESSION: "linear"},
     takes_sparse=True,
     scaled=True,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=1,
-    suggests=suggesting("linear regression"),
+    suggests=linear_suggestion("linear regression"),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from core.estimators.model import Model, few_or_many
-from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.datasets.task import TABLE_TASKS, Task
+from core.estimators.model import Model, row_count_warning
+from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
 
-def _space(task: str) -> tuple[Axis, ...]:
-    step = "Size of every step"
+def _search_space(task: str) -> tuple[Axis, ...]:
+    step = "Learning rate"
     return (
         Axis("first_layer", "Neurons in the first layer", "int", 4, 256, log=True, default=100),
         Axis("second_layer", "Neurons in the second layer, 0: none", "int", 0, 128, default=0),
@@ -17,7 +18,7 @@ def _space(task: str) -> tuple[Axis, ...]:
     )
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     sizes = (int(setting["first_layer"]), int(setting["second_layer"]))
     arguments = {
         "hidden_layer_sizes": sizes if sizes[1] else sizes[:1],
@@ -25,12 +26,12 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "learning_rate_init": float(setting["learning_rate_init"]),
         "random_state": seed,
     }
-    if task == "regression":
+    if Task(task).has_numbers:
         return on_standard_target(Recipe("sklearn.neural_network", "MLPRegressor", arguments))
     return Recipe("sklearn.neural_network", "MLPClassifier", arguments)
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     return (
         {"first_layer": 100, "alpha": 0.1, "learning_rate_init": 3e-3},
         {"first_layer": 64, "second_layer": 32, "alpha": 1e-2, "learning_rate_init": 3e-3},
@@ -44,14 +45,14 @@ MLP = Model(
     good_for="A small neural network. It finds smooth, curved relations when there are some "
     "thousand rows.",
     cost="Slow, and its scores vary from start to start.",
-    tasks=("regression", "binary", "multiclass"),
-    space=_space,
-    build=building(_recipe),
+    tasks=TABLE_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
     loss={},
     takes_sparse=True,
     scaled=True,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=7,
-    warns=few_or_many(300, 20_000),
+    warns=row_count_warning(300, 20_000),
 )

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.class_weights import weights_of
-from core.estimators.model import Model, few_or_many
+from core.estimators.model import Model, row_count_warning
 from core.estimators.recipe import (
     Recipe,
-    building,
+    build_from_recipe,
     on_standard_target,
-    scripting,
+    script_from_recipe,
     with_probabilities,
 )
 from core.space import Axis, Setting
@@ -21,13 +22,13 @@ from core.space import Axis, Setting
 _LOWEST, _HIGHEST = 1e-6, 1e2
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def _search_space(task: str) -> tuple[Axis, ...]:
     axes: tuple[Axis, ...] = (
         Axis("C", "Cost of a wrong row", "float", 1e-2, 1e3, log=True, default=1.0),
         # 0.1 is scikit-learn's "scale" at ten standardized columns; `defaults` settles it.
         Axis("gamma", "Detail of the boundary", "float", _LOWEST, _HIGHEST, True, default=0.1),
     )
-    if task == "regression":
+    if Task(task).has_numbers:
         tube = "Error that is forgiven (in standard deviations)"
         axes += (Axis("epsilon", tube, "float", 1e-3, 1.0, log=True, default=0.1),)
     return axes
@@ -54,9 +55,9 @@ def _defaults(task: str, X: Any) -> Setting:
     return {"gamma": scale_gamma(X)}
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     shared = {"C": float(setting["C"]), "gamma": float(setting["gamma"])}
-    if task == "regression":
+    if Task(task).has_numbers:
         shared["epsilon"] = float(setting["epsilon"])
         return on_standard_target(Recipe("sklearn.svm", "SVR", shared))
     # No probabilities: these cost more fits; `_probabilistic` has them.
@@ -64,11 +65,11 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
 
 
 def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
-    machine = _recipe(task, setting, seed)
-    return machine if task == "regression" else with_probabilities(machine, seed)
+    machine = _make_recipe(task, setting, seed)
+    return machine if Task(task).has_numbers else with_probabilities(machine, seed)
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     gamma = float(default["gamma"])
     wider, finer = max(_LOWEST, gamma / 8), min(_HIGHEST, 4 * gamma)
     return (
@@ -84,17 +85,17 @@ SVM = Model(
     noun="a support vector machine",
     good_for="Finds curved boundaries in small and middle-sized tables of numbers.",
     cost="Slow above some 10,000 rows: twice the rows take four times as long.",
-    tasks=("regression", "binary", "multiclass"),
-    space=_space,
-    build=building(_recipe),
+    tasks=TABLE_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
     loss={},
     takes_sparse=True,
     scaled=True,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=4,
     class_weights=True,
-    warns=few_or_many(most=20_000),
+    warns=row_count_warning(most=20_000),
     defaults=_defaults,
     growth=2.0,
 )
@@ -102,8 +103,8 @@ SVM = replace(
     SVM,
     probabilistic=replace(
         SVM,
-        build=building(_probabilistic),
-        script=scripting(_probabilistic),
+        build=build_from_recipe(_probabilistic),
+        script=script_from_recipe(_probabilistic),
         cost="Slow above some 10,000 rows, and four fits a fold where probabilities are asked for.",
     ),
 )

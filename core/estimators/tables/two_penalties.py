@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from core.optimize.armijo import backtracked
+from core.optimize.armijo import backtrack
 from core.optimize.two_loop import Pair, last_scale, pair_of, two_loop
 
 _PAIRS = 10
@@ -32,7 +32,7 @@ _SHORTEST = 1e-12
 
 
 @dataclass(frozen=True)
-class Solution:
+class L1L2Solution:
     """Where the solver ended.
 
     Attributes:
@@ -49,7 +49,7 @@ class Solution:
 
 def minimize(
     X: Any, codes: np.ndarray, classes: int, l1: float, l2: float, max_iter: int, tol: float
-) -> Solution:
+) -> L1L2Solution:
     """The weights that minimize F, from a start at zero.
 
     Args:
@@ -61,30 +61,32 @@ def minimize(
         tol: it ends where an iteration lowers F by less than this share of F.
     """
     smooth = _Smooth(X, codes, classes, l2)
-    at = smooth.at(np.zeros(smooth.shape), l1)
+    point = smooth.point_at(np.zeros(smooth.shape), l1)
     pairs: deque[Pair] = deque(maxlen=_PAIRS)
     iterations = 0
     while iterations < max_iter:
-        pseudo = _pseudo_gradient(at.theta, at.gradient, l1)
-        after = _step(smooth, at, pseudo, pairs, l1)
-        if after is None and pairs:
+        pseudo = _pseudo_gradient(point.theta, point.gradient, l1)
+        next_point = _next_point(smooth, point, pseudo, pairs, l1)
+        if next_point is None and pairs:
             # Old curvature misleads where the orthant has changed: begin anew, downhill.
             pairs.clear()
-            after = _step(smooth, at, pseudo, pairs, l1)
-        if after is None:
+            next_point = _next_point(smooth, point, pseudo, pairs, l1)
+        if next_point is None:
             break
         iterations += 1
-        s, y = after.theta - at.theta, after.gradient - at.gradient
+        s, y = next_point.theta - point.theta, next_point.gradient - point.gradient
         if float(np.vdot(s, y)) > _CURVED * float(np.vdot(y, y)):
             pairs.append(pair_of(s, y))
-        last, at = at.value, after
-        if last - at.value <= tol * max(abs(last), np.finfo(float).tiny):
+        last_value, point = point.value, next_point
+        if last_value - point.value <= tol * max(abs(last_value), np.finfo(float).tiny):
             break
-    return Solution(at.theta[:, :-1].copy(), at.theta[:, -1].copy(), iterations, at.value)
+    return L1L2Solution(
+        point.theta[:, :-1].copy(), point.theta[:, -1].copy(), iterations, point.value
+    )
 
 
 @dataclass(frozen=True)
-class _At:
+class _SmoothPoint:
     """θ, F there, and the gradient of the smooth part."""
 
     theta: np.ndarray
@@ -102,43 +104,45 @@ class _Smooth:
         self.rows = np.arange(X.shape[0])
         self.signs = 2.0 * codes - 1.0
 
-    def at(self, theta: np.ndarray, l1: float) -> _At:
+    def point_at(self, theta: np.ndarray, l1: float) -> _SmoothPoint:
         """F and the smooth part's gradient at theta."""
         value, gradient = self(theta)
-        return _At(theta, value + l1 * float(np.abs(theta[:, :-1]).sum()), gradient)
+        return _SmoothPoint(theta, value + l1 * float(np.abs(theta[:, :-1]).sum()), gradient)
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """The mean log loss + ½ ℓ2 Σ W² at theta, and its gradient."""
         W, b = theta[:, :-1], theta[:, -1]
-        scores = np.ascontiguousarray((self.X @ W.T).T) if _sparse(self.X) else W @ self.X.T
+        scores = np.ascontiguousarray((self.X @ W.T).T) if _is_sparse(self.X) else W @ self.X.T
         scores += b[:, None]
-        loss, residual = self._binary(scores) if self.vectors == 1 else self._softmax(scores)
+        loss, residual = (
+            self._binary_loss(scores) if self.vectors == 1 else self._softmax_loss(scores)
+        )
         residual /= len(self.rows)
         gradient = np.empty(self.shape)
-        gradient[:, :-1] = (self.X.T @ residual.T).T if _sparse(self.X) else residual @ self.X
+        gradient[:, :-1] = (self.X.T @ residual.T).T if _is_sparse(self.X) else residual @ self.X
         gradient[:, :-1] += self.l2 * W
         gradient[:, -1] = residual.sum(axis=1)
         return loss + 0.5 * self.l2 * float(np.vdot(W, W)), gradient
 
-    def _binary(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    def _binary_loss(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         margins = scores[0] * self.signs
         small = np.exp(-np.abs(margins))  # never overflows
         loss = float(np.mean(np.log1p(small) + np.maximum(-margins, 0.0)))
         wrong = np.where(margins > 0, small, 1.0) / (1.0 + small)
         return loss, (-self.signs * wrong)[None, :]
 
-    def _softmax(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    def _softmax_loss(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         scores -= scores.max(axis=0)
-        own = scores[self.codes, self.rows]
+        true_scores = scores[self.codes, self.rows]
         np.exp(scores, out=scores)
         total = scores.sum(axis=0)
-        loss = float(np.mean(np.log(total) - own))
+        loss = float(np.mean(np.log(total) - true_scores))
         scores /= total
         scores[self.codes, self.rows] -= 1.0
         return loss, scores
 
 
-def _sparse(X: Any) -> bool:
+def _is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
@@ -159,29 +163,29 @@ def _direction(pseudo: np.ndarray, pairs: deque[Pair], l1: float) -> np.ndarray:
     return direction
 
 
-def _step(
-    smooth: _Smooth, at: _At, pseudo: np.ndarray, pairs: deque[Pair], l1: float
-) -> _At | None:
+def _next_point(
+    smooth: _Smooth, point: _SmoothPoint, pseudo: np.ndarray, pairs: deque[Pair], l1: float
+) -> _SmoothPoint | None:
     """The point after a step that stays in its orthant; None if none falls."""
     direction = _direction(pseudo, pairs, l1)
     length = float(np.sqrt(np.vdot(direction, direction)))
     if length == 0 or float(np.vdot(pseudo, direction)) >= 0:
         return None
-    orthant = np.where(at.theta != 0, np.sign(at.theta), -np.sign(pseudo))
+    orthant = np.where(point.theta != 0, np.sign(point.theta), -np.sign(pseudo))
     orthant[:, -1] = 0.0
 
-    def along(size: float) -> tuple[np.ndarray, float] | None:
+    def move_along(size: float) -> tuple[np.ndarray, float] | None:
         if size <= _SHORTEST:
             return None
-        new = at.theta + size * direction
+        new = point.theta + size * direction
         if l1 > 0:
             new[:, :-1][new[:, :-1] * orthant[:, :-1] <= 0] = 0.0
-        return new, float(np.vdot(pseudo, new - at.theta))
+        return new, float(np.vdot(pseudo, new - point.theta))
 
-    def evaluate(theta: np.ndarray) -> tuple[float, _At]:
-        there = smooth.at(theta, l1)
-        return there.value, there
+    def evaluate(theta: np.ndarray) -> tuple[float, _SmoothPoint]:
+        new_point = smooth.point_at(theta, l1)
+        return new_point.value, new_point
 
     first = 1.0 if pairs else min(1.0, 1.0 / length)
-    found = backtracked(along, evaluate, at.value, first=first)
-    return None if found is None else found[1]
+    step = backtrack(move_along, evaluate, point.value, first=first)
+    return None if step is None else step[1]

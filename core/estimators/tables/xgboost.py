@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.class_weights import weights_of
-from core.estimators.model import Model, few_or_many
-from core.estimators.recipe import Recipe, building, on_standard_target, scripting
+from core.estimators.model import Model, row_count_warning
+from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
 
-def _space(task: str) -> tuple[Axis, ...]:
+def _search_space(task: str) -> tuple[Axis, ...]:
     columns, leaf = "Share of the columns that a tree may ask for", "Weight in the smallest leaf"
     rows = "Share of the rows for a tree"
     return (
-        Axis("learning_rate", "Size of every step", "float", 0.01, 0.5, log=True, default=0.3),
+        Axis("learning_rate", "Learning rate", "float", 0.01, 0.5, log=True, default=0.3),
         Axis("n_estimators", "Number of trees", "int", 10, 500, log=True, default=100),
         Axis("max_depth", "Depth of a tree", "int", 1, 12, default=6),
         Axis("min_child_weight", leaf, "float", 0.1, 100.0, log=True, default=1.0),
@@ -22,7 +23,7 @@ def _space(task: str) -> tuple[Axis, ...]:
     )
 
 
-def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
     arguments = {
         "learning_rate": float(setting["learning_rate"]),
         "n_estimators": int(setting["n_estimators"]),
@@ -35,7 +36,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
         "n_jobs": 1,
         "verbosity": 0,
     }
-    if task == "regression":
+    if Task(task).has_numbers:
         doubled = {"estimator": Recipe("xgboost", "XGBRegressor", arguments)}
         module = "core.estimators.tables.double_regressor"
         return on_standard_target(Recipe(module, "DoubleRegressor", doubled))
@@ -43,7 +44,7 @@ def _recipe(task: str, setting: Setting, seed: int) -> Recipe:
     return Recipe("core.estimators.tables.coded_classifier", "CodedClassifier", coded)
 
 
-def _starts(task: str, default: Setting) -> tuple[Setting, ...]:
+def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     return (
         {"n_estimators": 300, "learning_rate": 0.05, "max_depth": 4, "colsample_bytree": 0.7},
         {"n_estimators": 150, "learning_rate": 0.1, "max_depth": 3},
@@ -58,17 +59,17 @@ XGBOOST = Model(
     "tables with a thousand rows or more.",
     cost="Quick, also with many rows. Its default takes large steps: tuning gains more than with "
     "others.",
-    tasks=("regression", "binary", "multiclass"),
-    space=_space,
-    build=building(_recipe),
+    tasks=TABLE_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
     loss={},
     takes_sparse=False,  # it would take every 0 of a sparse table for missing
     scaled=False,
-    script=scripting(_recipe),
-    starts=_starts,
+    script=script_from_recipe(_make_recipe),
+    starts=_starting_settings,
     complexity=6,
     dearer=("n_estimators",),
     extra="xgboost",
     class_weights=True,
-    warns=few_or_many(fewest=300),
+    warns=row_count_warning(fewest=300),
 )

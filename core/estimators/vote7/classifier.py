@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from core.estimators.vote7.members import (
-    Rows,
+    MemberTrainingData,
     fit_bayes,
     fit_intersection,
     fit_logistic,
@@ -24,7 +24,7 @@ from core.estimators.vote7.members import (
     fit_winnow,
     shares_of_votes,
 )
-from core.estimators.vote7.scoring import codes_of
+from core.estimators.vote7.vote_prediction import codes_of
 
 _AT_ONCE = 4096  # rows that predict together: the pieces of columns take room
 
@@ -143,12 +143,12 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError("two or more classes are needed, and the rows are all of one class")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        rows = Rows(X, codes.astype(np.int64), len(self.classes_), seed)
-        self.shares_ = self._shares()
+        rows = MemberTrainingData(X, codes.astype(np.int64), len(self.classes_), seed)
+        self.shares_ = self._vote_shares()
         self.members_ = {name: self._fit_member(name, rows) for name in self.shares_}
         return self
 
-    def _shares(self) -> dict[str, float]:
+    def _vote_shares(self) -> dict[str, float]:
         weights = {name: float(getattr(self, f"weight_{name}")) for name in _FITS}
         if min(weights.values()) < 0:
             raise ValueError("the weights of the members must be at least 0")
@@ -157,32 +157,36 @@ class Vote7Classifier(ClassifierMixin, BaseEstimator):
         total = sum(weights.values())
         return {name: weight / total for name, weight in weights.items() if weight > 0}
 
-    def _fit_member(self, name: str, rows: Rows) -> Any:
-        prefix, given = f"{name}_", self.get_params(deep=False)
-        own = {key.removeprefix(prefix): given[key] for key in given if key.startswith(prefix)}
-        if "lambda" in own:  # Python keeps that word for itself
-            own["decay"] = own.pop("lambda")
-        return _FITS[name](rows, **own)
+    def _fit_member(self, name: str, rows: MemberTrainingData) -> Any:
+        prefix, parameters = f"{name}_", self.get_params(deep=False)
+        member_parameters = {
+            key.removeprefix(prefix): parameters[key]
+            for key in parameters
+            if key.startswith(prefix)
+        }
+        if "lambda" in member_parameters:  # Python keeps that word for itself
+            member_parameters["decay"] = member_parameters.pop("lambda")
+        return _FITS[name](rows, **member_parameters)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with most votes, shape (n,)."""
-        votes = self._votes(X)
+        votes = self._weighted_votes(X)
         return self.classes_[np.argmax(votes, axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Shares of the votes, shape (n, K); for two classes the second's less the first's."""
-        votes = self._votes(X)
+        votes = self._weighted_votes(X)
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
 
-    def _votes(self, X: Any) -> np.ndarray:
+    def _weighted_votes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         votes = np.zeros((len(X), len(self.classes_)))
         for start in range(0, len(X), _AT_ONCE):
-            part = X[start : start + _AT_ONCE]
-            numbers = np.arange(start, start + len(part))
+            chunk = X[start : start + _AT_ONCE]
+            numbers = np.arange(start, start + len(chunk))
             for name, member in self.members_.items():
-                votes[numbers, codes_of(member, part)] += self.shares_[name]
+                votes[numbers, codes_of(member, chunk)] += self.shares_[name]
         return votes
 
     def as_plain(self) -> VotingClassifier:

@@ -23,15 +23,19 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder
 
 from core.estimators.tables.two_penalties import minimize
-from core.estimators.vote7.kernels import intersection, kernel_machine
-from core.estimators.vote7.online import passive_aggressive, perceptron, winnow
+from core.estimators.vote7.online import (
+    passive_aggressive_weights,
+    perceptron_weights,
+    winnow_weights,
+)
+from core.estimators.vote7.online_kernels import intersection_functions, kernel_machine
 
 _POOL = 1000  # rows whose kernel matrix a fit can afford: 8 MB, some 20 ms
 _BAYES_BINS = 10
 
 
 @dataclass(frozen=True)
-class Rows:
+class MemberTrainingData:
     """Training rows as every member takes them.
 
     Attributes:
@@ -51,7 +55,7 @@ class Rows:
         """How many weight vectors tell the classes apart."""
         return 1 if self.classes == 2 else self.classes
 
-    def orders(self, epochs: int, member: int) -> np.ndarray:
+    def row_orders(self, epochs: int, member: int) -> np.ndarray:
         """A random order of the rows for every epoch, shape (epochs, n)."""
         numbers = np.tile(np.arange(len(self.codes)), (int(epochs), 1))
         return self.generator(member).permuted(numbers, axis=1)
@@ -60,7 +64,7 @@ class Rows:
         """Random numbers of one member, whatever the others draw."""
         return np.random.default_rng([self.seed, member])
 
-    def scaled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def scaled_columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns from 0 to 1, and the least value and the range of each (1 for a constant)."""
         low = self.X.min(axis=0)
         spread = self.X.max(axis=0) - low
@@ -69,59 +73,73 @@ class Rows:
 
 
 def fit_winnow(
-    rows: Rows, *, epochs: int, tol: float, bias_tol: float, margin: float
+    rows: MemberTrainingData, *, epochs: int, tol: float, bias_tol: float, margin: float
 ) -> SGDClassifier:
     """Winnow on columns scaled to [0, 1] and their complements (Littlestone 1988)."""
-    Z, low, spread = rows.scaled()
-    orders = rows.orders(epochs, 0)
-    W, b = winnow(Z, rows.codes, rows.vectors, orders, float(margin), float(tol), float(bias_tol))
+    Z, low, spread = rows.scaled_columns()
+    orders = rows.row_orders(epochs, 0)
+    W, b = winnow_weights(
+        Z, rows.codes, rows.vectors, orders, float(margin), float(tol), float(bias_tol)
+    )
     W = W / spread
-    return _linear(W, b - W @ low)
+    return _linear_classifier(W, b - W @ low)
 
 
-def fit_perceptron(rows: Rows, *, average: bool, epochs: int) -> SGDClassifier:
+def fit_perceptron(rows: MemberTrainingData, *, average: bool, epochs: int) -> SGDClassifier:
     """The perceptron, averaged or not."""
-    orders = rows.orders(epochs, 1)
-    return _linear(*perceptron(rows.X, rows.codes, rows.vectors, orders, bool(average)))
+    orders = rows.row_orders(epochs, 1)
+    return _linear_classifier(
+        *perceptron_weights(rows.X, rows.codes, rows.vectors, orders, bool(average))
+    )
 
 
 def fit_logistic(
-    rows: Rows, *, l1: float, l2: float, max_iter: int, tol: float
+    rows: MemberTrainingData, *, l1: float, l2: float, max_iter: int, tol: float
 ) -> LogisticRegression:
     """Logistic regression with two penalties against the mean loss."""
-    found = minimize(rows.X, rows.codes, rows.classes, l1, l2, int(max_iter), tol)
+    solution = minimize(rows.X, rows.codes, rows.classes, l1, l2, int(max_iter), tol)
     plain = LogisticRegression()
-    plain.n_iter_ = np.array([found.iterations], dtype=np.int32)
-    return _with_weights(plain, found.weights, found.intercepts)
+    plain.n_iter_ = np.array([solution.iterations], dtype=np.int32)
+    return _with_weights(plain, solution.weights, solution.intercepts)
 
 
-def fit_bayes(rows: Rows, *, floor: float) -> Pipeline:
+def fit_bayes(rows: MemberTrainingData, *, floor: float) -> Pipeline:
     """Naive Bayes on binned columns: p(bin | class) is its share, and at least `floor`.
 
     The bins are cut between the distinct values of a column, into ten at most with equally many of
     them in each. Thus columns of a few values keep them all apart, and many equal values (the
     zeros of a sparse file) do not use up the bins.
     """
-    cuts = [_cuts(column) for column in rows.X.T]
-    most = max(len(own) for own in cuts) + 1
+    cuts = [_column_cuts(column) for column in rows.X.T]
+    max_bins = max(len(column_cuts) for column_cuts in cuts) + 1
     counts_of_class = np.bincount(rows.codes, minlength=rows.classes)
-    logs = np.empty((rows.classes, len(cuts), most))
-    for at, (column, own) in enumerate(zip(rows.X.T, cuts, strict=True)):
-        places = np.searchsorted(own, column, side="right")
-        counts = np.bincount(rows.codes * most + places, minlength=rows.classes * most)
-        shares = counts.reshape(rows.classes, most) / counts_of_class[:, None]
-        logs[:, at] = np.log(np.maximum(shares, floor))
+    logs = np.empty((rows.classes, len(cuts), max_bins))
+    for index, (column, column_cuts) in enumerate(zip(rows.X.T, cuts, strict=True)):
+        bin_codes = np.searchsorted(column_cuts, column, side="right")
+        counts = np.bincount(rows.codes * max_bins + bin_codes, minlength=rows.classes * max_bins)
+        shares = counts.reshape(rows.classes, max_bins) / counts_of_class[:, None]
+        logs[:, index] = np.log(np.maximum(shares, floor))
     priors = np.log(counts_of_class / len(rows.codes))
     if rows.classes == 2:
         logs, priors = logs[1:] - logs[:1], priors[1:] - priors[:1]
     numbers = np.zeros(len(cuts)), np.ones(len(cuts))
     # The number of a bin, cut into pieces of length one, says of every bin whether it is passed.
-    steps = [("bins", _binner(cuts)), ("passed", _pieces(*numbers, max(1, most - 1)))]
+    steps = [
+        ("bins", _make_binner(cuts)),
+        ("passed", _column_pieces(*numbers, max(1, max_bins - 1))),
+    ]
     return Pipeline([*steps, _sum_of_pieces(logs, priors + logs[:, :, 0].sum(axis=1))])
 
 
 def fit_svm(
-    rows: Rows, *, degree: int, bias: float, decay: float, max_iter: int, batch: int, l2: float
+    rows: MemberTrainingData,
+    *,
+    degree: int,
+    bias: float,
+    decay: float,
+    max_iter: int,
+    batch: int,
+    l2: float,
 ) -> Pipeline:
     """A support vector machine with the kernel ((xᵀz/p + c) / (1 + c))^d on columns in [−1, 1].
 
@@ -132,9 +150,9 @@ def fit_svm(
     draw = rows.generator(4)
     n, p = rows.X.shape
     pool = np.sort(draw.permutation(n)[:_POOL])
-    scaler = _scaler(rows.X.min(axis=0), rows.X.max(axis=0), (-1, 1))
+    scaler = _range_scaler(rows.X.min(axis=0), rows.X.max(axis=0), (-1, 1))
     Z = scaler.transform(rows.X[pool])
-    gram = power((Z @ Z.T / p + bias) / (1.0 + bias), int(degree))
+    gram = integer_power((Z @ Z.T / p + bias) / (1.0 + bias), int(degree))
     picks = draw.integers(len(pool), size=(int(max_iter), int(batch)))
     codes = rows.codes[pool]
     dual = kernel_machine(gram, codes, rows.vectors, picks, float(decay), float(l2))
@@ -149,31 +167,33 @@ def fit_svm(
     kernel.components_, kernel.component_indices_ = Z[support], pool[support]
     # Its outputs are the kernel values times this matrix: the scores themselves.
     kernel.normalization_, kernel.n_features_in_ = dual[:, support], p
-    scores = _last(np.eye(rows.vectors), np.zeros(rows.vectors))
+    scores = _sum_step(np.eye(rows.vectors), np.zeros(rows.vectors))
     return Pipeline([("scale", scaler), ("kernel", kernel), scores])
 
 
 def fit_passive_aggressive(
-    rows: Rows, *, sensitivity: float, relaxation: float, epochs: int
+    rows: MemberTrainingData, *, sensitivity: float, relaxation: float, epochs: int
 ) -> SGDClassifier:
     """The passive-aggressive learner (Crammer 2006)."""
-    orders = rows.orders(epochs, 5)
-    how = (float(sensitivity), float(relaxation))
-    return _linear(*passive_aggressive(rows.X, rows.codes, rows.vectors, orders, *how))
+    orders = rows.row_orders(epochs, 5)
+    options = (float(sensitivity), float(relaxation))
+    return _linear_classifier(
+        *passive_aggressive_weights(rows.X, rows.codes, rows.vectors, orders, *options)
+    )
 
 
-def fit_intersection(rows: Rows, *, bins: int, rate: float, epochs: int) -> Pipeline:
+def fit_intersection(rows: MemberTrainingData, *, bins: int, rate: float, epochs: int) -> Pipeline:
     """The passive-aggressive learner on the intersection kernel's features (Maji 2008).
 
     Yogatama and Mann 2014 name it IKPamir, "a combination of Crammer et al. (2006) and Maji et al.
     (2008)", and say no more of it. Every piece of a column is a column scaled to [0, 1] between two
     knots and clipped there.
     """
-    Z, low, spread = rows.scaled()
+    Z, low, spread = rows.scaled_columns()
     bins = int(bins)
-    orders = rows.orders(epochs, 6)
-    H, b = intersection(Z, rows.codes, rows.vectors, orders, bins, float(rate))
-    return Pipeline([("pieces", _pieces(low, spread / bins, bins)), _sum_of_pieces(H, b)])
+    orders = rows.row_orders(epochs, 6)
+    H, b = intersection_functions(Z, rows.codes, rows.vectors, orders, bins, float(rate))
+    return Pipeline([("pieces", _column_pieces(low, spread / bins, bins)), _sum_of_pieces(H, b)])
 
 
 def shares_of_votes(vote: VotingClassifier, shares: list[float], classes: np.ndarray) -> Pipeline:
@@ -185,33 +205,35 @@ def shares_of_votes(vote: VotingClassifier, shares: list[float], classes: np.nda
         classes: the K labels.
     """
     K, M = len(classes), len(shares)
-    which = OneHotEncoder(categories=[np.arange(K)] * M, sparse_output=False)
-    which.fit(np.zeros((1, M), dtype=np.int64))
+    encoder = OneHotEncoder(categories=[np.arange(K)] * M, sparse_output=False)
+    encoder.fit(np.zeros((1, M), dtype=np.int64))
     W = np.kron(shares, np.eye(K) if K > 2 else np.array([[-1.0, 1.0]]))
-    sum_ = _linear(W, np.zeros(len(W)))
+    sum_ = _linear_classifier(W, np.zeros(len(W)))
     sum_.classes_ = classes
-    return Pipeline([("votes", vote), ("which", which), ("sum", sum_)])
+    return Pipeline([("votes", vote), ("which", encoder), ("sum", sum_)])
 
 
-def _pieces(low: np.ndarray, width: np.ndarray, count: int) -> FeatureUnion:
+def _column_pieces(low: np.ndarray, width: np.ndarray, count: int) -> FeatureUnion:
     """Columns cut into pieces: how much of every piece lies below the value, from 0 to 1."""
-    ends = [(low + at * width, low + (at + 1) * width) for at in range(count)]
-    return FeatureUnion([(f"piece{at}", _scaler(*pair)) for at, pair in enumerate(ends)])
+    ends = [(low + index * width, low + (index + 1) * width) for index in range(count)]
+    return FeatureUnion(
+        [(f"piece{index}", _range_scaler(*pair)) for index, pair in enumerate(ends)]
+    )
 
 
 def _sum_of_pieces(values: np.ndarray, b: np.ndarray) -> tuple[str, SGDClassifier]:
     """Piecewise linear functions of columns: values at the knots, (V, p, knots), 0 being at b."""
     rises = np.diff(values, axis=2) if values.shape[2] > 1 else np.zeros_like(values)
-    return _last(rises.transpose(0, 2, 1).reshape(len(b), -1), b)
+    return _sum_step(rises.transpose(0, 2, 1).reshape(len(b), -1), b)
 
 
-def _linear(W: np.ndarray, b: np.ndarray) -> SGDClassifier:
+def _linear_classifier(W: np.ndarray, b: np.ndarray) -> SGDClassifier:
     """The classifier whose scores are W x + b, whoever learned them."""
     return _with_weights(SGDClassifier(), W, b)
 
 
-def _last(W: np.ndarray, b: np.ndarray) -> tuple[str, SGDClassifier]:
-    return "sum", _linear(W, b)
+def _sum_step(W: np.ndarray, b: np.ndarray) -> tuple[str, SGDClassifier]:
+    return "sum", _linear_classifier(W, b)
 
 
 def _with_weights(plain: Any, W: np.ndarray, b: np.ndarray) -> Any:
@@ -220,39 +242,41 @@ def _with_weights(plain: Any, W: np.ndarray, b: np.ndarray) -> Any:
     return plain
 
 
-def _scaler(low: np.ndarray, high: np.ndarray, to: tuple[int, int] = (0, 1)) -> MinMaxScaler:
+def _range_scaler(
+    low: np.ndarray, high: np.ndarray, feature_range: tuple[int, int] = (0, 1)
+) -> MinMaxScaler:
     """The scaler from [low, high] to a range, clipped; a constant column becomes its lower end."""
-    scaler = MinMaxScaler(feature_range=to, clip=True)
+    scaler = MinMaxScaler(feature_range=feature_range, clip=True)
     spread = np.where(high > low, high - low, 1.0)
-    scaler.scale_ = (to[1] - to[0]) / spread
-    scaler.min_ = to[0] - low * scaler.scale_
+    scaler.scale_ = (feature_range[1] - feature_range[0]) / spread
+    scaler.min_ = feature_range[0] - low * scaler.scale_
     scaler.data_min_, scaler.data_max_, scaler.data_range_ = low, high, high - low
     scaler.n_features_in_, scaler.n_samples_seen_ = len(low), 2
     return scaler
 
 
-def _cuts(column: np.ndarray) -> np.ndarray:
+def _column_cuts(column: np.ndarray) -> np.ndarray:
     """Where a column is cut into bins, ascending; none for a constant."""
     values = np.unique(column)
     between = (values[:-1] + values[1:]) / 2
     if len(between) < _BAYES_BINS:
         return between
-    places = np.arange(1, _BAYES_BINS) * len(values) // _BAYES_BINS
-    return between[places - 1]
+    positions = np.arange(1, _BAYES_BINS) * len(values) // _BAYES_BINS
+    return between[positions - 1]
 
 
-def _binner(cuts: list[np.ndarray]) -> KBinsDiscretizer:
+def _make_binner(cuts: list[np.ndarray]) -> KBinsDiscretizer:
     # Only the inner edges are looked at: values beyond the outer ones join the outer bins.
     binner = KBinsDiscretizer(_BAYES_BINS, encode="ordinal", strategy="quantile")
     edges = np.empty(len(cuts), dtype=object)
-    for at, own in enumerate(cuts):
-        edges[at] = np.concatenate([[-np.inf], own, [np.inf]])
+    for index, column_cuts in enumerate(cuts):
+        edges[index] = np.concatenate([[-np.inf], column_cuts, [np.inf]])
     binner.bin_edges_, binner.n_features_in_ = edges, len(cuts)
-    binner.n_bins_ = np.array([len(own) + 1 for own in cuts])
+    binner.n_bins_ = np.array([len(column_cuts) + 1 for column_cuts in cuts])
     return binner
 
 
-def power(base: np.ndarray, degree: int) -> np.ndarray:
+def integer_power(base: np.ndarray, degree: int) -> np.ndarray:
     """Base to a whole power by repeated squaring, which is much faster than numpy's own."""
     result: np.ndarray | None = None
     while degree:

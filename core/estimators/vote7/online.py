@@ -20,38 +20,40 @@ import numpy as np
 
 from core.losses.compiled import compiled
 
-_LEAST, _MOST = 1e-30, 1e30  # between which multiplied weights stay
+_MIN_WEIGHT, _MAX_WEIGHT = 1e-30, 1e30  # between which multiplied weights stay
 _WINNOW_RATE = 0.1  # of the first epoch; the e-th has 1/e of it, so that weights settle
 
 
 @compiled
-def margin_of(scores: np.ndarray, own: int) -> tuple[float, int]:
+def margin_of(scores: np.ndarray, code: int) -> tuple[float, int]:
     """How far a row is on the right side, and its best rival (−1 where there are two classes)."""
     if len(scores) == 1:
-        return (2.0 * own - 1.0) * scores[0], -1
-    rival = 1 if own == 0 else 0
+        return (2.0 * code - 1.0) * scores[0], -1
+    rival = 1 if code == 0 else 0
     for k in range(len(scores)):
-        if k != own and scores[k] > scores[rival]:
+        if k != code and scores[k] > scores[rival]:
             rival = k
-    return scores[own] - scores[rival], rival
+    return scores[code] - scores[rival], rival
 
 
 @compiled
-def push(W: np.ndarray, b: np.ndarray, x: np.ndarray, own: int, rival: int, step: float) -> None:
+def push_vectors(
+    W: np.ndarray, b: np.ndarray, x: np.ndarray, code: int, rival: int, step: float
+) -> None:
     """Move the vectors so that the margin of x grows."""
     if rival < 0:
-        signed = (2.0 * own - 1.0) * step
+        signed = (2.0 * code - 1.0) * step
         W[0] += signed * x
         b[0] += signed
     else:
-        W[own] += step * x
-        b[own] += step
+        W[code] += step * x
+        b[code] += step
         W[rival] -= step * x
         b[rival] -= step
 
 
 @compiled
-def perceptron(
+def perceptron_weights(
     X: np.ndarray, codes: np.ndarray, vectors: int, orders: np.ndarray, average: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rosenblatt's perceptron, or the mean of its weights over all rows (Freund and Schapire 1999).
@@ -68,8 +70,8 @@ def perceptron(
         for i in orders[epoch]:
             margin, rival = margin_of(np.dot(W, X[i]) + b, codes[i])
             if margin <= 0:
-                push(W, b, X[i], codes[i], rival, 1.0)
-                push(late_W, late_b, X[i], codes[i], rival, float(rows))
+                push_vectors(W, b, X[i], codes[i], rival, 1.0)
+                push_vectors(late_W, late_b, X[i], codes[i], rival, float(rows))
                 mistakes += 1
             rows += 1
         if mistakes == 0:
@@ -81,7 +83,7 @@ def perceptron(
 
 
 @compiled
-def passive_aggressive(
+def passive_aggressive_weights(
     X: np.ndarray,
     codes: np.ndarray,
     vectors: int,
@@ -99,15 +101,15 @@ def passive_aggressive(
         W, shape (V, p), and b, shape (V,), which is the weight of a column of ones.
     """
     W, b = np.zeros((vectors, X.shape[1])), np.zeros(vectors)
-    moved = 1.0 if vectors == 1 else 2.0
+    moved_vectors = 1.0 if vectors == 1 else 2.0
     for epoch in range(orders.shape[0]):
         learned = 0
         for i in orders[epoch]:
             margin, rival = margin_of(np.dot(W, X[i]) + b, codes[i])
             loss = sensitivity - margin
             if loss > 0:
-                length = moved * (np.dot(X[i], X[i]) + 1.0)
-                push(W, b, X[i], codes[i], rival, min(relaxation, loss / length))
+                length = moved_vectors * (np.dot(X[i], X[i]) + 1.0)
+                push_vectors(W, b, X[i], codes[i], rival, min(relaxation, loss / length))
                 learned += 1
         if learned == 0:
             break
@@ -132,25 +134,25 @@ def promote(
     p, changed, absent = len(z), 0.0, 0.0
     for j in range(p):
         up, down = u[v, 0, j], u[v, 1, j]
-        u[v, 0, j] = min(_MOST, max(_LEAST, up * math.exp(rate * z[j])))
-        u[v, 1, j] = min(_MOST, max(_LEAST, down * math.exp(rate * (1.0 - z[j]))))
+        u[v, 0, j] = min(_MAX_WEIGHT, max(_MIN_WEIGHT, up * math.exp(rate * z[j])))
+        u[v, 1, j] = min(_MAX_WEIGHT, max(_MIN_WEIGHT, down * math.exp(rate * (1.0 - z[j]))))
         changed += abs(u[v, 0, j] - up) + abs(u[v, 1, j] - down)
         absent += u[v, 1, j]
         W[v, j] = (u[v, 0, j] - u[v, 1, j]) / p
-    theta[v] = min(_MOST, max(_LEAST, theta[v] * math.exp(-rate)))
+    theta[v] = min(_MAX_WEIGHT, max(_MIN_WEIGHT, theta[v] * math.exp(-rate)))
     b[v] = absent / p - theta[v]
     return changed
 
 
 @compiled
-def winnow(
+def winnow_weights(
     Z: np.ndarray,
     codes: np.ndarray,
     vectors: int,
     orders: np.ndarray,
     margin: float,
-    settled: float,
-    bias_settled: float,
+    tolerance: float,
+    bias_tolerance: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Winnow of Littlestone 1988 on columns in [0, 1] and their complements 1 − z.
 
@@ -159,7 +161,7 @@ def winnow(
     exp(η(1 − z)) and θ by exp(−η).
 
     Args:
-        settled, bias_settled: it ends after a round whose updates changed u by at most the one
+        tolerance, bias_tolerance: it ends after a round whose updates changed u by at most the one
             share (of Σ u), and θ by at most the other (of Σ θ), in all.
 
     Returns:
@@ -170,17 +172,17 @@ def winnow(
     for epoch in range(orders.shape[0]):
         rate, changed, bias_changed = _WINNOW_RATE / (epoch + 1), 0.0, 0.0
         for i in orders[epoch]:
-            found, rival = margin_of(np.dot(W, Z[i]) + b, codes[i])
-            if found <= margin:
-                own = 0 if rival < 0 else codes[i]
+            row_margin, rival = margin_of(np.dot(W, Z[i]) + b, codes[i])
+            if row_margin <= margin:
+                vector = 0 if rival < 0 else codes[i]
                 sign = 2.0 * codes[i] - 1.0 if rival < 0 else 1.0
-                before = theta[own]
-                changed += promote(u, theta, W, b, own, Z[i], sign * rate)
-                bias_changed += abs(theta[own] - before)
+                before = theta[vector]
+                changed += promote(u, theta, W, b, vector, Z[i], sign * rate)
+                bias_changed += abs(theta[vector] - before)
                 if rival >= 0:
                     before = theta[rival]
                     changed += promote(u, theta, W, b, rival, Z[i], -rate)
                     bias_changed += abs(theta[rival] - before)
-        if changed <= settled * u.sum() and bias_changed <= bias_settled * theta.sum():
+        if changed <= tolerance * u.sum() and bias_changed <= bias_tolerance * theta.sum():
             break
     return W, b

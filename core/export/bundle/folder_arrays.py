@@ -8,7 +8,7 @@
 | words | (V,) | lda: the words that are known |
 | columns | (V,) | lda, of counts: their columns in the file, from 0 |
 | components_t | (K, V) | lda: λ of member t, which is E[β] but for the scale of its rows |
-| alpha, tolerance, iterations | (T,) | lda: of every member, as in core.estimators.lda.estimator |
+| alpha, tolerance, iterations | (T,) | lda: of every member, as in core.estimators.lda.online_lda |
 | classes | (K,) | dlgm: labels |
 | weights_t_LETTER | | dlgm: the parameters of core.estimators.dlgm.network |
 | mean_t, scale_t | (D,) | dlgm: of the columns |
@@ -22,45 +22,50 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.folder_columns import column_parts
-from core.export.files.parameter_arrays import Arrays, reading_of
+from core.export.bundle.folder_columns import column_transforms, transform_document
+from core.export.files.parameter_arrays import Arrays, cell_format_of_run
 from core.export.finished_run import FinishedRun
+from core.records import to_plain
 
 FORMAT = 1
 
 
 def members_of_model(model: Any) -> tuple[list[Any], np.ndarray]:
     """The fitted members of an average, and their weights; of a single model, itself and 1."""
-    fitted = getattr(model, "estimators_", None)
-    if fitted is None:
-        fitted = [member for _, member in getattr(model, "members", [("model", model)])]
+    members = getattr(model, "estimators_", None)
+    if members is None:
+        members = [member for _, member in getattr(model, "members", [("model", model)])]
     weights = getattr(model, "weights", None)
-    shares = np.ones(len(fitted)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return list(fitted), shares / shares.sum()
+    raw_weights = (
+        np.ones(len(members)) if weights is None else np.asarray(weights, dtype=np.float64)
+    )
+    return list(members), raw_weights / raw_weights.sum()
 
 
 def folder_arrays(run: FinishedRun) -> Arrays:
     """The arrays of a run's fitted model."""
     prepare, model = run.pipeline.named_steps["prepare"], run.pipeline[-1]
     members, weights = members_of_model(model)
-    kind, of_kind = _KINDS[run.model.folder]
+    kind, arrays_of_kind = _KINDS[run.model.folder]
     settings = {
-        "reading": reading_of(run),
-        "zero_based": bool(run.takeaway.source["libsvm"].get("zero_based", False)),
+        "reading": to_plain(cell_format_of_run(run)),
+        "zero_based": bool(run.takeaway.source.libsvm.get("zero_based", False)),
         "run": run.name,
         "versions": run.takeaway.versions,
     }
-    arrays, more = of_kind(run, prepare, members)
+    arrays, kind_settings = arrays_of_kind(run, prepare, members)
     return {
         "format": np.array(FORMAT),
         "kind": np.array(kind),
         "weights": weights,
         **arrays,
-        "settings": np.array(json.dumps(settings | more, ensure_ascii=False)),
+        "settings": np.array(json.dumps(settings | kind_settings, ensure_ascii=False)),
     }
 
 
-def _topics(run: FinishedRun, prepare: Any, members: list[Any]) -> tuple[Arrays, dict[str, Any]]:
+def _topic_arrays(
+    run: FinishedRun, prepare: Any, members: list[Any]
+) -> tuple[Arrays, dict[str, Any]]:
     counting = prepare.named_steps["columns"]
     columns = getattr(counting, "kept_", None)
     arrays = {
@@ -74,17 +79,21 @@ def _topics(run: FinishedRun, prepare: Any, members: list[Any]) -> tuple[Arrays,
     return arrays, {"column": run.takeaway.feature_names[0] if columns is None else ""}
 
 
-def _causes(run: FinishedRun, prepare: Any, members: list[Any]) -> tuple[Arrays, dict[str, Any]]:
+def _dlgm_arrays(
+    run: FinishedRun, prepare: Any, members: list[Any]
+) -> tuple[Arrays, dict[str, Any]]:
     arrays: Arrays = {"classes": np.asarray(run.pipeline.classes_)}
     for t, member in enumerate(members):
-        own = {"mean": member.mean_, "scale": member.scale_, "noise": member.noise_}
-        arrays |= {f"{name}_{t}": value for name, value in own.items()}
+        member_arrays = {"mean": member.mean_, "scale": member.scale_, "noise": member.noise_}
+        arrays |= {f"{name}_{t}": value for name, value in member_arrays.items()}
         arrays |= {f"weights_{t}_{letter}": value for letter, value in member.weights_.items()}
-    libsvm = run.takeaway.source["format"] == "libsvm"
+    libsvm = run.takeaway.source.format == "libsvm"
     columns = (
-        {"width": len(run.takeaway.feature_names)} if libsvm else {"parts": column_parts(prepare)}
+        {"width": len(run.takeaway.feature_names)}
+        if libsvm
+        else {"parts": [transform_document(t) for t in column_transforms(prepare)]}
     )
     return arrays, {**columns, "activations": [member.activation for member in members]}
 
 
-_KINDS = {"topics": ("lda", _topics), "classes": ("dlgm", _causes)}
+_KINDS = {"topics": ("lda", _topic_arrays), "classes": ("dlgm", _dlgm_arrays)}

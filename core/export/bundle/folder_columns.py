@@ -1,13 +1,4 @@
-"""A fitted preparation of table columns as plain data that numpy alone can follow.
-
-Every part is {"column", "kind"} and, by kind:
-
-| kind | more |
-| --- | --- |
-| number | fill for what is missing, then minus mean, divided by scale |
-| date | the same of seconds since 1970; format of its text |
-| text | keys, and table: what each becomes; its last line is for unknown texts |
-"""
+"""A fitted preparation of table columns as plain data that numpy alone can follow."""
 
 from __future__ import annotations
 
@@ -17,12 +8,14 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from core.export.bundle.column_preparation import ColumnTransform
 from core.export.text_tables import text_table
 
-UNSCALED = {"mean": 0.0, "scale": 1.0}
+_SCALED = ("fill", "mean", "scale")
+_FIELDS = {"number": _SCALED, "date": ("format", *_SCALED), "text": ("keys", "table")}
 
 
-def column_parts(prepare: Pipeline) -> list[dict[str, Any]]:
+def column_transforms(prepare: Pipeline) -> list[ColumnTransform]:
     """The parts of a preparation without a final scaling, in the order of its outputs.
 
     Raises:
@@ -31,27 +24,31 @@ def column_parts(prepare: Pipeline) -> list[dict[str, Any]]:
     encode = prepare.named_steps["columns"]
     if len(prepare.steps) > 1 or not isinstance(encode, ColumnTransformer):
         raise ValueError("only unscaled columns of tables are written down so")
-    return [part for step in encode.transformers_ for part in _parts(*step)]
+    return [transform for step in encode.transformers_ for transform in _transforms_of_step(*step)]
 
 
-def _parts(way: str, step: Any, names: Any) -> list[dict[str, Any]]:
-    if way == "remainder":
+def transform_document(transform: ColumnTransform) -> dict[str, Any]:
+    """The fields that matter for its kind, as JSON holds them."""
+    names = ("column", "kind", *_FIELDS[transform.kind])
+    return {name: getattr(transform, name) for name in names}
+
+
+def _transforms_of_step(step_name: str, step: Any, names: Any) -> list[ColumnTransform]:
+    if step_name == "remainder":
         return []
-    if way.startswith("date "):
+    if step_name.startswith("date "):
         scaler, fill = step.named_steps["scale"], step.named_steps["fill"].statistics_[0]
-        how = {"format": step.named_steps["read"].kw_args["format"], "fill": float(fill)}
-        how |= {"mean": float(scaler.mean_[0]), "scale": float(scaler.scale_[0])}
-        return [{"column": str(names), "kind": "date", **how}]
-    if way.startswith(("yes/no", "category")):
-        found = []
-        for place, name in enumerate(names):
-            keys, table = text_table(step, [str(n) for n in names], place)
-            found.append(
-                {"column": str(name), "kind": "text", "keys": keys, "table": table.tolist()}
-            )
-        return found
+        date_format = step.named_steps["read"].kw_args["format"]
+        mean, scale = float(scaler.mean_[0]), float(scaler.scale_[0])
+        return [ColumnTransform(str(names), "date", date_format, float(fill), mean, scale)]
+    if step_name.startswith(("yes/no", "category")):
+        transforms = []
+        for position, name in enumerate(names):
+            keys, table = text_table(step, [str(n) for n in names], position)
+            transforms.append(ColumnTransform(str(name), "text", keys=keys, table=table.tolist()))
+        return transforms
     fills = np.nan_to_num(np.asarray(step.statistics_, dtype=float)).tolist()
     return [
-        {"column": str(name), "kind": "number", "fill": fill, **UNSCALED}
+        ColumnTransform(str(name), "number", fill=fill)
         for name, fill in zip(names, fills, strict=True)
     ]

@@ -20,26 +20,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.files.addresses import divided
-from core.datasets.files.bounds import check_archive
+from core.datasets.files.addresses import split_sheet_address
+from core.datasets.files.unpacking_limits import check_archive
 from core.errors import UnusableError
-from core.estimators.lda.topics import topic_sizes, topic_words, word_probabilities
+from core.estimators.lda.topic_words import topic_sizes, topic_words, word_probabilities
+from core.export.bundle.csv_rows import UnreadableError
 from core.export.bundle.folder_arrays import FORMAT, folder_arrays, members_of_model
-from core.export.bundle.modules import bundle
-from core.export.bundle.reading import UnreadableError
-from core.export.cells import defused
-from core.export.files.npz_file import damaged, packed
+from core.export.bundle.modules import bundle_modules
+from core.export.files.npz_file import damaged_npz_error, npz_bytes
 from core.export.files.parameter_arrays import Arrays
 from core.export.finished_run import FinishedRun
+from core.export.spreadsheet_cells import escape_formula
 
 MODEL, PROGRAM = "model.npz", "predict.py"
-WORDS_OF_A_TOPIC = 20
-_WRITTEN = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
-_READING, _MAIN = "core.export.bundle.reading", "core.export.bundle.main"
+MAX_TOPIC_WORDS = 20
+_ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
+_READING = ("core.export.cell_format", "core.export.bundle.csv_rows")
+_MAIN = "core.export.bundle.bundle_main"
 
 
 @dataclass(frozen=True)
-class Program:
+class PredictorProgram:
     """The program in a folder, by what it predicts (`core.estimators.model.Model.folder`).
 
     Attributes:
@@ -47,7 +48,7 @@ class Program:
         does: one sentence.
         files: what it reads and writes.
         modules: what it holds, each below those that it imports from.
-        predicts: of these the one with `predicted`.
+        predicts: of these the one with `predict_table`.
         opening: of README.txt, with places for {noun} and {dataset}.
     """
 
@@ -60,32 +61,32 @@ class Program:
 
 
 PROGRAMS = {
-    "topics": Program(
+    "topics": PredictorProgram(
         "lda",
         "Finds the topics of new documents.",
         "NEW.csv has the column of texts, or LIBSVM lines of counts where the model was trained "
         "on these. OUT.csv gets the share of every topic, and how well the words of one random "
-        "half of the document are foretold by the other: its log density in nats, averaged over "
+        "half of the document are predicted by the other: its log density in nats, averaged over "
         "all models of the average, and the number of these words.",
-        (_READING, "core.datasets.texts.words", "core.export.bundle.topics", _MAIN),
-        "core.export.bundle.topics",
+        (*_READING, "core.datasets.texts.words", "core.export.bundle.topic_prediction", _MAIN),
+        "core.export.bundle.topic_prediction",
         "These are the topics of {dataset} as Tunescope tuned them",
     ),
-    "classes": Program(
+    "classes": PredictorProgram(
         "dlgm",
-        "Says the classes of new rows.",
+        "Predicts the classes of new rows.",
         "NEW.csv has the columns that the model was trained on, in any order; the target may be "
         "absent. OUT.csv gets the class, and the probability of every class, averaged over all "
         "models of the average.",
         (
-            _READING,
+            *_READING,
             "core.estimators.dlgm.network",
             "core.estimators.dlgm.predictive",
-            "core.export.bundle.columns",
-            "core.export.bundle.causes",
+            "core.export.bundle.column_preparation",
+            "core.export.bundle.dlgm_prediction",
             _MAIN,
         ),
-        "core.export.bundle.causes",
+        "core.export.bundle.dlgm_prediction",
         "This is {noun} for {dataset} as Tunescope tuned it",
     ),
 }
@@ -96,33 +97,41 @@ def write(run: FinishedRun, path: Path) -> None:
     """Write the zip file."""
     folder, arrays = _folder_name(run), folder_arrays(run)
     files = {
-        "README.txt": _readme(run, arrays).encode(),
-        MODEL: packed(arrays),
-        PROGRAM: program(run).encode(),
+        "README.txt": _readme_text(run, arrays).encode(),
+        MODEL: npz_bytes(arrays),
+        PROGRAM: program_source(run).encode(),
     }
     if run.model.folder == "topics":
-        files |= _tables(run)
+        files |= _topic_tables(run)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            entry = zipfile.ZipInfo(f"{folder}/{name}", _WRITTEN)
+            entry = zipfile.ZipInfo(f"{folder}/{name}", _ENTRY_TIME)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content)
 
 
-def program(run: FinishedRun) -> str:
+def program_source(run: FinishedRun) -> str:
     """The text of the program in the folder."""
-    told = PROGRAMS[run.model.folder]
-    parts = bundle(importlib.import_module(name) for name in told.modules)
+    predictor = PROGRAMS[run.model.folder]
+    source_bundle = bundle_modules(importlib.import_module(name) for name in predictor.modules)
     usage = f"    python {PROGRAM} NEW.csv OUT.csv"
     needs = f"The model is {MODEL} beside this file. It needs numpy."
-    paragraphs = [told.does, usage, textwrap.fill(told.files, 96), needs]
-    own, others = parts.import_lines()
-    said = "\n\n".join(paragraphs)
-    lines = [f'"""{said}\n"""', "", "from __future__ import annotations", "", *own, "", *others]
+    paragraphs = [predictor.does, usage, textwrap.fill(predictor.files, 96), needs]
+    standard_lines, library_lines = source_bundle.import_lines()
+    description = "\n\n".join(paragraphs)
+    lines = [
+        f'"""{description}\n"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        *standard_lines,
+        "",
+        *library_lines,
+    ]
     end = f'model = Path(__file__).with_name("{MODEL}")'
     main = f'if __name__ == "__main__":\n    {end}\n'
-    main += "    sys.exit(run_file(model, predicted, sys.argv[1:]))\n"
-    text = "\n\n\n".join(["\n".join(lines), *parts.sources, main])
+    main += "    sys.exit(run_file(model, predict_table, sys.argv[1:]))\n"
+    text = "\n\n\n".join(["\n".join(lines), *source_bundle.sources, main])
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
 
@@ -132,39 +141,42 @@ def _folder_name(run: FinishedRun) -> str:
     return f"{name or 'model'}-{run.plan.model}"
 
 
-def _readme(run: FinishedRun, arrays: Arrays) -> str:
+def _readme_text(run: FinishedRun, arrays: Arrays) -> str:
     count = len(arrays["weights"])
-    many = f"the average of {count} models" if count > 1 else "one model"
+    model_text = f"the average of {count} models" if count > 1 else "one model"
     opening = PROGRAMS[run.model.folder].opening
     first = opening.format(noun=run.model.noun, dataset=run.takeaway.dataset)
-    first += f", {many}: {run.said_test('.6g')}."
+    first += f", {model_text}: {run.test_score_text('.6g')}."
     second = f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only numpy."
     return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
 
 
-def _tables(run: FinishedRun) -> dict[str, bytes]:
+def _topic_tables(run: FinishedRun) -> dict[str, bytes]:
     """The topics of the best member, and the probability of every word in each of them."""
     members, weights = members_of_model(run.pipeline[-1])
     best = members[int(np.argmax(weights))]
     words = [str(word) for word in run.pipeline[0].named_steps["columns"].vocabulary_]
     named = [f"topic {k + 1}" for k in range(len(best.components_))]
-    sizes, tops = topic_sizes(best), topic_words(best, words, WORDS_OF_A_TOPIC)
+    sizes, tops = topic_sizes(best), topic_words(best, words, MAX_TOPIC_WORDS)
     topics = [
         [name, f"{size:.5f}", " ".join(top)]
         for name, size, top in zip(named, sizes, tops, strict=True)
     ]
     largest_first = [topics[k] for k in np.argsort(-sizes, kind="stable")]
     shares = word_probabilities(best).T
-    rows = [[word, *(f"{p:.4g}" for p in own)] for word, own in zip(words, shares, strict=True)]
+    rows = [
+        [word, *(f"{p:.4g}" for p in probabilities)]
+        for word, probabilities in zip(words, shares, strict=True)
+    ]
     return {
-        "topics.csv": _csv(["topic", "share of all words", "likeliest words"], largest_first),
-        "words.csv": _csv(["word", *named], rows),
+        "topics.csv": _csv_bytes(["topic", "share of all words", "likeliest words"], largest_first),
+        "words.csv": _csv_bytes(["word", *named], rows),
     }
 
 
-def _csv(header: list[str], rows: list[list[str]]) -> bytes:
+def _csv_bytes(header: list[str], rows: list[list[str]]) -> bytes:
     stream = io.StringIO()
-    safe = ([defused(cell) for cell in row] for row in [header, *rows])
+    safe = ([escape_formula(cell) for cell in row] for row in [header, *rows])
     csv.writer(stream, lineterminator="\n").writerows(safe)
     return stream.getvalue().encode()
 
@@ -179,7 +191,7 @@ def holds_model(path: Path) -> bool:
         return False
 
 
-def load(path: Path) -> Arrays:
+def load_folder_arrays(path: Path) -> Arrays:
     """The arrays in an exported zip file, or in the npz file that came out of it.
 
     No code in it is run.
@@ -195,13 +207,13 @@ def load(path: Path) -> Arrays:
         raise
     except Exception as error:
         # Torn archives raise many kinds; each means the same to a person.
-        raise damaged(path) from error
+        raise damaged_npz_error(path) from error
     if version > FORMAT:
         raise UnusableError(
             "this model was exported by a newer Tunescope", where=str(path), cure="update Tunescope"
         )
     if kind not in _BY_KIND:
-        raise damaged(path)
+        raise damaged_npz_error(path)
     return loaded
 
 
@@ -211,10 +223,10 @@ def _model_inside(path: Path) -> Any:
         check_archive(archive, path)
         if path.suffix.lower() == ".npz":
             return path
-        found = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
-        if not found:
-            raise damaged(path)
-        content = archive.read(found[0])
+        entries = [e for e in archive.infolist() if e.filename.split("/")[-1] == MODEL]
+        if not entries:
+            raise damaged_npz_error(path)
+        content = archive.read(entries[0])
     inside = io.BytesIO(content)
     with zipfile.ZipFile(inside) as archive:
         check_archive(archive, path, len(content))
@@ -222,7 +234,7 @@ def _model_inside(path: Path) -> Any:
     return inside
 
 
-def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
+def predict_rows(path: Path, file: str, report: Any) -> pd.DataFrame:
     """The table of predictions of an exported folder for a file, by the very code inside it.
 
     Raises:
@@ -230,16 +242,16 @@ def predict_rows(path: Path, file: str, tell: Any) -> pd.DataFrame:
     """
     from core.export.bundle.structured_prediction import text_of_file
 
-    arrays = load(path)
-    predicted = importlib.import_module(_BY_KIND[str(arrays["kind"])].predicts).predicted
-    name = Path(divided(file)[0]).name
+    arrays = load_folder_arrays(path)
+    predict_table = importlib.import_module(_BY_KIND[str(arrays["kind"])].predicts).predict_table
+    name = Path(split_sheet_address(file)[0]).name
     try:
         text = text_of_file(file, arrays["settings"])
         with np.errstate(all="ignore"):
-            header, rows = predicted(arrays, text, tell)
+            header, rows = predict_table(arrays, text, report)
     except UnreadableError as error:
         where = f"{name}, {error.where}" if error.where else name
         raise UnusableError(error.what, where=where, cure=error.cure) from None
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise damaged(path) from error  # arrays that do not fit together
+        raise damaged_npz_error(path) from error  # arrays that do not fit together
     return pd.DataFrame(rows, columns=header)

@@ -42,7 +42,7 @@ else:
 
 
 @dataclass
-class Bundle:
+class SourceBundle:
     """The sources of modules, ready to stand one below the other.
 
     Attributes:
@@ -54,9 +54,9 @@ class Bundle:
     modules: set[str] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)
-    _known: dict[str, str] = field(default_factory=dict)  # top-level name: its source
+    _source_of_name: dict[str, str] = field(default_factory=dict)  # top-level name: its source
 
-    def add(self, module: ModuleType) -> None:
+    def add_module(self, module: ModuleType) -> None:
         """Take a module's source.
 
         Raises:
@@ -64,42 +64,42 @@ class Bundle:
         """
         text = inspect.getsource(module)
         aliases: list[str] = []
-        gone: list[ast.stmt] = []
+        removed_statements: list[ast.stmt] = []
         new_names: dict[str, str] = {}
         for statement in ast.parse(text).body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                self._import(statement, aliases)
-                gone.append(statement)
+                self._note_import(statement, aliases)
+                removed_statements.append(statement)
             elif self._is_known(statement):
-                gone.append(statement)
+                removed_statements.append(statement)
             else:
-                new_names |= self._define(statement, module.__name__)
+                new_names |= self._note_definitions(statement, module.__name__)
         lines = text.splitlines()
-        for statement in gone:
+        for statement in removed_statements:
             first = min([statement.lineno, *(d.lineno for d in _decorators(statement))])
             last = statement.end_lineno or first
             lines[first - 1 : last] = [""] * (last - first + 1)
-        whole = "\n".join([*aliases, *lines]) + "\n"
-        self.sources.append(_tidied(_renamed(whole, new_names)))
+        new_source = "\n".join([*aliases, *lines]) + "\n"
+        self.sources.append(_tidy_blank_lines(_rename_names(new_source, new_names)))
 
     def _is_known(self, statement: ast.stmt) -> bool:
         """Whether an earlier module defined the very same."""
-        names, source = _defined(statement), ast.unparse(statement)
-        return bool(names) and all(self._known.get(name) == source for name in names)
+        names, source = _defined_names(statement), ast.unparse(statement)
+        return bool(names) and all(self._source_of_name.get(name) == source for name in names)
 
-    def _define(self, statement: ast.stmt, module: str) -> dict[str, str]:
+    def _note_definitions(self, statement: ast.stmt, module: str) -> dict[str, str]:
         """Take note of what a statement defines; new names for private ones that are taken.
 
         Raises:
             ValueError: a public name stands for two things.
         """
         new_names = {}
-        for name in _defined(statement):
-            if name in self._known and not name.startswith("_"):
+        for name in _defined_names(statement):
+            if name in self._source_of_name and not name.startswith("_"):
                 raise ValueError(f"{name} of {module} stands for something else already")
-            if name in self._known:
+            if name in self._source_of_name:
                 new_names[name] = f"{name}_of_{module.rpartition('.')[2]}"
-            self._known[new_names.get(name, name)] = ast.unparse(statement)
+            self._source_of_name[new_names.get(name, name)] = ast.unparse(statement)
         return new_names
 
     def import_lines(self) -> tuple[list[str], list[str]]:
@@ -110,10 +110,10 @@ class Bundle:
             for module, names in self.names.items()
         }
         order = sorted(lines, key=lambda key: (lines[key].startswith("from"), key))
-        own = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
-        return own, [lines[key] for key in order if lines[key] not in own]
+        standard_lines = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
+        return standard_lines, [lines[key] for key in order if lines[key] not in standard_lines]
 
-    def _import(self, statement: ast.Import | ast.ImportFrom, aliases: list[str]) -> None:
+    def _note_import(self, statement: ast.Import | ast.ImportFrom, aliases: list[str]) -> None:
         if isinstance(statement, ast.Import):
             names = [ast.unparse(alias) for alias in statement.names]
             if any(name.split(".")[0] in OURS for name in names):
@@ -125,27 +125,27 @@ class Bundle:
             pairs = [(alias.asname, alias.name) for alias in statement.names]
             aliases += [f"{new} = {old}" for new, old in pairs if new not in (None, old)]
         elif module != "__future__":
-            taken = {ast.unparse(alias) for alias in statement.names}
-            self.names[module] = self.names.get(module, set()) | taken
+            imported_names = {ast.unparse(alias) for alias in statement.names}
+            self.names[module] = self.names.get(module, set()) | imported_names
 
 
-def bundle(modules: Iterable[ModuleType]) -> Bundle:
+def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
     """The bundle of modules, each below those that it imports from.
 
     Raises:
         ValueError: see `Bundle.add`.
     """
-    made = Bundle()
+    source_bundle = SourceBundle()
     for module in modules:
-        made.add(module)
-    return made
+        source_bundle.add_module(module)
+    return source_bundle
 
 
 def _decorators(statement: ast.stmt) -> list[ast.expr]:
     return getattr(statement, "decorator_list", [])
 
 
-def _defined(statement: ast.stmt) -> list[str]:
+def _defined_names(statement: ast.stmt) -> list[str]:
     """The top-level names that a statement defines."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
@@ -159,24 +159,24 @@ def _defined(statement: ast.stmt) -> list[str]:
     return [node.id for node in nodes if isinstance(node, ast.Name)]
 
 
-def _renamed(text: str, new_names: dict[str, str]) -> str:
+def _rename_names(text: str, new_names: dict[str, str]) -> str:
     """The source with names replaced where they stand as names, not as attributes or in text."""
     if not new_names:
         return text
     lines = text.splitlines(keepends=True)
-    places = []
-    before = ""
+    occurrences = []
+    previous_token = ""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.NAME and token.string in new_names and before != ".":
-            places.append((*token.start, token.string))
-        before = token.string
-    for row, column, name in reversed(places):
+        if token.type == tokenize.NAME and token.string in new_names and previous_token != ".":
+            occurrences.append((*token.start, token.string))
+        previous_token = token.string
+    for row, column, name in reversed(occurrences):
         line = lines[row - 1]
         lines[row - 1] = line[:column] + new_names[name] + line[column + len(name) :]
     return "".join(lines)
 
 
-def _tidied(text: str) -> str:
+def _tidy_blank_lines(text: str) -> str:
     """At most two blank lines in a row, none at the ends."""
     lines: list[str] = []
     for line in text.strip("\n").splitlines():

@@ -12,35 +12,36 @@ from typing import Any
 
 import pandas as pd
 
-from core.datasets.files.addresses import divided
+from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.delimiters import is_number
-from core.datasets.files.opening import GuardedFile, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, open_bytes
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.errors import UnusableError
-from core.export.bundle.reading import UTF_16, UnreadableError, encoding_of, text_of
+from core.export.bundle.csv_rows import UTF_16, UnreadableError, text_of
+from core.export.cell_format import cell_format_of
 from core.export.files.parameter_arrays import Arrays
 
 
-def predict_rows(arrays: Arrays, file: str, tell: Callable[[int, int], None]) -> pd.DataFrame:
+def predict_rows(arrays: Arrays, file: str, report: Callable[[int, int], None]) -> pd.DataFrame:
     """The table of predictions for a file.
 
     Args:
         arrays: a model, checked.
         file: a table of any format.
-        tell: (tokens or molecules done, how many) from time to time.
+        report: (tokens or molecules done, how many) from time to time.
 
     Raises:
         UnusableError: the file cannot be read, a column is missing, or a cell cannot be used.
     """
     # numba takes a second to import, which models of tables have no use for.
     if str(arrays["kind"]) == "crf":
-        from core.export.bundle.tags import predicted
+        from core.export.bundle.tag_prediction import predict_table
     else:
-        from core.export.bundle.folds import predicted
-    name = Path(divided(file)[0]).name
+        from core.export.bundle.fold_prediction import predict_table
+    name = Path(split_sheet_address(file)[0]).name
     text = text_of_file(file, arrays["settings"])
     try:
-        header, rows = predicted(arrays, text, tell)
+        header, rows = predict_table(arrays, text, report)
     except UnreadableError as error:
         where = f"{name}, {error.where}" if error.where else name
         raise UnusableError(error.what, where=where, cure=error.cure) from None
@@ -57,29 +58,28 @@ def text_of_file(file: str, settings: Any) -> str:
     Raises:
         UnusableError: it cannot be read.
     """
-    opened = open_table(file)
-    if isinstance(opened, TextFile):
-        return text_of(_bytes_of(opened), encoding_of(settings))
-    reading = json.loads(str(settings)).get("reading", {})
-    return _as_csv(opened, str(reading.get("quote", '"')), str(reading.get("decimal", ".")))
+    opened_file, cell_format = open_table(file), cell_format_of(json.loads(str(settings)))
+    if isinstance(opened_file, TextFile):
+        return text_of(_read_bytes(opened_file), cell_format.encoding)
+    return _csv_text(opened_file, cell_format.quote, cell_format.decimal)
 
 
-def _as_csv(opened: TableFile, quote: str, decimal: str) -> str:
+def _csv_text(table_file: TableFile, quote: str, decimal: str) -> str:
     """A table with every cell as the text that it would be in such a CSV file."""
-    kinds = dict.fromkeys(opened.first_cells(), "category")
-    table = opened.read(kinds, ("",)).table.astype(object)
+    kinds = dict.fromkeys(table_file.first_cells(), "category")
+    table = table_file.read(kinds, ("",)).table.astype(object)
     if decimal != ".":
 
-        def said(cell: Any) -> Any:
-            known = isinstance(cell, str) and is_number(cell)
-            return cell.replace(".", decimal) if known else cell
+        def with_decimal_sign(cell: Any) -> Any:
+            is_numeric = isinstance(cell, str) and is_number(cell)
+            return cell.replace(".", decimal) if is_numeric else cell
 
-        table = table.map(said)
+        table = table.map(with_decimal_sign)
     return str(table.to_csv(index=False, quotechar=quote))
 
 
-def _bytes_of(opened: TextFile) -> bytes:
-    wide = opened.head.startswith(UTF_16)
-    stream = open_bytes(opened.path, opened.compression)
-    with GuardedFile(stream, opened.path.name, wide=wide) as file:
+def _read_bytes(text_file: TextFile) -> bytes:
+    is_utf_16 = text_file.head.startswith(UTF_16)
+    stream = open_bytes(text_file.path, text_file.compression)
+    with GuardedFile(stream, text_file.path.name, wide=is_utf_16) as file:
         return file.read()

@@ -17,7 +17,7 @@ def write(run: FinishedRun, path: Path) -> None:
     joblib.dump(with_card(run), path, compress=("zlib", 3))
 
 
-def load(path: Path) -> Any:
+def load_pipeline(path: Path) -> Any:
     """The pipeline in a joblib file. This can run code in the file: the person vouches for it.
 
     Raises:

@@ -17,66 +17,102 @@ from typing import Any
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 
-from core.estimators.stored.plain_model import undecided
-from core.export.average import members_of
+from core.estimators.stored.plain_model import without_threshold
+from core.export.ensemble_members import members_of
+from core.export.exportable_models import TUNED
 from core.export.files.json_model import model_document
 from core.export.files.parameter_arrays import KINDS
-from core.export.finished_run import FinishedRun, file_of
-from core.tuning.runs.standings import standings
+from core.export.finished_run import FinishedRun, file_name_of
+from core.records import JsonObject, to_plain
+from core.tuning.run_results import EnsembleResults
+from core.tuning.runs.model_leaderboard import model_leaderboard
+
+_SCORES = (
+    "metric",
+    "metric_reason",
+    "evaluation",
+    "maximize",
+    "validation",
+    "test",
+    "default_test",
+    "baseline_test",
+)
+_TUNED_SCORES = (
+    *_SCORES,
+    "test_interval",
+    "default_interval",
+    "baseline_interval",
+    "gain",
+    "gain_over_baseline",
+    "rows",
+    "folds",
+    "optimism",
+    "optimism_error",
+    "right",
+    "sequences",
+    "pairs",
+    "curve",
+)
 
 
 def write(run: FinishedRun, path: Path) -> None:
     """Write the run's numbers."""
-    document = _strict(as_document(run))
+    document = _to_strict_json(as_document(run))
     path.write_text(
         json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
     )
 
 
-def as_document(run: FinishedRun) -> dict[str, Any]:
+def as_document(run: FinishedRun) -> JsonObject:
     """The run's numbers as plain data."""
     results = run.results
-    document = {
+    document: JsonObject = {
         "run": run.name,
         "started_at": run.started.started_at,
-        "data": _data(run),
+        "data": _data_document(run),
         "model": run.plan.model,
-        "exported": run.which,
+        "exported": run.selected_name,
         "strategy": run.plan.strategy,
         "options": run.plan.options,
-        "parameters": results.get("setting", {}),
-        "default_parameters": results.get("default_setting", {}),
-        "scores": _scores(results),
-        "trials": _trials(run),
+        "parameters": results.setting,
+        "default_parameters": results.default_setting,
+        "scores": _scores_document(run),
+        "trials": _trial_documents(run),
     }
-    if average := _average(run):
+    if average := _average_document(run):
         document["average"] = average
-    if run.several:
-        document["models"] = _models(run)
+    if run.tunes_several_models:
+        document["models"] = _model_documents(run)
     structured = run.takeaway.task in KINDS
-    if run.learned_penalties and not structured:
-        document["penalties"] = _penalties(run)
-    if costs := results.get("costs"):
-        document["threshold"] = costs
+    if run.has_learned_penalties and not structured:
+        document["penalties"] = _penalties_document(run)
+    if results.costs is not None:
+        document["threshold"] = to_plain(results.costs)
     if coefficients := linear_coefficients(run):
         document["coefficients"] = coefficients
-    cost = ("fits", "failed", "seconds", "stopped_because", "remarks")
-    document |= {name: results[name] for name in cost if name in results}
-    document |= {"seed": run.plan.seed, "versions": run.takeaway.versions}
+    document |= {
+        "fits": results.fits,
+        "failed": results.failed,
+        "seconds": results.seconds,
+        "stopped_because": results.stopped_because,
+        "remarks": results.remarks,
+        "seed": run.plan.seed,
+        "versions": run.takeaway.versions,
+    }
     return document | (model_document(run) if structured else {})
 
 
-def linear_coefficients(run: FinishedRun) -> dict[str, Any]:
+def linear_coefficients(run: FinishedRun) -> JsonObject:
     """Intercept and weight of every prepared column of a linear model; empty for other models.
 
     Several classes give {class: number} in place of each number. Weights belong to the prepared
     columns: standardized ones where the model standardizes.
     """
     names = run.takeaway.output_names
-    model, mu, sigma = _on_own_scale(undecided(run.pipeline[-1]))
+    model, mu, sigma = _on_own_scale(without_threshold(run.pipeline[-1]))
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
-    weights = sigma * np.atleast_2d(_dense(model.coef_))
+    weights = sigma * np.atleast_2d(_dense_array(model.coef_))
     if weights.shape[1] != len(names):
         return {}  # a kernel's dual weights, not one number a column
     intercepts = mu + sigma * np.broadcast_to(np.atleast_1d(model.intercept_), (len(weights),))
@@ -108,16 +144,16 @@ def _by_class(labels: list[str], numbers: np.ndarray) -> dict[str, float]:
     return {label: float(number) for label, number in zip(labels, numbers, strict=True)}
 
 
-def _dense(matrix: Any) -> np.ndarray:
+def _dense_array(matrix: Any) -> np.ndarray:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
-def _data(run: FinishedRun) -> dict[str, Any]:
+def _data_document(run: FinishedRun) -> JsonObject:
     takeaway = run.takeaway
     data = {
         "name": takeaway.dataset,
-        "file": file_of(takeaway.source),
-        "fingerprint_sha256": takeaway.source["fingerprint"],
+        "file": file_name_of(takeaway.source),
+        "fingerprint_sha256": takeaway.source.fingerprint,
         "rows": takeaway.rows,
         "train_rows": len(takeaway.train_rows),
         "test_rows": len(takeaway.test_rows),
@@ -129,74 +165,58 @@ def _data(run: FinishedRun) -> dict[str, Any]:
         "classes": takeaway.classes,
     }
     if takeaway.test_source:
-        data["test_file"] = file_of(takeaway.test_source)
-        data["test_fingerprint_sha256"] = takeaway.test_source["fingerprint"]
+        data["test_file"] = file_name_of(takeaway.test_source)
+        data["test_fingerprint_sha256"] = takeaway.test_source.fingerprint
     return data
 
 
-def _scores(results: dict[str, Any]) -> dict[str, Any]:
-    names = (
-        "metric",
-        "metric_reason",
-        "evaluation",
-        "maximize",
-        "validation",
-        "test",
-        "default_test",
-        "baseline_test",
-        "test_interval",
-        "default_interval",
-        "baseline_interval",
-        "gain",
-        "gain_over_baseline",
-    )
-    more = ("rows", "folds", "optimism", "optimism_error", "right", "sequences", "pairs", "curve")
-    return {name: results[name] for name in (*names, *more) if name in results}
+def _scores_document(run: FinishedRun) -> JsonObject:
+    names = _TUNED_SCORES if run.selected_name == TUNED else _SCORES
+    return {name: to_plain(run.results[name]) for name in names if name in run.results}
 
 
-def _average(run: FinishedRun) -> dict[str, Any]:
+def _average_document(run: FinishedRun) -> JsonObject:
     """The models that are averaged, the best first; "parameters" are those of the best."""
     members = members_of(run)
     if not members:
         return {}
-    ensemble = run.results["ensemble"]
+    ensemble = run.results.ensemble or EnsembleResults()
     return {
-        "weights": ensemble.get("kind", ""),
-        "effective_members": ensemble.get("effective"),
+        "weights": ensemble.kind,
+        "effective_members": ensemble.effective,
         "members": [
             {"trial": m.number, "weight": m.weight, "score": m.score, "parameters": m.setting}
             for m in members
         ],
-        "held_out": ensemble.get("held_out"),
-        "single_best_held_out": ensemble.get("single_held_out"),
+        "held_out": ensemble.held_out,
+        "single_best_held_out": ensemble.single_held_out,
         "left_out": [
-            {"trial": one["number"], "reason": one["reason"]}
-            for one in ensemble.get("left_out", [])
+            {"trial": omission.number, "reason": omission.reason} for omission in ensemble.left_out
         ],
     }
 
 
-def _models(run: FinishedRun) -> list[dict[str, Any]]:
+def _model_documents(run: FinishedRun) -> list[JsonObject]:
     """How each of several models stood, the best first; scores are those of validation."""
     return [
         {
-            "model": one.model,
-            "validation": one.best,
-            "standard_error": one.error,
-            "estimate": one.estimate,
-            "trials": one.trials,
-            "ended_early": one.early,
-            "seconds": one.seconds,
-            "state": one.state,
+            "model": row.model,
+            "validation": row.best,
+            "standard_error": row.error,
+            "estimate": row.estimate,
+            "trials": row.trials,
+            "ended_early": row.early,
+            "seconds": row.seconds,
+            "state": row.state,
         }
-        for one in standings(run.state)
+        for row in model_leaderboard(run.state)
     ]
 
 
-def _penalties(run: FinishedRun) -> dict[str, Any]:
+def _penalties_document(run: FinishedRun) -> JsonObject:
     takeaway = run.takeaway
-    switched_off = set(run.results.get("switched_off", []))
-    groups: dict[str, dict[str, Any]] = {}
+    switched_off = set(run.results.switched_off)
+    groups: dict[str, JsonObject] = {}
     for index, name in enumerate(takeaway.group_names):
         C = takeaway.penalties[name]
         groups[name] = {
@@ -214,19 +234,19 @@ def _penalties(run: FinishedRun) -> dict[str, Any]:
         if takeaway.noise_variance is not None:
             groups[name]["ridge_alpha"] = takeaway.noise_variance * C
     scale = "the penalty is C/2 times the squared weights, beside the summed loss"
-    document: dict[str, Any] = {"scale": scale, "groups": groups}
+    document: JsonObject = {"scale": scale, "groups": groups}
     if takeaway.noise_variance is not None:
         document["noise_variance"] = takeaway.noise_variance
         document["scale"] += "; ridge_alpha = noise_variance * C holds whatever the target's unit"
     return document
 
 
-def _trials(run: FinishedRun) -> list[dict[str, Any]]:
+def _trial_documents(run: FinishedRun) -> list[JsonObject]:
     state = run.state
     finished = [
         {"number": trial.number, "parameters": trial.setting, "score": trial.score}
         | ({"ended_early": True} if trial.behind else {})
-        for trial in state.scored()
+        for trial in state.scored_trials()
     ]
     failed = [
         {"number": trial.number, "parameters": trial.setting, "failed": trial.failure}
@@ -236,12 +256,12 @@ def _trials(run: FinishedRun) -> list[dict[str, Any]]:
     return sorted(finished + failed, key=lambda trial: trial["number"])
 
 
-def _strict(value: Any) -> Any:
+def _to_strict_json(value: Any) -> Any:
     """The same without NaN and infinities, which JSON does not know."""
     if isinstance(value, dict):
-        return {str(key): _strict(item) for key, item in value.items()}
+        return {str(key): _to_strict_json(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_strict(item) for item in value]
+        return [_to_strict_json(element) for element in value]
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value

@@ -8,58 +8,98 @@ each weight, with a number for every member, and "shares" says how much each mem
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.errors import UnusableError
-from core.export.files.npz_file import damaged
-from core.export.files.parameter_arrays import Arrays, arrays_of, checked, encoding_arrays
+from core.export.files.npz_file import damaged_npz_error
+from core.export.files.parameter_arrays import (
+    Arrays,
+    ColumnDocument,
+    arrays_of,
+    check_arrays,
+    column_documents,
+    encoding_arrays,
+)
 from core.export.finished_run import FinishedRun
+from core.json_reading import read_as
+from core.records import Record, optional, to_plain
 
-MOST_BYTES = 2**31  # of a JSON file
+MAX_FILE_BYTES = 2**31  # of a JSON file
+
+
+@dataclass(frozen=True, kw_only=True)
+class PenaltyGroup(Record):
+    """A group of parameters with their penalty, and the size ‖w‖ of their weights."""
+
+    C: float | list[float]
+    switched_off: bool = False
+    size_of_weights: float | list[float] = 0.0
+    parameters: list[str] | str  # or "all"
+
+
+@dataclass(frozen=True)
+class Penalties(Record):
+    """All groups, by their names."""
+
+    groups: dict[str, PenaltyGroup]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedModel(Record):
+    """What core.export.files.parameter_arrays describes, beside the penalties."""
+
+    format: int
+    kind: str
+    settings: dict[str, Any]  # ParameterSettings of this version
+    classes: list[str] | None = optional()
+    columns: list[ColumnDocument] | None = optional()
+    shares: list[float] | None = optional()
+    weights: dict[str, float | list[float]]
 
 
 def model_document(run: FinishedRun) -> dict[str, Any]:
     """The penalties by group and the fitted model of a run, as plain data."""
-    arrays, off = arrays_of(run), set(run.results.get("switched_off", []))
-    names, places = arrays["names"].tolist(), arrays["group_of_weight"]
+    arrays, switched_off = arrays_of(run), set(run.results.switched_off)
+    names, group_of_weight = arrays["names"].tolist(), arrays["group_of_weight"]
     weights = arrays["weights"].T
     groups = {
-        group: {
-            "C": C,
-            "switched_off": group in off,
-            "size_of_weights": np.linalg.norm(weights[places == k], axis=0).tolist(),
-            "parameters": [names[i] for i in np.flatnonzero(places == k)],
-        }
+        group: PenaltyGroup(
+            C=C,
+            switched_off=group in switched_off,
+            size_of_weights=np.linalg.norm(weights[group_of_weight == k], axis=0).tolist(),
+            parameters="all"
+            if len(arrays["groups"]) == 1
+            else [names[i] for i in np.flatnonzero(group_of_weight == k)],
+        )
         for k, (group, C) in enumerate(
             zip(arrays["groups"].tolist(), arrays["penalties"].T.tolist(), strict=True)
         )
     }
-    if len(groups) == 1:
-        next(iter(groups.values()))["parameters"] = "all"
+    is_crf = str(arrays["kind"]) == "crf"
+    fitted = FittedModel(
+        format=int(arrays["format"]),
+        kind=str(arrays["kind"]),
+        settings=json.loads(str(arrays["settings"])),
+        classes=arrays["classes"].tolist() if is_crf else None,
+        columns=column_documents(_first_member(run.pipeline[-1]).encoding_) if is_crf else None,
+        shares=arrays["shares"].tolist() if "shares" in arrays else None,
+        weights=dict(zip(names, weights.tolist(), strict=True)),
+    )
     scale = "the penalty is C/2 times the squared weights, beside the summed loss"
-    fitted = {
-        "format": int(arrays["format"]),
-        "kind": str(arrays["kind"]),
-        "settings": json.loads(str(arrays["settings"])),
-    }
-    if fitted["kind"] == "crf":
-        fitted["classes"] = arrays["classes"].tolist()
-        fitted["columns"] = _first(run.pipeline[-1]).encoding_.as_dict()["columns"]
-    if "shares" in arrays:
-        fitted["shares"] = arrays["shares"].tolist()
-    fitted["weights"] = dict(zip(names, weights.tolist(), strict=True))
-    return {"penalties": {"scale": scale, "groups": groups}, "fitted": fitted}
+    penalties = {"scale": scale, **to_plain(Penalties(groups))}
+    return {"penalties": penalties, "fitted": to_plain(fitted)}
 
 
-def _first(model: Any) -> Any:
+def _first_member(model: Any) -> Any:
     """The model, or the first member of an average: all encode tokens alike."""
     return model.members_[0][1] if hasattr(model, "members_") else model
 
 
-def load(path: Path) -> Arrays:
+def load_arrays(path: Path) -> Arrays:
     """The arrays of the model in an exported JSON file, which may come from anywhere.
 
     Raises:
@@ -67,7 +107,7 @@ def load(path: Path) -> Arrays:
     """
     try:
         size = path.stat().st_size
-        if size > MOST_BYTES:
+        if size > MAX_FILE_BYTES:
             raise UnusableError(
                 f"the file has {size / 2**30:.0f} gigabytes, more than any model",
                 where=str(path),
@@ -75,42 +115,43 @@ def load(path: Path) -> Arrays:
             )
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        raise damaged(path) from error
-    return checked(_arrays(document, path), str(path))
+        raise damaged_npz_error(path) from error
+    return check_arrays(_document_arrays(document, path), str(path))
 
 
-def _arrays(document: Any, path: Path) -> Arrays:
-    """The document's arrays, as far as it has them; what is missing or odd is found later."""
-    fitted = document.get("fitted") if isinstance(document, dict) else None
-    if not isinstance(fitted, dict):
+def _document_arrays(document: Any, path: Path) -> Arrays:
+    """The document's arrays; whether they fit together is seen later."""
+    plain = document if isinstance(document, dict) else {}
+    if not isinstance(plain.get("fitted"), dict):
         raise UnusableError(
             "these numbers hold no model of sequences or molecules",
             where=str(path),
             cure="give the .npz or .json file of such a run, or the .skops file of another",
         )
     try:
-        weights, groups = fitted["weights"], document["penalties"]["groups"]
-        place = {name: k for k, name in enumerate(weights)}
+        fitted = read_as(FittedModel, plain["fitted"])
+        groups = read_as(Penalties, plain.get("penalties")).groups
+        weights = fitted.weights
+        index_of = {name: k for k, name in enumerate(weights)}
         group_of_weight = np.full(len(weights), -1, dtype=np.int64)
         for k, group in enumerate(groups.values()):
-            members = group["parameters"]
-            own = [place[name] for name in (weights if members == "all" else members)]
-            group_of_weight[own] = k
+            members = weights if group.parameters == "all" else group.parameters
+            group_of_weight[[index_of[name] for name in members]] = k
         arrays = {
-            "format": np.array(fitted["format"]),
-            "kind": np.array(fitted["kind"]),
+            "format": np.array(fitted.format),
+            "kind": np.array(fitted.kind),
             "weights": np.array(list(weights.values()), dtype=np.float64).T,
             "names": np.array(list(weights), dtype=str),
             "groups": np.array(list(groups), dtype=str),
-            "penalties": np.array([group["C"] for group in groups.values()], dtype=np.float64).T,
+            "penalties": np.array([group.C for group in groups.values()], dtype=np.float64).T,
             "group_of_weight": group_of_weight,
-            "settings": np.array(json.dumps(fitted["settings"])),
+            "settings": np.array(json.dumps(fitted.settings)),
         }
-        if "shares" in fitted:
-            arrays["shares"] = np.array(fitted["shares"], dtype=np.float64)
-        if fitted["kind"] == "crf":
-            arrays |= {"classes": np.array(fitted["classes"], dtype=str)}
-            arrays |= encoding_arrays(fitted["columns"])
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise damaged(path) from error
+        if fitted.shares is not None:
+            arrays["shares"] = np.array(fitted.shares, dtype=np.float64)
+        if fitted.kind == "crf":
+            arrays |= {"classes": np.array(fitted.classes or [], dtype=str)}
+            arrays |= encoding_arrays(fitted.columns or [])
+    except (KeyError, ValueError, OverflowError) as error:
+        raise damaged_npz_error(path) from error
     return arrays

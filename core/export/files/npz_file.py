@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.files.bounds import check_archive
+from core.datasets.files.unpacking_limits import check_archive
 from core.errors import UnusableError
-from core.export.files.parameter_arrays import Arrays, arrays_of, checked
+from core.export.files.parameter_arrays import Arrays, arrays_of, check_arrays
 from core.export.finished_run import FinishedRun
 
 # What zipfile, zlib and numpy say of torn bytes, of claims that no memory holds, of encryption.
-_TORN = (
+_READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, TypeError, SyntaxError),
 )
@@ -24,10 +24,10 @@ _TORN = (
 
 def write(run: FinishedRun, path: Path) -> None:
     """Write the arrays; ``numpy.load(path, allow_pickle=False)`` gives them back."""
-    path.write_bytes(packed(arrays_of(run)))
+    path.write_bytes(npz_bytes(arrays_of(run)))
 
 
-def packed(arrays: Arrays) -> bytes:
+def npz_bytes(arrays: Arrays) -> bytes:
     """The bytes of an npz file."""
     if any(np.asarray(array).dtype.hasobject for array in arrays.values()):
         raise TypeError("objects would be pickled, and nobody could read them")
@@ -37,7 +37,7 @@ def packed(arrays: Arrays) -> bytes:
     return stream.getvalue()
 
 
-def load(path: Path) -> Arrays:
+def load_arrays(path: Path) -> Arrays:
     """The arrays in an npz file, which may come from anywhere: no code in it is run.
 
     Raises:
@@ -47,13 +47,13 @@ def load(path: Path) -> Arrays:
         with zipfile.ZipFile(path) as file:
             check_archive(file, path)
         with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
-    except _TORN as error:
-        raise damaged(path) from error
-    return checked(found, str(path))
+            contents = {name: arrays[name] for name in arrays.files}
+    except _READ_ERRORS as error:
+        raise damaged_npz_error(path) from error
+    return check_arrays(contents, str(path))
 
 
-def damaged(path: Path) -> UnusableError:
+def damaged_npz_error(path: Path) -> UnusableError:
     """What is said of a file whose bytes do not fit its ending."""
     return UnusableError(
         f"this is no {path.suffix.lower()} model file, or it is damaged",

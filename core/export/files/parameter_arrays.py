@@ -24,90 +24,138 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from core.datasets.task import Task
 from core.errors import UnusableError
+from core.export.cell_format import CellFormat
 from core.export.finished_run import FinishedRun
+from core.json_reading import read_as
+from core.losses.crf.encoding import FeatureEncoding
+from core.records import Record, optional, to_plain
 
 SINGLE, FORMAT = 1, 2
-KINDS = {"sequence": "crf", "structure": "rna"}
+KINDS = {Task.SEQUENCE: "crf", Task.STRUCTURE: "rna"}
 Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class ParameterSettings(Record):
+    """What belongs to a model beside its arrays.
+
+    Attributes:
+        sequence, target: columns.
+        reading: how the training file was written.
+        decoding: of a crf: posterior or viterbi.
+        gamma, shortest_hairpin: of a model of molecules.
+    """
+
+    sequence: str
+    target: str
+    reading: CellFormat
+    run: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    decoding: str | None = optional()
+    gamma: float | None = optional()
+    shortest_hairpin: int | None = optional()
 
 
 def arrays_of(run: FinishedRun) -> Arrays:
     """The arrays of a run's fitted model, or of the members of its average."""
     model, kind = run.pipeline[-1], KINDS[run.takeaway.task]
     members = [member for _, member in getattr(model, "members_", [("model", model)])]
-    first, one = members[0], not hasattr(model, "members_")
-    settings = {
-        "sequence": run.takeaway.feature_names[0],
-        "target": run.takeaway.target,
-        "reading": reading_of(run),
-        "run": run.name,
-        "versions": run.takeaway.versions,
-    }
+    first, is_single = members[0], not hasattr(model, "members_")
+    settings = ParameterSettings(
+        sequence=run.takeaway.feature_names[0],
+        target=run.takeaway.target,
+        reading=cell_format_of_run(run),
+        run=run.name,
+        versions=run.takeaway.versions,
+    )
     weights = np.array([member.w_ for member in members], dtype=np.float64)
     penalties = np.array([list(m.penalties_.values()) for m in members], dtype=np.float64)
     arrays = {
-        "format": np.array(SINGLE if one else FORMAT),
+        "format": np.array(SINGLE if is_single else FORMAT),
         "kind": np.array(kind),
-        "weights": weights[0] if one else weights,
-        "names": np.array(distinct(first.names_)),
+        "weights": weights[0] if is_single else weights,
+        "names": np.array(number_duplicates(first.names_)),
         "groups": np.array(list(first.penalties_), dtype=str),
-        "penalties": penalties[0] if one else penalties,
+        "penalties": penalties[0] if is_single else penalties,
         "group_of_weight": np.asarray(first.groups_, dtype=np.int64),
     }
-    if not one:
+    if not is_single:
         arrays["shares"] = np.array(model.weights, dtype=np.float64)
     if kind == "crf":
-        settings |= {"sequence": first.encoding_.sequence, "decoding": model.decoding}
+        encoding = first.encoding_
+        settings = replace(settings, sequence=encoding.sequence, decoding=model.decoding)
         arrays |= {"classes": np.array([str(label) for label in first.classes_])}
-        arrays |= encoding_arrays(first.encoding_.as_dict()["columns"])
+        arrays |= encoding_arrays(column_documents(encoding))
     else:
-        settings |= {"gamma": first.gamma, "shortest_hairpin": first.shortest_hairpin}
-    return {**arrays, "settings": np.array(json.dumps(settings, ensure_ascii=False))}
+        shortest = first.shortest_hairpin
+        settings = replace(settings, gamma=first.gamma, shortest_hairpin=shortest)
+    text = json.dumps(to_plain(settings), ensure_ascii=False)
+    return {**arrays, "settings": np.array(text)}
 
 
-def reading_of(run: FinishedRun) -> dict[str, Any]:
+def cell_format_of_run(run: FinishedRun) -> CellFormat:
     """How the training file was written, as far as a cell's meaning depends on it."""
-    how = run.takeaway.source["read_csv"]
-    return {
-        "quote": how.get("quotechar", '"'),
-        "padded": bool(how.get("skipinitialspace", False)),
-        "decimal": how.get("decimal", "."),
-        "thousands": how.get("thousands", ""),
-        "missing": how.get("na_values", [""]),
-        "encoding": how.get("encoding", ""),
-    }
+    read_options = run.takeaway.source.read_csv
+    return CellFormat(
+        quote=read_options.get("quotechar", '"'),
+        padded=bool(read_options.get("skipinitialspace", False)),
+        decimal=read_options.get("decimal", "."),
+        thousands=read_options.get("thousands", ""),
+        missing=read_options.get("na_values", [""]),
+        encoding=read_options.get("encoding", ""),
+    )
 
 
-def encoding_arrays(columns: list[dict[str, Any]]) -> Arrays:
-    """The arrays of an encoding's columns, as `Encoding.as_dict` describes them."""
-    numbers = [(c.get("mean", np.nan), c.get("deviation", np.nan)) for c in columns]
+@dataclass(frozen=True)
+class ColumnDocument(Record):
+    """How a column becomes features: by the mean and deviation of a number, or known values."""
+
+    name: str
+    mean: float | None = optional()
+    deviation: float | None = optional()
+    values: list[str] | None = optional()
+
+
+def column_documents(encoding: FeatureEncoding) -> list[ColumnDocument]:
+    """The columns of an encoding."""
+    return [
+        ColumnDocument(column.name, column.mean, column.deviation)
+        if column.values is None
+        else ColumnDocument(column.name, values=list(column.values))
+        for column in encoding.columns
+    ]
+
+
+def encoding_arrays(columns: list[ColumnDocument]) -> Arrays:
+    """The arrays of an encoding's columns."""
     arrays = {
-        "columns": np.array([column["name"] for column in columns], dtype=str),
-        "means": np.array([mean for mean, _ in numbers], dtype=np.float64),
-        "deviations": np.array([deviation for _, deviation in numbers], dtype=np.float64),
+        "columns": np.array([column.name for column in columns], dtype=str),
+        "means": np.array([column.mean for column in columns], dtype=np.float64),
+        "deviations": np.array([column.deviation for column in columns], dtype=np.float64),
     }
-    for place, column in enumerate(columns):
-        arrays[f"values_{place}"] = np.array(column.get("values", []), dtype=str)
+    for index, column in enumerate(columns):
+        arrays[f"values_{index}"] = np.array(column.values or [], dtype=str)
     return arrays
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def number_duplicates(names: Sequence[str]) -> list[str]:
     """The names, a number behind those that stand for several parameters."""
-    times = Counter(names)
+    counts = Counter(names)
     seen: Counter[str] = Counter()
-    found = []
+    numbered_names = []
     for name in names:
         seen[name] += 1
-        found.append(name if times[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        numbered_names.append(name if counts[name] == 1 else f"{name} ({seen[name]})")
+    return numbered_names
 
 
-def checked(arrays: Arrays, where: str) -> Arrays:
+def check_arrays(arrays: Arrays, location: str) -> Arrays:
     """The arrays, if they fit together: they may come from anywhere.
 
     Raises:
@@ -118,12 +166,12 @@ def checked(arrays: Arrays, where: str) -> Arrays:
     except (KeyError, TypeError, ValueError):
         raise UnusableError(
             "this file holds no model of sequences or molecules",
-            where=where,
+            where=location,
             cure="give a .npz or .json file that Tunescope exported from such a run",
         ) from None
     if version > FORMAT:
         raise UnusableError(
-            "this model was exported by a newer Tunescope", where=where, cure="update Tunescope"
+            "this model was exported by a newer Tunescope", where=location, cure="update Tunescope"
         )
     try:
         _check_parameters(arrays)
@@ -131,81 +179,80 @@ def checked(arrays: Arrays, where: str) -> Arrays:
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
         raise UnusableError(
-            f"this model file is damaged ({reason})", where=where, cure="export the model again"
+            f"this model file is damaged ({reason})", where=location, cure="export the model again"
         ) from None
     return arrays
 
 
-def _demand(true: bool, said: str) -> None:
-    if not true:
-        raise ValueError(said)
+def _raise_unless(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
 
 
 def _check_parameters(arrays: Arrays) -> None:
     weights, groups = arrays["weights"], arrays["group_of_weight"]
-    _demand(weights.dtype.kind == "f" and weights.ndim in (1, 2), "the weights are no numbers")
-    _demand(bool(np.isfinite(weights).all()), "a weight is not finite")
-    _demand(arrays["names"].shape == weights.shape[-1:], "names and weights differ in number")
+    _raise_unless(
+        weights.dtype.kind == "f" and weights.ndim in (1, 2), "the weights are no numbers"
+    )
+    _raise_unless(bool(np.isfinite(weights).all()), "a weight is not finite")
+    _raise_unless(arrays["names"].shape == weights.shape[-1:], "names and weights differ in number")
     fits = groups.shape == weights.shape[-1:] and groups.dtype.kind == "i"
-    _demand(fits, "the groups do not fit")
+    _raise_unless(fits, "the groups do not fit")
     k = len(arrays["groups"])
-    _demand(
+    _raise_unless(
         arrays["penalties"].shape == (*weights.shape[:-1], k),
         "groups and penalties differ in number",
     )
     if weights.ndim == 2:
         _check_shares(arrays["shares"], len(weights))
-    _demand(bool(np.all((groups >= -1) & (groups < k))), "a weight's group is unknown")
-    settings = json.loads(str(arrays["settings"]))
-    _demand(isinstance(settings, dict), "the settings are none")
-    reading = settings["reading"]
-    words = [settings["sequence"], settings["target"], reading["quote"], reading["decimal"]]
-    _demand(all(isinstance(word, str) for word in words), "a setting is no text")
-    _demand(len(reading["quote"]) == len(reading["decimal"]) == 1, "a sign is no single letter")
-    _demand(isinstance(reading["thousands"], str), "the thousands are no text")
-    _demand(isinstance(reading.get("encoding", ""), str), "the encoding is no text")
-    missing = reading["missing"]
-    lists = list(missing.values()) if isinstance(missing, dict) else [missing]
-    _demand(
-        all(isinstance(one, list) and all(isinstance(w, str) for w in one) for one in lists),
-        "the words for missing values are no list",
-    )
+    _raise_unless(bool(np.all((groups >= -1) & (groups < k))), "a weight's group is unknown")
+    reading = _read_settings(arrays).reading
+    _raise_unless(len(reading.quote) == len(reading.decimal) == 1, "a sign is no single letter")
+
+
+def _read_settings(arrays: Arrays) -> ParameterSettings:
+    return read_as(ParameterSettings, json.loads(str(arrays["settings"])))
 
 
 def _check_shares(shares: np.ndarray, members: int) -> None:
-    _demand(shares.shape == (members,) and shares.dtype.kind == "f", "the shares do not fit")
-    _demand(bool((shares > 0).all()) and abs(shares.sum() - 1.0) < 1e-6, "the shares are none")
+    _raise_unless(shares.shape == (members,) and shares.dtype.kind == "f", "the shares do not fit")
+    _raise_unless(
+        bool((shares > 0).all()) and abs(shares.sum() - 1.0) < 1e-6, "the shares are none"
+    )
 
 
 def _check_crf(arrays: Arrays) -> None:
     classes, columns = arrays["classes"], arrays["columns"]
     for name in ("classes", "columns"):
-        one = arrays[name]
-        _demand(one.ndim == 1 and one.dtype.kind == "U", f"{name} are no words")
-        _demand(len(set(one.tolist())) == len(one), f"{name} repeat themselves")
-    _demand(len(classes) > 0, "there is no label")
+        array = arrays[name]
+        _raise_unless(array.ndim == 1 and array.dtype.kind == "U", f"{name} are no words")
+        _raise_unless(len(set(array.tolist())) == len(array), f"{name} repeat themselves")
+    _raise_unless(len(classes) > 0, "there is no label")
     features = 0
-    for place in range(len(columns)):
-        values = arrays[f"values_{place}"]
-        mean, deviation = float(arrays["means"][place]), float(arrays["deviations"][place])
-        number = np.isfinite(mean) and np.isfinite(deviation) and deviation > 0
-        of_text = values.dtype.kind == "U" and len(set(values.tolist())) == len(values)
-        _demand(of_text and bool(number) != bool(len(values)), f"column {place + 1} is unclear")
+    for index in range(len(columns)):
+        values = arrays[f"values_{index}"]
+        mean, deviation = float(arrays["means"][index]), float(arrays["deviations"][index])
+        is_numeric = np.isfinite(mean) and np.isfinite(deviation) and deviation > 0
+        is_categorical = values.dtype.kind == "U" and len(set(values.tolist())) == len(values)
+        _raise_unless(
+            is_categorical and bool(is_numeric) != bool(len(values)),
+            f"column {index + 1} is unclear",
+        )
         features += max(1, len(values))
     K = len(classes)
     expected = K + K * K + K * features
     n = arrays["weights"].shape[-1]
-    _demand(n == expected, f"there are {n:,} weights, and its encoding has {expected:,}")
-    decoding = json.loads(str(arrays["settings"]))["decoding"]
-    _demand(decoding in ("posterior", "viterbi"), "the decoding is unknown")
+    _raise_unless(n == expected, f"there are {n:,} weights, and its encoding has {expected:,}")
+    decoding = _read_settings(arrays).decoding
+    _raise_unless(decoding in ("posterior", "viterbi"), "the decoding is unknown")
 
 
 def _check_rna(arrays: Arrays) -> None:
     from core.losses.rna.parameters import NAMES
 
-    _demand(str(arrays["kind"]) == "rna", "its kind is unknown")
-    _demand(arrays["names"].tolist() == NAMES, "its parameters have other names")
-    settings = json.loads(str(arrays["settings"]))
-    gamma, shortest = settings["gamma"], settings["shortest_hairpin"]
-    _demand(isinstance(gamma, int | float) and 0 < gamma < np.inf, "gamma is out of range")
-    _demand(type(shortest) is int and 0 <= shortest < 1000, "the shortest hairpin is odd")
+    _raise_unless(str(arrays["kind"]) == "rna", "its kind is unknown")
+    _raise_unless(arrays["names"].tolist() == NAMES, "its parameters have other names")
+    settings = _read_settings(arrays)
+    gamma, shortest = settings.gamma, settings.shortest_hairpin
+    _raise_unless(gamma is not None and 0 < gamma < np.inf, "gamma is out of range")
+    _raise_unless(shortest is not None and 0 <= shortest < 1000, "the shortest hairpin is odd")

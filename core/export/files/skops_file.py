@@ -9,7 +9,7 @@ from typing import Any
 from core.errors import UnusableError
 from core.estimators.registry import types_of_extensions
 from core.estimators.stored import archive
-from core.estimators.stored.names import EXPORTED
+from core.estimators.stored.allowed_types import EXPORTED
 from core.export.files.model_card import with_card
 from core.export.finished_run import FinishedRun
 
@@ -20,14 +20,14 @@ def write(run: FinishedRun, path: Path) -> None:
 
     try:
         with path.open("wb") as file:
-            archive.dump(with_card(run), file, zipfile.ZIP_DEFLATED)
+            archive.dump_model(with_card(run), file, zipfile.ZIP_DEFLATED)
     except UnsupportedTypeException as error:
         raise UnusableError(
             f"skops cannot write this kind of model ({error})", cure="export it as joblib instead"
         ) from error
 
 
-def load(path: Path) -> Any:
+def load_pipeline(path: Path) -> Any:
     """The pipeline in a skops file, if it holds nothing but what our own exports hold.
 
     What the models of installed extensions hold is ours too.
@@ -35,4 +35,4 @@ def load(path: Path) -> Any:
     Raises:
         UnusableError: it is no skops file, is damaged, or holds anything else.
     """
-    return archive.load(path, EXPORTED | types_of_extensions())
+    return archive.load_model(path, EXPORTED | types_of_extensions())

@@ -21,13 +21,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from core.errors import UnusableError
-from core.export.onnx.graph import Graph
+from core.export.onnx.graph import OnnxGraph
 from core.export.text_tables import text_table
 
 MATRIX = "rows"  # name of the input where the rows are a matrix
 
 
-def rows_graph(prepare: Pipeline) -> tuple[Graph, str]:
+def rows_graph(prepare: Pipeline) -> tuple[OnnxGraph, str]:
     """The graph of a fitted preparation (core.datasets.preparation), and its result, (N, p).
 
     Raises:
@@ -37,22 +37,26 @@ def rows_graph(prepare: Pipeline) -> tuple[Graph, str]:
     if isinstance(encode, ColumnTransformer) and hasattr(encode, "feature_names_in_"):
         _refuse_texts(encode)
         columns = [str(name) for name in encode.feature_names_in_]
-        graph = Graph(columns)
-        taken = {name: graph.input(name, text=_is_text(encode, name)) for name in columns}
-        parts = [part for step in encode.transformers_ for part in _parts(graph, taken, *step)]
-        last = graph.node("Concat", *parts, axis=1)
+        graph = OnnxGraph(columns)
+        inputs = {name: graph.add_input(name, text=_is_text(encode, name)) for name in columns}
+        column_nodes = [
+            column_node
+            for step in encode.transformers_
+            for column_node in _transformed_columns(graph, inputs, *step)
+        ]
+        last = graph.add_node("Concat", *column_nodes, axis=1)
     else:
-        graph = Graph([MATRIX])
-        last = graph.input(MATRIX, text=False, width=int(encode.n_features_in_))
+        graph = OnnxGraph([MATRIX])
+        last = graph.add_input(MATRIX, text=False, width=int(encode.n_features_in_))
     if "scale" in prepare.named_steps:
-        last = _scaled(graph, last, prepare.named_steps["scale"])
+        last = _scale_numbers(graph, last, prepare.named_steps["scale"])
     return graph, last
 
 
 def _refuse_texts(encode: ColumnTransformer) -> None:
     """ONNX takes texts apart into words by other rules, and not into parts of words at all."""
-    for way, _, names in encode.transformers_:
-        if way.startswith("text "):
+    for step_name, _, names in encode.transformers_:
+        if step_name.startswith("text "):
             raise UnusableError(
                 f"ONNX has no counterpart of texts as words and parts of words (“{names[0]}”)",
                 cure="export it as skops",
@@ -66,58 +70,64 @@ def date_formats(prepare: Pipeline) -> dict[str, str]:
         return {}
     return {
         str(name): str(step.named_steps["read"].kw_args["format"])
-        for way, step, name in encode.transformers_
-        if way.startswith("date ")
+        for step_name, step, name in encode.transformers_
+        if step_name.startswith("date ")
     }
 
 
 def _is_text(encode: ColumnTransformer, name: str) -> bool:
-    """Whether a column is taken as text."""
-    ways = [way for way, _, names in encode.transformers_ if name in np.atleast_1d(names).tolist()]
-    return any(way.startswith(("yes/no", "category")) for way in ways)
+    step_names = [
+        step_name
+        for step_name, _, names in encode.transformers_
+        if name in np.atleast_1d(names).tolist()
+    ]
+    return any(step_name.startswith(("yes/no", "category")) for step_name in step_names)
 
 
-def _parts(graph: Graph, taken: dict[str, str], way: str, step: Any, names: Any) -> Iterator[str]:
-    """The prepared columns of one transformer; `taken` has the input of every column."""
-    if way == "remainder":
+def _transformed_columns(
+    graph: OnnxGraph, inputs: dict[str, str], step_name: str, step: Any, names: Any
+) -> Iterator[str]:
+    """The prepared columns of one transformer; `inputs` has the input of every column."""
+    if step_name == "remainder":
         return
-    if way.startswith("date "):
-        yield _date(graph, step, taken[str(names)])
-    elif way.startswith(("yes/no", "category")):
-        for place, name in enumerate(names):
-            yield _looked_up(graph, step, [str(n) for n in names], place, taken[str(name)])
+    if step_name.startswith("date "):
+        yield _date_numbers(graph, step, inputs[str(names)])
+    elif step_name.startswith(("yes/no", "category")):
+        for position, name in enumerate(names):
+            yield _encoded_column(graph, step, [str(n) for n in names], position, inputs[str(name)])
     else:
-        together = graph.node("Concat", *(taken[str(name)] for name in names), axis=1)
-        yield _filled(graph, together, step.statistics_)
+        matrix = graph.add_node("Concat", *(inputs[str(name)] for name in names), axis=1)
+        yield _fill_missing(graph, matrix, step.statistics_)
 
 
-def _filled(graph: Graph, taken: str, values: np.ndarray) -> str:
-    """Numbers with values in place of what is missing."""
-    fill = graph.constant(np.nan_to_num(np.asarray(values, dtype=np.float64)))
-    return graph.node("Where", graph.node("IsNaN", taken), fill, taken)
+def _fill_missing(graph: OnnxGraph, numbers: str, values: np.ndarray) -> str:
+    fill = graph.add_constant(np.nan_to_num(np.asarray(values, dtype=np.float64)))
+    return graph.add_node("Where", graph.add_node("IsNaN", numbers), fill, numbers)
 
 
-def _scaled(graph: Graph, taken: str, scaler: StandardScaler) -> str:
+def _scale_numbers(graph: OnnxGraph, numbers: str, scaler: StandardScaler) -> str:
     if scaler.with_mean:
-        taken = graph.node("Sub", taken, graph.constant(scaler.mean_))
-    return graph.node("Div", taken, graph.constant(scaler.scale_))
+        numbers = graph.add_node("Sub", numbers, graph.add_constant(scaler.mean_))
+    return graph.add_node("Div", numbers, graph.add_constant(scaler.scale_))
 
 
-def _date(graph: Graph, step: Pipeline, taken: str) -> str:
-    seconds = _filled(graph, taken, step.named_steps["fill"].statistics_)
-    return _scaled(graph, seconds, step.named_steps["scale"])
+def _date_numbers(graph: OnnxGraph, step: Pipeline, raw_seconds: str) -> str:
+    seconds = _fill_missing(graph, raw_seconds, step.named_steps["fill"].statistics_)
+    return _scale_numbers(graph, seconds, step.named_steps["scale"])
 
 
-def _looked_up(graph: Graph, step: Any, names: list[str], place: int, taken: str) -> str:
+def _encoded_column(
+    graph: OnnxGraph, step: Any, names: list[str], position: int, texts: str
+) -> str:
     """One column of text as what the fitted step makes of each text that it knows."""
-    keys, table = text_table(step, names, place)
-    numbers = graph.node(
+    keys, table = text_table(step, names, position)
+    numbers = graph.add_node(
         "LabelEncoder",
-        taken,
+        texts,
         domain="ai.onnx.ml",
         keys_strings=keys,
         values_int64s=list(range(len(keys))),
         default_int64=len(keys),
     )
-    flat = graph.node("Reshape", numbers, graph.constant(np.array([-1], dtype=np.int64)))
-    return graph.node("Gather", graph.constant(table), flat, axis=0)
+    flat = graph.add_node("Reshape", numbers, graph.add_constant(np.array([-1], dtype=np.int64)))
+    return graph.add_node("Gather", graph.add_constant(table), flat, axis=0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.onnx.graph import Graph
+from core.export.onnx.graph import OnnxGraph
 
 
 @dataclass(frozen=True)
@@ -33,24 +33,24 @@ class _Tree:
     values: np.ndarray
 
 
-def forest(graph: Graph, X: str, model: Any) -> str:
+def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
     """The mean of a random forest's trees: numbers (N, 1), or shares of classes (N, K)."""
     from onnx import TensorProto
 
     trees = []
-    mean = np.mean([one.tree_.value[:1, 0, :] for one in model.estimators_], axis=0)
-    for one in model.estimators_:
-        nodes = one.tree_
+    mean = np.mean([tree.tree_.value[:1, 0, :] for tree in model.estimators_], axis=0)
+    for tree in model.estimators_:
+        nodes = tree.tree_
         values = (nodes.value[:, 0, :] - mean) / len(model.estimators_)
-        parts = (nodes.feature, nodes.threshold, nodes.children_left, nodes.children_right)
-        trees.append(_Tree(nodes.children_left < 0, *parts, values))
+        splits = (nodes.feature, nodes.threshold, nodes.children_left, nodes.children_right)
+        trees.append(_Tree(nodes.children_left < 0, *splits, values))
     # scikit-learn's forests look at single precision, so that rows fall where they fell there.
-    single = graph.node("Cast", X, to=TensorProto.FLOAT)
-    double = graph.node("Cast", single, to=TensorProto.DOUBLE)
-    return graph.node("Add", _added_up(graph, double, trees), graph.constant(mean))
+    single = graph.add_node("Cast", X, to=TensorProto.FLOAT)
+    double = graph.add_node("Cast", single, to=TensorProto.DOUBLE)
+    return graph.add_node("Add", _sum_of_trees(graph, double, trees), graph.add_constant(mean))
 
 
-def boosted(graph: Graph, X: str, model: Any) -> str:
+def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
     """What histogram-boosted trees add up to before any link, (N, trees an iteration)."""
     width = model.n_trees_per_iteration_
     trees = []
@@ -59,28 +59,30 @@ def boosted(graph: Graph, X: str, model: Any) -> str:
             nodes = predictor.nodes
             values = np.zeros((len(nodes), width))
             values[:, output] = nodes["value"]
-            asked, where = nodes["feature_idx"], nodes["num_threshold"]
+            features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
             leaf = nodes["is_leaf"].astype(bool)
-            trees.append(_Tree(leaf, asked, where, nodes["left"], nodes["right"], values))
-    start = graph.constant(np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1))
-    return graph.node("Add", _added_up(graph, X, trees), start)
+            trees.append(_Tree(leaf, features, thresholds, nodes["left"], nodes["right"], values))
+    start = graph.add_constant(
+        np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
+    )
+    return graph.add_node("Add", _sum_of_trees(graph, X, trees), start)
 
 
-def _added_up(graph: Graph, X: str, trees: list[_Tree]) -> str:
+def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
     from onnx import TensorProto, numpy_helper
 
     sizes = [len(tree.leaf) for tree in trees]
     width = trees[0].values.shape[1]
     leaf = np.concatenate([tree.leaf for tree in trees])
-    every = {
+    split_arrays = {
         name: np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
         for name in ("feature", "threshold", "left", "right")
     }
     tree_of = np.repeat(np.arange(len(trees)), sizes)
     node_of = np.concatenate([np.arange(size) for size in sizes])
     values = np.concatenate([tree.values for tree in trees])
-    at, output = np.nonzero(leaf[:, None] & np.ones(width, dtype=bool))
-    single = graph.node(
+    leaf_nodes, output = np.nonzero(leaf[:, None] & np.ones(width, dtype=bool))
+    single = graph.add_node(
         "TreeEnsembleRegressor",
         X,
         domain="ai.onnx.ml",
@@ -88,13 +90,17 @@ def _added_up(graph: Graph, X: str, trees: list[_Tree]) -> str:
         nodes_treeids=tree_of.tolist(),
         nodes_nodeids=node_of.tolist(),
         nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-        nodes_featureids=every["feature"].astype(int).tolist(),
-        nodes_values_as_tensor=numpy_helper.from_array(every["threshold"].astype(np.float64)),
-        nodes_truenodeids=every["left"].astype(int).tolist(),
-        nodes_falsenodeids=every["right"].astype(int).tolist(),
-        target_treeids=tree_of[at].tolist(),
-        target_nodeids=node_of[at].tolist(),
+        nodes_featureids=split_arrays["feature"].astype(int).tolist(),
+        nodes_values_as_tensor=numpy_helper.from_array(
+            split_arrays["threshold"].astype(np.float64)
+        ),
+        nodes_truenodeids=split_arrays["left"].astype(int).tolist(),
+        nodes_falsenodeids=split_arrays["right"].astype(int).tolist(),
+        target_treeids=tree_of[leaf_nodes].tolist(),
+        target_nodeids=node_of[leaf_nodes].tolist(),
         target_ids=output.tolist(),
-        target_weights_as_tensor=numpy_helper.from_array(values[at, output].astype(np.float64)),
+        target_weights_as_tensor=numpy_helper.from_array(
+            values[leaf_nodes, output].astype(np.float64)
+        ),
     )
-    return graph.node("Cast", single, to=TensorProto.DOUBLE)
+    return graph.add_node("Cast", single, to=TensorProto.DOUBLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.molecules import bracket_pairs
-from core.export.report.svg import CHARACTER, Drawing
+from core.export.report.svg import CHARACTER, SvgDrawing
 
 WIDTH = 980
 LETTERS_AT = 7.0  # pixels a base, from which on its letter can be read
@@ -22,32 +22,32 @@ def token_strip(
         truth: what each is.
         sure: the probability of every label said, 0 to 1.
     """
-    right = sum(said == true for said, true in zip(labels, truth, strict=True))
-    drawing = Drawing(
+    correct_count = sum(label == true for label, true in zip(labels, truth, strict=True))
+    drawing = SvgDrawing(
         "One labelled sequence",
-        f"{right} of {len(tokens)} tokens are labelled rightly: "
-        + " ".join(f"{t}/{said}" for t, said in zip(tokens, labels, strict=True)),
+        f"{correct_count} of {len(tokens)} tokens are labelled rightly: "
+        + " ".join(f"{t}/{label}" for t, label in zip(tokens, labels, strict=True)),
     )
     x, y = 0.0, 4.0
-    for token, said, true, share in zip(tokens, labels, truth, sure, strict=True):
-        words = (_short(token), said, "" if said == true else true)
+    for token, label, true, share in zip(tokens, labels, truth, sure, strict=True):
+        words = (_shortened(token), label, "" if label == true else true)
         width = 16 + 1.15 * CHARACTER * max(map(len, words))
         if x + width > WIDTH:
             x, y = 0.0, y + 84
-        kind = "token" if said == true else "missed"
-        drawing.bar(x, y, width - 5, 68, kind)
+        kind = "token" if label == true else "missed"
+        drawing.add_bar(x, y, width - 5, 68, kind)
         middle = x + (width - 5) / 2
-        drawing.text(middle, y + 18, words[0], "name", "middle")
-        drawing.text(middle, y + 36, said, "tick", "middle")
+        drawing.add_text(middle, y + 18, words[0], "name", "middle")
+        drawing.add_text(middle, y + 36, label, "tick", "middle")
         if words[2]:
-            drawing.text(middle, y + 53, words[2], "wrong", "middle")
-        drawing.bar(x + 4, y + 60, (width - 13) * min(max(share, 0.0), 1.0), 4, "fill0")
+            drawing.add_text(middle, y + 53, words[2], "wrong", "middle")
+        drawing.add_bar(x + 4, y + 60, (width - 13) * min(max(share, 0.0), 1.0), 4, "fill0")
         x += width
     drawing.height = int(y + 80)
-    return drawing.svg()
+    return drawing.to_svg()
 
 
-def arcs(letters: str, predicted: str, truth: str) -> str:
+def pair_arcs(letters: str, predicted: str, truth: str) -> str:
     """A molecule's base pairs as arcs: predicted above the letters, true ones below.
 
     Pairs that both have are solid; those that only one has are dashed.
@@ -56,34 +56,39 @@ def arcs(letters: str, predicted: str, truth: str) -> str:
         letters: L bases.
         predicted, truth: structures in dot-bracket notation, L characters each.
     """
-    said, true = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
-    drawing = Drawing(
+    predicted_pairs, true_pairs = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
+    drawing = SvgDrawing(
         "One folded molecule",
-        f"{len(letters)} bases; {len(said)} pairs predicted, {len(true)} true, "
-        f"{len(said & true)} in both.",
+        f"{len(letters)} bases; {len(predicted_pairs)} pairs predicted, {len(true_pairs)} true, "
+        f"{len(predicted_pairs & true_pairs)} in both.",
         width=WIDTH,
     )
     step = min(16.0, (WIDTH - 40) / max(len(letters), 1))
-    left = (WIDTH - step * max(len(letters) - 1, 0)) / 2
-    longest = max((j - i for i, j in said | true), default=1)
+    plot_left = (WIDTH - step * max(len(letters) - 1, 0)) / 2
+    longest = max((j - i for i, j in predicted_pairs | true_pairs), default=1)
     tallest = min(190.0, step * longest / 2 + 12)
     line = tallest + 24
     drawing.height = int(2 * tallest + 64)
-    for pairs, others, way in ((said, true, 1), (true, said, -1)):
-        base = line if way > 0 else line + 16
+    for pairs, other_pairs, direction in (
+        (predicted_pairs, true_pairs, 1),
+        (true_pairs, predicted_pairs, -1),
+    ):
+        base = line if direction > 0 else line + 16
         for i, j in sorted(pairs):
-            height = way * max(8.0, tallest * (j - i) / longest)
-            kind = "arc c2" if (i, j) in others else "arc apart c1"
-            drawing.arc(left + step * i, left + step * j, base, height, kind)
+            height = direction * max(8.0, tallest * (j - i) / longest)
+            kind = "arc c2" if (i, j) in other_pairs else "arc apart c1"
+            drawing.add_arc(plot_left + step * i, plot_left + step * j, base, height, kind)
     if step >= LETTERS_AT:
-        for place, letter in enumerate(letters):
-            drawing.text(left + step * place, line + 12, letter, "base", "middle")
+        for index, letter in enumerate(letters):
+            drawing.add_text(plot_left + step * index, line + 12, letter, "base", "middle")
     else:
-        drawing.line(left, line + 8, left + step * (len(letters) - 1), line + 8, "axis")
-    drawing.text(4, 16, "predicted", "name")
-    drawing.text(4, drawing.height - 8, "true", "name")
-    return drawing.svg()
+        drawing.add_line(
+            plot_left, line + 8, plot_left + step * (len(letters) - 1), line + 8, "axis"
+        )
+    drawing.add_text(4, 16, "predicted", "name")
+    drawing.add_text(4, drawing.height - 8, "true", "name")
+    return drawing.to_svg()
 
 
-def _short(word: str, most: int = 24) -> str:
-    return word if len(word) <= most else word[: most - 1] + "…"
+def _shortened(word: str, max_length: int = 24) -> str:
+    return word if len(word) <= max_length else word[: max_length - 1] + "…"

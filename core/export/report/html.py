@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from core.export.cells import defused
-from core.export.report.svg import plain
+from core.export.report.svg import svg_number
+from core.export.spreadsheet_cells import escape_formula
 
 CROWDED = 10  # columns of a table beyond which it is set in small print
 
 
-def section(title: str, question: str, body: str, kind: str = "") -> str:
+def section_card(title: str, question: str, body: str, kind: str = "") -> str:
     """A card with a title, under it the question that it answers."""
-    asked = f'<p class="question">{escape(question)}</p>' if question else ""
-    return f'<section class="{kind}"><h2>{escape(title)}</h2>{asked}{body}</section>'
+    subtitle = f'<p class="question">{escape(question)}</p>' if question else ""
+    return f'<section class="{kind}"><h2>{escape(title)}</h2>{subtitle}{body}</section>'
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
@@ -23,13 +23,13 @@ def paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
 
 
-def facts(pairs: Mapping[str, str]) -> str:
+def fact_list(pairs: Mapping[str, str]) -> str:
     """Names with large values under them."""
     rows = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in pairs.items())
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 
-def table(
+def html_table(
     header: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
@@ -49,15 +49,16 @@ def table(
     rows = [list(row) for row in rows]
     numeric = [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
     head = "".join(
-        f'<th scope="col"{_right(number)}>{escape(cell(name))}</th>'
+        f'<th scope="col"{_class_attribute(number)}>{escape(cell_text(name))}</th>'
         for name, number in zip(header, numeric, strict=True)
     )
     body = []
     for r, row in enumerate(rows):
         cells = [
-            f'<th scope="row">{escape(cell(value))}</th>'
+            f'<th scope="row">{escape(cell_text(value))}</th>'
             if row_heads and c == 0
-            else f"<td{_right(numeric[c], (r, c) in marked)}>{escape(cell(value))}</td>"
+            else f"<td{_class_attribute(numeric[c], (r, c) in marked)}>"
+            f"{escape(cell_text(value))}</td>"
             for c, value in enumerate(row)
         ]
         kind = ' class="best"' if r == best else ""
@@ -67,35 +68,35 @@ def table(
     return f'<div class="{kind}"><table>{named}<tbody>{"".join(body)}</tbody></table></div>'
 
 
-def folded(summary: str, body: str) -> str:
+def collapsible(summary: str, body: str) -> str:
     """Something that opens when asked for."""
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
-def code(text: str) -> str:
+def inline_code(text: str) -> str:
     """Machine text in a line."""
     return f"<code>{escape(text)}</code>"
 
 
-def cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value as a table shows it."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return "–" if value != value else plain(value)
+        return "–" if value != value else svg_number(value)
     if isinstance(value, (list, tuple)):
-        return ", ".join(cell(item) for item in value)
-    return str(defused(str(value)))
+        return ", ".join(cell_text(element) for element in value)
+    return str(escape_formula(str(value)))
 
 
 def _is_numeric(values: list[Any]) -> bool:
-    given = [value for value in values if value is not None]
-    numbers = [v for v in given if isinstance(v, (int, float)) and not isinstance(v, bool)]
-    return bool(given) and len(numbers) == len(given)
+    present_values = [value for value in values if value is not None]
+    numbers = [v for v in present_values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    return bool(present_values) and len(numbers) == len(present_values)
 
 
-def _right(number: bool, marked: bool = False) -> str:
+def _class_attribute(number: bool, marked: bool = False) -> str:
     kinds = [kind for kind, on in (("number", number), ("right", marked)) if on]
     return f' class="{" ".join(kinds)}"' if kinds else ""

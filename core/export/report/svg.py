@@ -16,7 +16,7 @@ CHARACTER = 6.6  # pixels, the usual width of a character at 12 px
 
 
 @dataclass(frozen=True)
-class Scale:
+class SvgScale:
     """Data units to pixels, evenly or by logarithm."""
 
     low: float
@@ -27,19 +27,21 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """The pixel of a value."""
-        low, high = self._along(self.low), self._along(self.high)
-        share = (self._along(value) - low) / (high - low)
+        low, high = self._linear_value(self.low), self._linear_value(self.high)
+        share = (self._linear_value(value) - low) / (high - low)
         return self.start + share * (self.end - self.start)
 
-    def _along(self, value: float) -> float:
+    def _linear_value(self, value: float) -> float:
         return math.log10(value) if self.log else value
 
-    def ticks(self, count: int = 5) -> list[float]:
+    def tick_values(self, count: int = 5) -> list[float]:
         """A few round numbers inside the range."""
-        return log_ticks(self.low, self.high) if self.log else ticks(self.low, self.high, count)
+        return (
+            log_ticks(self.low, self.high) if self.log else linear_ticks(self.low, self.high, count)
+        )
 
 
-def ticks(low: float, high: float, count: int = 5) -> list[float]:
+def linear_ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers, about `count` of them, from low to high."""
     rough = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(rough))
@@ -54,16 +56,16 @@ def log_ticks(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     decades = last - first
     between = (1, 2, 5) if decades <= 2 else (1, 3) if decades <= 3 else (1,)
-    every = max(1, math.ceil(decades / 7))
+    stride = max(1, math.ceil(decades / 7))
     return [
         factor * 10.0**power
-        for power in range(first, last + 1, every)
+        for power in range(first, last + 1, stride)
         for factor in between
         if low * 0.999 <= factor * 10.0**power <= high * 1.001
     ]
 
 
-def padded(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:
+def padded_range(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:
     """A range with some air around the values; never empty."""
     low, high = min(values), max(values)
     air = (high - low) * share or abs(high) * 0.05 or 0.5
@@ -75,7 +77,7 @@ def padded_log(values: Sequence[float], factor: float = 1.4) -> tuple[float, flo
     return min(values) / factor, max(values) * factor
 
 
-def plain(value: float) -> str:
+def svg_number(value: float) -> str:
     """A number as people write it: 0.05, 12, 1,500, 2e-7."""
     if value == 0:
         return "0"
@@ -88,7 +90,7 @@ def plain(value: float) -> str:
 
 
 @dataclass
-class Drawing:
+class SvgDrawing:
     """Marks collected in order, wrapped with title and description at the end."""
 
     title: str
@@ -97,18 +99,18 @@ class Drawing:
     height: int = 280
     marks: list[str] = field(default_factory=list)
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+    def add_line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
         """A straight line; `kind` is its CSS class."""
         self.marks.append(
             f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
         )
 
-    def path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+    def add_path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """An open line through points."""
         steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.marks.append(f'<path class="{kind}" d="M{steps}"/>')
 
-    def arc(self, start: float, end: float, y: float, height: float, kind: str) -> None:
+    def add_arc(self, start: float, end: float, y: float, height: float, kind: str) -> None:
         """Half an ellipse over a base line at y; a negative height hangs it below."""
         radii = f"{(end - start) / 2:.1f},{abs(height):.1f}"
         turn = int(height > 0)
@@ -116,35 +118,37 @@ class Drawing:
             f'<path class="{kind}" d="M{start:.1f},{y:.1f}A{radii} 0 0 {turn} {end:.1f},{y:.1f}"/>'
         )
 
-    def dot(self, x: float, y: float, kind: str, radius: float = 3.5, note: str = "") -> None:
+    def add_dot(self, x: float, y: float, kind: str, radius: float = 3.5, note: str = "") -> None:
         """A round mark; `note` shows when pointed at."""
         inside = f"<title>{escape(note)}</title>" if note else ""
         self.marks.append(
             f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{inside}</circle>'
         )
 
-    def bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
+    def add_bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
         """A filled rectangle."""
         self.marks.append(
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" '
             f'width="{max(width, 0):.1f}" height="{height:.1f}" rx="2"/>'
         )
 
-    def text(self, x: float, y: float, words: str, kind: str = "tick", anchor: str = "") -> None:
+    def add_text(
+        self, x: float, y: float, words: str, kind: str = "tick", anchor: str = ""
+    ) -> None:
         """Words at a place; `anchor` is start (the usual one), middle or end."""
-        place = f' text-anchor="{anchor}"' if anchor else ""
+        anchor_attribute = f' text-anchor="{anchor}"' if anchor else ""
         self.marks.append(
-            f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{place}>{escape(words)}</text>'
+            f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor_attribute}>{escape(words)}</text>'
         )
 
-    def upright(self, x: float, y: float, words: str) -> None:
+    def add_vertical_text(self, x: float, y: float, words: str) -> None:
         """The name of a vertical axis, read from below."""
         self.marks.append(
             f'<text class="label" transform="translate({x:.1f} {y:.1f}) rotate(-90)" '
             f'text-anchor="middle">{escape(words)}</text>'
         )
 
-    def svg(self) -> str:
+    def to_svg(self) -> str:
         """The finished drawing."""
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
@@ -156,21 +160,21 @@ class Drawing:
 
 
 @dataclass
-class Frame:
+class SvgAxes:
     """A drawing with an x and a y axis; `x` and `y` map data units to pixels."""
 
-    drawing: Drawing
-    x: Scale
-    y: Scale
+    drawing: SvgDrawing
+    x: SvgScale
+    y: SvgScale
 
     @property
-    def floor(self) -> float:
+    def bottom_y(self) -> float:
         """The y pixel of the horizontal axis."""
         return self.y.start
 
 
-def frame(
-    drawing: Drawing,
+def svg_axes(
+    drawing: SvgDrawing,
     x_range: tuple[float, float],
     y_range: tuple[float, float],
     labels: tuple[str, str],
@@ -178,33 +182,33 @@ def frame(
     log: tuple[bool, bool] = (False, False),
     whole_x: bool = False,
     right: float = 20,
-) -> Frame:
+) -> SvgAxes:
     """Axes with grid, round ticks and names, leaving `right` pixels for end labels."""
-    y_ticks = Scale(*y_range, 1, 0, log[1]).ticks()
-    left = 34 + CHARACTER * max((len(plain(tick)) for tick in y_ticks), default=2)
-    x = Scale(*x_range, left, drawing.width - right, log[0])
-    y = Scale(*y_range, drawing.height - 46, 14, log[1])
+    y_ticks = SvgScale(*y_range, 1, 0, log[1]).tick_values()
+    plot_left = 34 + CHARACTER * max((len(svg_number(tick)) for tick in y_ticks), default=2)
+    x = SvgScale(*x_range, plot_left, drawing.width - right, log[0])
+    y = SvgScale(*y_range, drawing.height - 46, 14, log[1])
     for tick in y_ticks:
-        drawing.line(x.start, y(tick), x.end, y(tick), "grid")
-        drawing.text(x.start - 8, y(tick) + 4, plain(tick), anchor="end")
-    x_ticks = [t for t in x.ticks(7) if not whole_x or t == int(t)]
+        drawing.add_line(x.start, y(tick), x.end, y(tick), "grid")
+        drawing.add_text(x.start - 8, y(tick) + 4, svg_number(tick), anchor="end")
+    x_ticks = [t for t in x.tick_values(7) if not whole_x or t == int(t)]
     for tick in x_ticks:
-        drawing.line(x(tick), y.start, x(tick), y.start + 4, "axis")
-        drawing.text(x(tick), y.start + 19, plain(tick), anchor="middle")
-    drawing.line(x.start, y.start, x.end, y.start, "axis")
-    drawing.text((x.start + x.end) / 2, drawing.height - 8, labels[0], "label", "middle")
-    drawing.upright(14, (y.start + y.end) / 2, labels[1])
-    return Frame(drawing, x, y)
+        drawing.add_line(x(tick), y.start, x(tick), y.start + 4, "axis")
+        drawing.add_text(x(tick), y.start + 19, svg_number(tick), anchor="middle")
+    drawing.add_line(x.start, y.start, x.end, y.start, "axis")
+    drawing.add_text((x.start + x.end) / 2, drawing.height - 8, labels[0], "label", "middle")
+    drawing.add_vertical_text(14, (y.start + y.end) / 2, labels[1])
+    return SvgAxes(drawing, x, y)
 
 
-def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def spread_apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """The places moved as little as needed to lie at least `gap` apart between low and high."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    gap = min(gap, (high - low) / max(len(places) - 1, 1))
-    moved = list(places)
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    gap = min(gap, (high - low) / max(len(positions) - 1, 1))
+    moved = list(positions)
     for before, after in zip([None, *order], order, strict=False):
         floor = low if before is None else moved[before] + gap
-        moved[after] = max(places[after], floor)
+        moved[after] = max(positions[after], floor)
     ceiling = high
     for index in reversed(order):
         moved[index] = min(moved[index], ceiling)

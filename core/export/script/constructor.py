@@ -13,7 +13,7 @@ WIDTH = 96
 
 
 @dataclass
-class Code:
+class CodeWriter:
     """Expressions of objects, and the import lines that they need.
 
     Attributes:
@@ -33,16 +33,16 @@ class Code:
         Only parameters that differ from their defaults are written.
         """
         if isinstance(value, BaseEstimator):
-            return self._call(value, indent)
+            return self._constructor_call(value, indent)
         if isinstance(value, (list, tuple)):
             return self._sequence(value, indent)
         if isinstance(value, dict):
-            items = [
-                f"{self.expression(key)}: {self.expression(item, indent + 4)}"
-                for key, item in value.items()
+            codes = [
+                f"{self.expression(key)}: {self.expression(element, indent + 4)}"
+                for key, element in value.items()
             ]
-            return _bracketed("{", items, "}", indent)
-        return self._simple(value)
+            return _bracketed_code("{", codes, "}", indent)
+        return self._simple_value(value)
 
     def import_lines(self) -> list[str]:
         """One line a module, sorted."""
@@ -51,34 +51,34 @@ class Code:
             for module, names in sorted(self.imports.items())
         ]
 
-    def _call(self, estimator: BaseEstimator, indent: int) -> str:
+    def _constructor_call(self, estimator: BaseEstimator, indent: int) -> str:
         kind = type(estimator)
-        self._import(kind)
+        self._import_name(kind)
         positional: list[str] = []
-        named: list[str] = []
+        keywords: list[str] = []
         # scikit-learn's own habit: the first parameter of a container is given by position.
         first = next(iter(inspect.signature(kind.__init__).parameters.values()), None)
-        for name, value in _changed(estimator).items():
+        for name, value in _changed_parameters(estimator).items():
             lead = name in ("steps", "transformers", "transformer_list")
             code = self.expression(value, indent + 4)
-            (positional if lead and first is not None else named).append(
+            (positional if lead and first is not None else keywords).append(
                 code if lead else f"{name}={code}"
             )
-        return _bracketed(f"{kind.__name__}(", positional + named, ")", indent)
+        return _bracketed_code(f"{kind.__name__}(", positional + keywords, ")", indent)
 
     def _sequence(self, value: list[Any] | tuple[Any, ...], indent: int) -> str:
-        items = [self.expression(item, indent + 4) for item in value]
+        codes = [self.expression(element, indent + 4) for element in value]
         opening, closing = "[]" if isinstance(value, list) else "()"
-        if opening == "(" and len(items) == 1:
-            return f"({items[0]},)"
-        flat = opening + ", ".join(items) + closing
+        if opening == "(" and len(codes) == 1:
+            return f"({codes[0]},)"
+        flat = opening + ", ".join(codes) + closing
         if flat in self.names:
             return self.names[flat]
-        return _bracketed(opening, items, closing, indent)
+        return _bracketed_code(opening, codes, closing, indent)
 
-    def _simple(self, value: Any) -> str:
+    def _simple_value(self, value: Any) -> str:
         if isinstance(value, type) or callable(value):
-            return self._import(value)
+            return self._import_name(value)
         if isinstance(value, np.ndarray):
             self.imports.setdefault("numpy", set()).add("array")
             kind = ", dtype=object" if value.dtype == object else ""
@@ -87,24 +87,24 @@ class Code:
             value = value.item()
         if isinstance(value, float) and (value != value or value in (np.inf, -np.inf)):
             return f'float("{value}")'
-        return _quoted(value) if isinstance(value, str) else repr(value)
+        return _quote_text(value) if isinstance(value, str) else repr(value)
 
-    def _import(self, thing: Any) -> str:
-        module = _public_module(thing)
-        name = thing.__name__
+    def _import_name(self, definition: Any) -> str:
+        module = _public_module(definition)
+        name = definition.__name__
         if module != "builtins":
             self.imports.setdefault(module, set()).add(name)
         return name
 
 
-def list_code(items: list[Any]) -> str:
+def list_code(elements: list[Any]) -> str:
     """A flat list as `Code.expression` writes it, the key of `Code.names`."""
-    return "[" + ", ".join(Code().expression(item) for item in items) + "]"
+    return "[" + ", ".join(CodeWriter().expression(element) for element in elements) + "]"
 
 
-def wrapped_list(items: list[Any], indent: int = 0) -> str:
+def wrapped_list(elements: list[Any], indent: int = 0) -> str:
     """A list filled line by line, for names and numbers."""
-    codes = [Code().expression(item) for item in items]
+    codes = [CodeWriter().expression(element) for element in elements]
     flat = "[" + ", ".join(codes) + "]"
     if indent + len(flat) <= WIDTH - 20:
         return flat
@@ -115,45 +115,47 @@ def wrapped_list(items: list[Any], indent: int = 0) -> str:
             line = ""
         line += code + ", "
     pad = " " * (indent + 4)
-    body = "\n".join(pad + each for each in [*lines, line.rstrip()])
+    body = "\n".join(pad + filled_line for filled_line in [*lines, line.rstrip()])
     return f"[\n{body}\n{' ' * indent}]"
 
 
-def _changed(estimator: BaseEstimator) -> dict[str, Any]:
+def _changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(type(estimator).__init__).parameters.items()
     }
-    given = estimator.get_params(deep=False)
-    return {name: value for name, value in given.items() if not _same(value, defaults.get(name))}
+    parameters = estimator.get_params(deep=False)
+    return {
+        name: value for name, value in parameters.items() if not _is_same(value, defaults.get(name))
+    }
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_same(value: Any, default: Any) -> bool:
     if isinstance(value, float) and isinstance(default, float):
         return value == default or (value != value and default != default)
     return type(value) is type(default) and repr(value) == repr(default)
 
 
-def _bracketed(opening: str, items: list[str], closing: str, indent: int) -> str:
-    flat = opening + ", ".join(items) + closing
+def _bracketed_code(opening: str, codes: list[str], closing: str, indent: int) -> str:
+    flat = opening + ", ".join(codes) + closing
     if "\n" not in flat and indent + len(flat) <= WIDTH:
         return flat
     pad = " " * (indent + 4)
-    return opening + "\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + closing
+    return opening + "\n" + "".join(f"{pad}{code},\n" for code in codes) + " " * indent + closing
 
 
-def _public_module(thing: Any) -> str:
+def _public_module(definition: Any) -> str:
     """The shortest public module that has the thing: sklearn.impute, not sklearn.impute._base."""
-    parts = getattr(thing, "__module__", None) or type(thing).__module__
-    module = parts.split("._")[0]
-    if isinstance(thing, np.ufunc):
+    module_path = getattr(definition, "__module__", None) or type(definition).__module__
+    module = module_path.split("._")[0]
+    if isinstance(definition, np.ufunc):
         return "numpy"
     import importlib
 
-    return module if hasattr(importlib.import_module(module), thing.__name__) else parts
+    return module if hasattr(importlib.import_module(module), definition.__name__) else module_path
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     code = repr(text)
     if code.startswith("'") and '"' not in code and "\\'" not in code:
         return f'"{code[1:-1]}"'

@@ -24,96 +24,101 @@ from typing import Any
 import numpy as np
 
 from core.datasets.preparation import plain_preparation
-from core.export.average import Member, members_of
-from core.export.choices import BASELINE, TUNED
-from core.export.finished_run import FinishedRun, score_said
-from core.export.script.constructor import Code, list_code, wrapped_list
-from core.export.script.data import data_block, split_block
-from core.export.script.docstring import chosen_name, docstring
-from core.export.script.models import carried_source, is_ours
-from core.export.script.scores import score_functions, scorer
+from core.export.ensemble_members import EnsembleMember, members_of
+from core.export.exportable_models import BASELINE, TUNED
+from core.export.finished_run import FinishedRun, score_text
+from core.export.script.constructor import CodeWriter, list_code, wrapped_list
+from core.export.script.data_code import data_block, split_block
+from core.export.script.docstring import docstring, selection_text
+from core.export.script.model_source import carried_source, is_ours
+from core.export.script.score_code import score_expression, score_functions
 from core.space import Setting
+from core.tuning.results.model_metadata import LearnedPenalties
 
-SETTLED = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
+EXACT_TOLERANCE = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
 
 def write(run: FinishedRun, path: Path) -> None:
     """Write the program."""
-    path.write_text(source(run), encoding="utf-8")
+    path.write_text(script_source(run), encoding="utf-8")
 
 
-def source(run: FinishedRun) -> str:
+def script_source(run: FinishedRun) -> str:
     """The program's text."""
-    code = Code()
-    carried = carried_source(_import_lines(run), code)
+    code = CodeWriter()
+    model_sources = carried_source(_import_lines(run), code)
     data = data_block(run, code)
     split = split_block(run, code)
     model = _model_block(run, code)
     scores = _score_block(run, code)
-    future = ["from __future__ import annotations"] if carried else []
-    head = [docstring(run, _settings(run), carries=bool(carried)), *future, _imports(run, code)]
-    own = [] if run.nested else score_functions(run)
-    parts = [*head, *carried, data, split, model, *own, scores, _last_fit(run)]
-    text = "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+    future = ["from __future__ import annotations"] if model_sources else []
+    head = [
+        docstring(run, _settings(run), carries=bool(model_sources)),
+        *future,
+        _imports(run, code),
+    ]
+    functions = [] if run.is_nested else score_functions(run)
+    blocks = [*head, *model_sources, data, split, model, *functions, scores, _last_fit(run)]
+    text = "\n\n".join(block.strip("\n") for block in blocks if block) + "\n"
     ast.parse(text)  # a program that Python cannot read must never leave the house
     return text
 
 
 def _settings(run: FinishedRun) -> list[Setting]:
     """Of every model that the script builds by a setting."""
-    if run.which == BASELINE:
+    if run.selected_name == BASELINE:
         return []
-    if run.which != TUNED:
-        return [run.results["setting"]]
-    default = run.results["default_setting"]
-    if run.learned_penalties:
+    if run.selected_name != TUNED:
+        return [run.results.setting]
+    default = run.results.default_setting
+    if run.has_learned_penalties:
         return [default]
-    return [*([m.setting for m in members_of(run)] or [run.results["setting"]]), default]
+    return [*([m.setting for m in members_of(run)] or [run.results.setting]), default]
 
 
 def _import_lines(run: FinishedRun) -> list[str]:
     """Those of every model that the script builds, each once."""
     task, seed = run.takeaway.task, run.plan.seed
-    lines = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
-    return list(dict.fromkeys(line for few in lines for line in few))
+    blocks = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
+    return list(dict.fromkeys(line for block in blocks for line in block))
 
 
-def _imports(run: FinishedRun, code: Code) -> str:
+def _imports(run: FinishedRun, code: CodeWriter) -> str:
     standard = sorted(code.modules, key=lambda line: (line.startswith("from"), line))
-    tables = [] if run.takeaway.source["format"] == "libsvm" else ["import pandas as pd"]
-    ours = ["import numpy as np", *tables, *code.import_lines()]
-    return "\n".join([*standard, "", *ours])
+    tables = [] if run.takeaway.source.format == "libsvm" else ["import pandas as pd"]
+    library_lines = ["import numpy as np", *tables, *code.import_lines()]
+    return "\n".join([*standard, "", *library_lines])
 
 
-def _model_block(run: FinishedRun, code: Code) -> str:
+def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     code.imports.setdefault("sklearn.pipeline", set()).add("Pipeline")
     prepare = plain_preparation(run.pipeline.named_steps["prepare"], fitted=False)
-    named = _column_lists(prepare, code)
-    lines = [f"{name} = {wrapped_list(columns)}" for name, columns in named.items()]
+    column_lists = _column_lists(prepare, code)
+    lines = [f"{name} = {wrapped_list(columns)}" for name, columns in column_lists.items()]
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
-    if run.which != TUNED:
-        baseline = run.which == BASELINE
-        chosen = (
+    if run.selected_name != TUNED:
+        baseline = run.selected_name == BASELINE
+        model_code = (
             code.expression(run.pipeline[-1])
             if baseline
-            else _expression(run, run.results["setting"], code)
+            else _expression(run, run.results.setting, code)
         )
-        return "\n".join([*lines, _pipeline("model", chosen)])
-    default = _expression(run, run.results["default_setting"], code)
-    if run.learned_penalties:
-        lines += _learned(run, code)
+        return "\n".join([*lines, _pipeline("model", model_code)])
+    default = _expression(run, run.results.default_setting, code)
+    if run.has_learned_penalties:
+        lines += _learned_pipeline(run, code)
     elif members := members_of(run):
-        lines += _average(run, members, code)
+        lines += _average_lines(run, members, code)
     else:
-        tuned = _expression(run, run.results["setting"], code)
+        tuned = _expression(run, run.results.setting, code)
         lines += ["# The tuned setting.", _pipeline("tuned", tuned)]
-    lines += _threshold(run, code)
-    without = "The setting without tuning"
-    if run.several:
-        without += f" ({run.kind_of(run.results['default_setting'])})"
-    lines += [f"# {without}, to compare with.", _pipeline("default", default)]
+    lines += _threshold_lines(run, code)
+    default_text = "The setting without tuning"
+    if run.tunes_several_models:
+        default_text += f" ({run.model_title_of(run.results.default_setting)})"
+    lines += [f"# {default_text}, to compare with.", _pipeline("default", default)]
     return "\n".join(lines)
 
 
@@ -127,7 +132,7 @@ def _pipeline(name: str, expression: str) -> str:
     )
 
 
-def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
+def _expression(run: FinishedRun, setting: Setting, code: CodeWriter) -> str:
     imports, expression = run.model.script(run.takeaway.task, setting, run.plan.seed)
     for line in imports.splitlines():
         module, _, names = line.removeprefix("from ").partition(" import ")
@@ -136,33 +141,35 @@ def _expression(run: FinishedRun, setting: dict[str, Any], code: Code) -> str:
     return expression
 
 
-def _average(run: FinishedRun, members: list[Member], code: Code) -> list[str]:
+def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWriter) -> list[str]:
     """The pipeline of an average; the members' weights are shares of 1."""
-    regression = run.takeaway.task == "regression"
-    kind, how = ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
+    regression = run.takeaway.task.has_numbers
+    kind, voting = (
+        ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
+    )
     code.imports.setdefault("sklearn.ensemble", set()).add(kind)
-    said = "predictions" if regression else "probabilities of classes"
-    kinds = dict.fromkeys(run.kind_of(member.setting) for member in members)
-    told = [f"# The models: {', '.join(kinds)}."] if len(kinds) > 1 else []
+    averaged_text = "predictions" if regression else "probabilities of classes"
+    kinds = dict.fromkeys(run.model_title_of(member.setting) for member in members)
+    comments = [f"# The models: {', '.join(kinds)}."] if len(kinds) > 1 else []
     lines = [
-        f"# The best settings of all that were tried. Their {said} are averaged.",
-        *(line for words in told for line in textwrap.wrap(words, 96, subsequent_indent="# ")),
+        f"# The best settings of all that were tried. Their {averaged_text} are averaged.",
+        *(line for words in comments for line in textwrap.wrap(words, 96, subsequent_indent="# ")),
         "members = [",
         *(f'    ("trial {m.number}", {_expression(run, m.setting, code)}),' for m in members),
         "]",
         f"weights = {wrapped_list([m.weight for m in members])}",
     ]
-    return [*lines, _pipeline("tuned", f"{kind}(members, {how}weights=weights)")]
+    return [*lines, _pipeline("tuned", f"{kind}(members, {voting}weights=weights)")]
 
 
-def _threshold(run: FinishedRun, code: Code) -> list[str]:
+def _threshold_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
     """The threshold between two classes, where mistakes had costs."""
-    value, told = run.takeaway.threshold, run.results.get("costs", {})
-    if value is None:
+    value, results = run.takeaway.threshold, run.results.costs
+    if value is None or results is None:
         return []
     code.imports.setdefault("sklearn.model_selection", set()).add("FixedThresholdClassifier")
-    second = Code().expression(run.takeaway.classes[1])
-    costs = ", ".join(f"{label!r}: {cost:g}" for label, cost in told.get("costs", {}).items())
+    second = CodeWriter().expression(run.takeaway.classes[1])
+    costs = ", ".join(f"{label!r}: {cost:g}" for label, cost in results.costs.items())
     return [
         "# A row is of the second class from this probability on. It was chosen on out-of-fold",
         "# predictions of the training rows, by what calling a row of a class the other costs:",
@@ -173,28 +180,27 @@ def _threshold(run: FinishedRun, code: Code) -> list[str]:
     ]
 
 
-def _column_lists(prepare: Any, code: Code) -> dict[str, list[Any]]:
+def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
     """The column lists of its ColumnTransformer as variables, {variable: columns}."""
-    named: dict[str, list[Any]] = {}
+    column_lists: dict[str, list[Any]] = {}
     encode = getattr(prepare, "named_steps", {}).get("columns", prepare)
     for name, _, columns in getattr(encode, "transformers", []):
         if isinstance(columns, list) and columns and list_code(columns) not in code.names:
             variable = re.sub(r"\W+", "_", name).upper()
-            if variable.isidentifier() and variable not in named:
-                named[variable] = columns
+            if variable.isidentifier() and variable not in column_lists:
+                column_lists[variable] = columns
                 code.names[list_code(columns)] = variable
-    return named
+    return column_lists
 
 
-def _learned(run: FinishedRun, code: Code) -> list[str]:
-    """The tuned pipeline of a penalty learner."""
+def _learned_pipeline(run: FinishedRun, code: CodeWriter) -> list[str]:
     code.imports.setdefault("scipy.sparse", set()).add("diags_array")
     code.imports.setdefault("sklearn.preprocessing", set()).add("FunctionTransformer")
     lines = [
         "# The learned penalties C: a large one means that the columns say little. They act on",
         "# the prepared columns. scikit-learn has one penalty for all columns, so each column is",
         "# divided by the root of its own: the model then is the same.",
-        *_penalty_lines(_tested(run)),
+        *_penalty_lines(_tested_penalties(run)),
         "",
         "",
         "def weigh(X):",
@@ -208,22 +214,16 @@ def _learned(run: FinishedRun, code: Code) -> list[str]:
     return [*lines, f"tuned = Pipeline(\n    [\n{body}    ]\n)"]
 
 
-def _tested(run: FinishedRun) -> dict[str, Any]:
-    """Penalties, groups of columns and noise of the model that was tested."""
-    return run.takeaway.judged or _kept(run)
+def _tested_penalties(run: FinishedRun) -> LearnedPenalties:
+    """Those of the model that was tested."""
+    return run.takeaway.judged or run.takeaway.learned_penalties
 
 
-def _kept(run: FinishedRun) -> dict[str, Any]:
-    takeaway = run.takeaway
-    names = ("penalties", "group_of_output", "noise_variance")
-    return {name: getattr(takeaway, name) for name in names}
-
-
-def _penalty_lines(facts: dict[str, Any]) -> list[str]:
-    groups, of_output = list(facts["penalties"].items()), facts["group_of_output"]
+def _penalty_lines(penalties: LearnedPenalties) -> list[str]:
+    groups, of_output = list(penalties.penalties.items()), penalties.group_of_output
     if len(groups) == 1:
         return [f"penalties = np.full({len(of_output)}, {groups[0][1]!r})  # one for all columns"]
-    entries = [f"    {Code().expression(name)}: {C!r},\n" for name, C in groups]
+    entries = [f"    {CodeWriter().expression(name)}: {C!r},\n" for name, C in groups]
     lines = [f"C = {{\n{''.join(entries)}}}"]
     if of_output == list(range(len(groups))):
         return [*lines, "penalties = np.array(list(C.values()))  # one for every prepared column"]
@@ -236,80 +236,84 @@ def _penalty_lines(facts: dict[str, Any]) -> list[str]:
 
 def _numbers_code(numbers: list[int]) -> str:
     """A list of numbers, or, where the same stand together in long runs, these runs."""
-    ends = [at for at, one in enumerate(numbers) if numbers[at + 1 : at + 2] != [one]]
+    ends = [
+        index for index, number in enumerate(numbers) if numbers[index + 1 : index + 2] != [number]
+    ]
     if 10 * len(ends) > len(numbers):
         return wrapped_list(numbers)
     lengths = np.diff([-1, *ends]).tolist()
-    return f"np.repeat({wrapped_list([numbers[at] for at in ends])}, {wrapped_list(lengths)})"
+    return f"np.repeat({wrapped_list([numbers[index] for index in ends])}, {wrapped_list(lengths)})"
 
 
-def _exact_solver(run: FinishedRun, code: Code) -> str:
+def _exact_solver(run: FinishedRun, code: CodeWriter) -> str:
     takeaway = run.takeaway
-    texts = any((one["role"], one["kind"]) == ("feature", "text") for one in takeaway.columns)
-    sparse = takeaway.source["format"] == "libsvm" or texts
-    if takeaway.task == "regression":
+    has_texts = any(
+        (column.role, column.kind) == ("feature", "text") for column in takeaway.columns
+    )
+    is_sparse = takeaway.source.format == "libsvm" or has_texts
+    if takeaway.task.has_numbers:
         code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
-        solver = 'solver="sparse_cg", tol=1e-12' if sparse else 'solver="svd"'
-        return f"Ridge(alpha={_tested(run)['noise_variance']!r}, {solver})"
+        solver = 'solver="sparse_cg", tol=1e-12' if is_sparse else 'solver="svd"'
+        return f"Ridge(alpha={_tested_penalties(run).noise_variance!r}, {solver})"
     code.imports.setdefault("sklearn.linear_model", set()).add("LogisticRegression")
-    vectors = len(takeaway.classes) if takeaway.task == "multiclass" else 1
-    small = vectors * len(_tested(run)["group_of_output"]) <= 2000
-    solver = "newton-cholesky" if small else "newton-cg"
-    return f'LogisticRegression(C=1.0, solver="{solver}", tol={SETTLED!r}, max_iter=10000)'
+    vectors = 1 if takeaway.task.has_two_classes else len(takeaway.classes)
+    is_small = vectors * len(_tested_penalties(run).group_of_output) <= 2000
+    solver = "newton-cholesky" if is_small else "newton-cg"
+    return f'LogisticRegression(C=1.0, solver="{solver}", tol={EXACT_TOLERANCE!r}, max_iter=10000)'
 
 
-def _score_block(run: FinishedRun, code: Code) -> str:
+def _score_block(run: FinishedRun, code: CodeWriter) -> str:
     test_file, fitted = bool(run.takeaway.test_source), run.takeaway.fitted_rows
-    metric = run.results["metric"]
-    if run.which != TUNED:
+    metric = run.results.metric
+    if run.selected_name != TUNED:
         return _one_score(run, code)
-    if run.nested:
-        return _measured(run)
+    if run.is_nested:
+        return _measured_scores(run)
     lines = ['for name, model in (("tuned", tuned), ("default setting", default)):']
     fit = "X, y" if test_file else "X_train, y_train"
     if fitted:
-        rows = ".iloc" if run.takeaway.source["format"] != "libsvm" else ""
-        every = "np.arange(len(y))" if test_file else "train"
+        rows = ".iloc" if run.takeaway.source.format != "libsvm" else ""
+        all_rows = "np.arange(len(y))" if test_file else "train"
         fit = f"X{rows}[rows], y[rows]"
         lines = [
             "# The members learned from these rows; the other training rows chose them.",
             f"fitted = np.array({wrapped_list(fitted)})",
-            f'models = (("tuned", tuned, fitted), ("default setting", default, {every}))',
+            f'models = (("tuned", tuned, fitted), ("default setting", default, {all_rows}))',
             "for name, model, rows in models:",
         ]
     lines += [
         f"    model.fit({fit})",
-        f"    score = {scorer(run, code)}",
+        f"    score = {score_expression(run, code)}",
         f'    print(f"{metric} on test rows, {{name}}: {{score:.6f}}")',
     ]
     return "\n".join(lines)
 
 
-def _one_score(run: FinishedRun, code: Code) -> str:
+def _one_score(run: FinishedRun, code: CodeWriter) -> str:
     """The score of a chosen model; none where every row was tested by models of outer folds."""
-    if run.nested:
+    if run.is_nested:
         return "model.fit(X, y)"
-    metric = run.results["metric"]
+    metric = run.results.metric
     lines = [
         f"model.fit({'X, y' if run.takeaway.test_source else 'X_train, y_train'})",
-        f"score = {scorer(run, code)}",
-        f'print(f"{metric} on test rows, {chosen_name(run)}: {{score:.6f}}")',
+        f"score = {score_expression(run, code)}",
+        f'print(f"{metric} on test rows, {selection_text(run)}: {{score:.6f}}")',
     ]
     return "\n".join(lines)
 
 
-def _measured(run: FinishedRun) -> str:
+def _measured_scores(run: FinishedRun) -> str:
     """The last fit, and the scores of a nested cross-validation, which are not measured again."""
-    metric, results = run.results["metric"], run.results
+    metric, results = run.results.metric, run.results
     lines = [
         "# Scores of models that were tuned and fitted without the rows that tested them, as",
         "# Tunescope measured them; this program repeats the last fit, not the tuning.",
         "tuned.fit(X, y)",
         "default.fit(X, y)",
     ]
-    for name, scores in (("tuned", "test"), ("default setting", "default_test")):
-        said = f"{metric} on test rows, {name}: {score_said(results[scores][metric])} (as measured)"
-        lines.append(f'print("{said}")')
+    for name, scores in (("tuned", results.test), ("default setting", results.default_test)):
+        score_line = f"{metric} on test rows, {name}: {score_text(scores[metric])} (as measured)"
+        lines.append(f'print("{score_line}")')
     return "\n".join(lines)
 
 
@@ -317,15 +321,18 @@ def _last_fit(run: FinishedRun) -> str:
     """Lines that fit the tuned model on all rows, where the program did so after the test."""
     if not run.takeaway.refitted:
         return ""
-    if run.which != TUNED:
+    if run.selected_name != TUNED:
         return "model.fit(X, y)  # the model to be used learns from all rows"
     lines = ["# The scores are those of models that never saw the test rows. The model to be used"]
     lines += ["# learns from all rows, at the same setting."]
-    if run.takeaway.judged:
-        tested, kept = _tested(run), _kept(run)
-        if any(tested[name] != kept[name] for name in ("penalties", "group_of_output")):
-            lines += ["# More rows make other columns of rare categories.", *_penalty_lines(kept)]
-        if (noise := kept["noise_variance"]) is not None:
+    if (tested := run.takeaway.judged) is not None:
+        final = run.takeaway.learned_penalties
+        if (tested.penalties, tested.group_of_output) != (final.penalties, final.group_of_output):
+            lines += [
+                "# More rows make other columns of rare categories.",
+                *_penalty_lines(final),
+            ]
+        if (noise := final.noise_variance) is not None:
             lines.append(f"tuned.set_params(model__alpha={noise!r})")
     lines += ["tuned.fit(X, y)", 'print(f"The tuned model is now fitted on all {len(y):,} rows.")']
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.rows_in_file import rows_in_file
 from core.errors import UnusableError
 from core.export.finished_run import FinishedRun
+from core.export.using.row_answers import CellValue, TestRow
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class TestRows:
 
     Attributes:
         dataset: where they are.
-        places: theirs in it.
+        row_indices: theirs in it.
         lines: where each begins in the file.
         counted: "line", or "row" where the data have no lines.
         target: the column to predict.
@@ -30,49 +31,46 @@ class TestRows:
     __test__ = False  # no test, for pytest
 
     dataset: Dataset
-    places: np.ndarray
+    row_indices: np.ndarray
     lines: list[int]
     counted: str
     target: str
 
-    def at(self, number: int) -> dict[str, Any]:
+    def row_by_number(self, number: int) -> TestRow:
         """The row of a number from 1.
-
-        Returns:
-            number, of, line, counted, values {column: number, text or None}, truth.
 
         Raises:
             UnusableError: there are not so many.
         """
-        if not 1 <= number <= len(self.places):
+        if not 1 <= number <= len(self.row_indices):
             raise UnusableError(
                 f"there is no row {number:,} in the test set",
-                cure=f"give a number from 1 to {len(self.places):,}",
+                cure=f"give a number from 1 to {len(self.row_indices):,}",
             )
-        place = int(self.places[number - 1])
-        return {
-            "number": number,
-            "of": len(self.places),
-            "line": self.lines[number - 1],
-            "counted": self.counted,
-            "values": _values(self.dataset, place),
-            "truth": _plain(self.dataset.target[place]),
-            "target": self.target,
-        }
+        row_index = int(self.row_indices[number - 1])
+        return TestRow(
+            number=number,
+            count=len(self.row_indices),
+            line=self.lines[number - 1],
+            counted=self.counted,
+            values=_row_values(self.dataset, row_index),
+            truth=_cell_value(self.dataset.target[row_index]),
+            target=self.target,
+        )
 
-    def at_line(self, line: int) -> dict[str, Any]:
+    def row_at_line(self, line: int) -> TestRow:
         """The row that begins in a line of the file, or the next test row below it.
 
         Raises:
             UnusableError: there is none below.
         """
-        at = bisect_left(self.lines, line)
-        if at == len(self.lines):
+        index = bisect_left(self.lines, line)
+        if index == len(self.lines):
             raise UnusableError(
-                f"no test row stands in {self.counted} {line:,} or below",
+                f"no test row is in {self.counted} {line:,} or below",
                 cure=f"the last one is in {self.counted} {self.lines[-1]:,}",
             )
-        return self.at(at + 1)
+        return self.row_by_number(index + 1)
 
 
 def test_rows_of(run: FinishedRun, dataset: Dataset | None) -> TestRows | None:
@@ -83,31 +81,35 @@ def test_rows_of(run: FinishedRun, dataset: Dataset | None) -> TestRows | None:
         dataset: the run's data.
     """
     takeaway = run.takeaway
-    if dataset is None or dataset.source.fingerprint != takeaway.source["fingerprint"]:
+    if dataset is None or dataset.source.fingerprint != takeaway.source.fingerprint:
         return None
-    of = dataset.test if takeaway.test_source else dataset
-    if of is None or not takeaway.test_rows or max(takeaway.test_rows) >= of.rows:
+    test_dataset = dataset.test if takeaway.test_source else dataset
+    if (
+        test_dataset is None
+        or not takeaway.test_rows
+        or max(takeaway.test_rows) >= test_dataset.rows
+    ):
         return None
-    if takeaway.test_source and of.source.fingerprint != takeaway.test_source["fingerprint"]:
+    if takeaway.test_source and test_dataset.source.fingerprint != takeaway.test_source.fingerprint:
         return None
-    places = np.sort(np.array(takeaway.test_rows, dtype=int))
-    quoted = rows_in_file(of, places)
-    return TestRows(of, places, quoted.lines, quoted.counted, takeaway.target)
+    row_indices = np.sort(np.array(takeaway.test_rows, dtype=int))
+    file_rows = rows_in_file(test_dataset, row_indices)
+    return TestRows(test_dataset, row_indices, file_rows.lines, file_rows.counted, takeaway.target)
 
 
 test_rows_of.__test__ = False  # type: ignore[attr-defined]
 
 
-def _values(dataset: Dataset, place: int) -> dict[str, Any]:
+def _row_values(dataset: Dataset, row_index: int) -> dict[str, CellValue]:
     if dataset.table is not None:
-        row = dataset.table.iloc[place]
-        return {str(name): _plain(row[name]) for name in dataset.table.columns}
+        row = dataset.table.iloc[row_index]
+        return {str(name): _cell_value(row[name]) for name in dataset.table.columns}
     assert dataset.matrix is not None
-    numbers = dataset.matrix[place].toarray()[0]
+    numbers = dataset.matrix[row_index].toarray()[0]
     return dict(zip(dataset.feature_names, map(float, numbers), strict=True))
 
 
-def _plain(value: Any) -> Any:
+def _cell_value(value: Any) -> CellValue:
     if pd.isna(value):
         return None
     value = value.item() if hasattr(value, "item") else value

@@ -1,4 +1,4 @@
-"""The trials of earlier datasets that a common kernel stands on, nearest dataset first."""
+"""The trials of earlier datasets that a joint kernel uses, nearest dataset first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.gp.kernels import Array, Indices
-from core.gp.transfer.points import standardized_statistics
+from core.gp.transfer.coordinates import standardized_statistics
 
 NEIGHBOURS = 20  # datasets of the neighbours' kernel: the paper's number
 ToPoint = Callable[[Mapping[str, Any]], Array | None]
@@ -36,92 +36,92 @@ class EarlierTrials:
 
     Attributes:
         datasets: which of all the datasets, k, nearest first.
-        kept: for each of them which of its trials are used; n in all.
+        used_trials: for each of them which of its trials are used; n in all.
         points: unit vectors, shape (n, width), dataset by dataset.
         d: the dataset of every row, 1 … k, shape (n,).
         statistics: standardized, the present dataset's (zeros) before those of the k,
             shape (k + 1, 3).
-        everyone: standardized statistics of all datasets, the present one last.
+        all_statistics: standardized statistics of all datasets, the present one last.
     """
 
     datasets: tuple[int, ...]
-    kept: tuple[tuple[int, ...], ...]
+    used_trials: tuple[tuple[int, ...], ...]
     points: Array
     d: Indices
     statistics: Array
-    everyone: Array
+    all_statistics: Array
 
     @property
     def members(self) -> Indices:
-        """The present dataset and the k, as rows of `everyone`."""
-        return np.array([len(self.everyone) - 1, *self.datasets], dtype=int)
+        """The present dataset and the k, as rows of `all_statistics`."""
+        return np.array([len(self.all_statistics) - 1, *self.datasets], dtype=int)
 
-    def nearest(self, most: int) -> EarlierTrials:
-        """The same of the nearest datasets only."""
-        rows = self.d <= most
+    def nearest(self, max_datasets: int) -> EarlierTrials:
+        """Only the trials of the nearest datasets."""
+        rows = self.d <= max_datasets
         return EarlierTrials(
-            self.datasets[:most],
-            self.kept[:most],
+            self.datasets[:max_datasets],
+            self.used_trials[:max_datasets],
             self.points[rows],
             self.d[rows],
-            self.statistics[: most + 1],
-            self.everyone,
+            self.statistics[: max_datasets + 1],
+            self.all_statistics,
         )
 
 
-def nearest_first(everyone: Array) -> list[int]:
+def nearest_first(all_statistics: Array) -> list[int]:
     """Datasets by their distance to the present one, the last row of the standardized table."""
-    far = np.sqrt((everyone[:-1] ** 2).sum(axis=1))
+    far = np.sqrt((all_statistics[:-1] ** 2).sum(axis=1))
     return [int(k) for k in np.argsort(far, kind="stable")]
 
 
 def earlier_trials(
-    given: Sequence[DatasetTrials],
+    all_datasets: Sequence[DatasetTrials],
     present: Sequence[float],
     to_point: ToPoint,
     width: int,
     *,
     order: Sequence[int] | None = None,
-    most: int | None = None,
+    max_datasets: int | None = None,
 ) -> EarlierTrials:
     """The usable trials of earlier datasets; those without any are left out.
 
     Args:
-        given: all earlier datasets.
+        all_datasets: all earlier datasets.
         present: the present dataset's statistics.
         to_point: the unit vector of a setting; None where it cannot be used.
         width: of unit vectors.
-        order: which datasets, in this order; nearest first if not given.
-        most: how many datasets at most.
+        order: which datasets, in this order; None for all, nearest first.
+        max_datasets: how many datasets at most.
     """
-    table = np.array([*(one.statistics for one in given), present], dtype=float)
-    everyone = standardized_statistics(table)
+    table = np.array([*(dataset.statistics for dataset in all_datasets), present], dtype=float)
+    all_statistics = standardized_statistics(table)
     datasets: list[int] = []
-    kept: list[tuple[int, ...]] = []
+    used_trials: list[tuple[int, ...]] = []
     points: list[Array] = []
-    for index in nearest_first(everyone) if order is None else order:
-        if most is not None and len(datasets) == most:
+    for index in nearest_first(all_statistics) if order is None else order:
+        if max_datasets is not None and len(datasets) == max_datasets:
             break
-        found = _usable_trials(given[index], to_point)
-        if found:
+        points_by_trial = _usable_trials(all_datasets[index], to_point)
+        if points_by_trial:
             datasets.append(index)
-            kept.append(tuple(found))
-            points += found.values()
-    sizes = [len(trials) for trials in kept]
+            used_trials.append(tuple(points_by_trial))
+            points += points_by_trial.values()
+    sizes = [len(trials) for trials in used_trials]
     return EarlierTrials(
         datasets=tuple(datasets),
-        kept=tuple(kept),
+        used_trials=tuple(used_trials),
         points=np.array(points).reshape(-1, width),
         d=np.repeat(np.arange(1, len(sizes) + 1), sizes),
-        statistics=np.vstack([np.zeros((1, table.shape[1])), everyone[datasets]]),
-        everyone=everyone,
+        statistics=np.vstack([np.zeros((1, table.shape[1])), all_statistics[datasets]]),
+        all_statistics=all_statistics,
     )
 
 
-def _usable_trials(one: DatasetTrials, to_point: ToPoint) -> dict[int, Array]:
-    found: dict[int, Array] = {}
-    for index, (setting, score) in enumerate(zip(one.settings, one.scores, strict=True)):
+def _usable_trials(dataset: DatasetTrials, to_point: ToPoint) -> dict[int, Array]:
+    points_by_trial: dict[int, Array] = {}
+    for index, (setting, score) in enumerate(zip(dataset.settings, dataset.scores, strict=True)):
         point = to_point(setting) if math.isfinite(score) else None
         if point is not None:
-            found[index] = point
-    return found
+            points_by_trial[index] = point
+    return points_by_trial

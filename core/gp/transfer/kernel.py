@@ -29,7 +29,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from core.gp.kernels import Array, Kernel, Slopes, gathered, squared_distances
-from core.optimize.cholesky import extended, factorize, solve_lower
+from core.optimize.cholesky import extend_factor, factorize, solve_lower
 
 WITHIN, ACROSS = 0.3, 0.7  # the paper's weights
 RIDGE = 1e-9  # added to B, where points coincide; far below the smallest noise
@@ -38,7 +38,7 @@ _COINCIDENT = 1e-7  # distances below which the slope of ‖x − y‖ is taken 
 
 
 @dataclass(frozen=True)
-class OverDatasets(Kernel):
+class MultiDatasetKernel(Kernel):
     """A kernel over coordinates and datasets.
 
     Attributes:
@@ -51,7 +51,7 @@ class OverDatasets(Kernel):
     noise: float
     axes: int
 
-    def scales(self) -> Array:
+    def length_scales(self) -> Array:
         """ℓ, shape (width,)."""
         return self.lengths
 
@@ -61,19 +61,19 @@ class OverDatasets(Kernel):
 
 
 @dataclass(frozen=True)
-class NeighbourKernel(OverDatasets):
+class NeighbourKernel(MultiDatasetKernel):
     """The kernel above, for any points of the datasets and points of the present one.
 
     Attributes:
         constant: c; the least that is used, `reaching` raises it where points need more.
-        anchor: what of the points that are reached is kept to find c for more of them.
+        anchor: the factor of the points so far, from which c is found for more of them.
     """
 
     constant: float = 1.0
-    anchor: Anchored | None = field(default=None, repr=False, compare=False)
+    anchor: AnchoredFactor | None = field(default=None, repr=False, compare=False)
 
     @property
-    def prior(self) -> float:
+    def prior_variance(self) -> float:
         """k(x, x), without the noise."""
         return WITHIN + ACROSS * self.constant
 
@@ -83,11 +83,11 @@ class NeighbourKernel(OverDatasets):
         s = 0.5 * (s + s.T)  # equal points at short lengths: rounding differs by the order
         np.fill_diagonal(s, 0.0)
         K = WITHIN * same_dataset(X, X) * np.exp(-0.5 * s)
-        K += ACROSS * (self.constant - apart(X, X, self.axes))
+        K += ACROSS * (self.constant - point_distances(X, X, self.axes))
         K[np.diag_indices_from(K)] += self.noise
         return np.asfortranarray(K)
 
-    def cross(self, X: Array, points: Array) -> Array:
+    def cross_covariance(self, X: Array, points: Array) -> Array:
         """k(X, points) for points of the present dataset, shape (n, m)."""
         return self._crossed(X, points)[0]
 
@@ -101,18 +101,18 @@ class NeighbourKernel(OverDatasets):
         D = np.sqrt(squared_distances(X[:, :-1], points[:, :-1], np.ones(X.shape[1] - 1)))
         k = D * (-ACROSS / math.sqrt(self.axes))
         k += ACROSS * self.constant
-        here = np.flatnonzero(X[:, -1] == 0)
-        near = near_of(self, X[here], points)
-        k[here] += near
+        present = np.flatnonzero(X[:, -1] == 0)
+        near = within_dataset_kernel(self, X[present], points)
+        k[present] += near
         return k, D, near
 
     def reaching(self, X: Array) -> NeighbourKernel:
         """With a constant that is large enough for points whose first ones were reached before."""
-        anchor = reached(self.anchor, X, self.axes)
+        anchor = extend_anchor(self.anchor, X, self.axes)
         return replace(self, constant=max(self.constant, anchor.constant), anchor=anchor)
 
 
-def apart(X: Array, Y: Array, axes: int) -> Array:
+def point_distances(X: Array, Y: Array, axes: int) -> Array:
     """D between two sets of points, shape (n, m); zero exactly where they coincide."""
     return np.asarray(cdist(X[:, :-1], Y[:, :-1])) / math.sqrt(axes)
 
@@ -122,14 +122,14 @@ def same_dataset(X: Array, Y: Array) -> Array:
     return (X[:, -1:] == Y[None, :, -1]).astype(float)
 
 
-def near_of(kernel: OverDatasets, X: Array, points: Array) -> Array:
+def within_dataset_kernel(kernel: MultiDatasetKernel, X: Array, points: Array) -> Array:
     """The first kernel within a dataset, shape (n, m)."""
     s = squared_distances(X[:, :-1], points[:, :-1], kernel.lengths)
     return WITHIN * np.exp(-0.5 * s)
 
 
 def slopes_of(
-    kernel: OverDatasets,
+    kernel: MultiDatasetKernel,
     X: Array,
     points: Array,
     D: Array,
@@ -145,24 +145,24 @@ def slopes_of(
         X, points: shapes (n, width + 1) and (m, width + 1).
         D: ‖x − y‖, shape (n, m).
         near: the first kernel at the rows of the present dataset.
-        strength: of the second kernel at every row of X, shape (n,); 1 if not given.
+        strength: of the second kernel at every row of X, shape (n,); None for 1.
     """
-    x, y, here = X[:, :-1], points[:, :-1], np.flatnonzero(X[:, -1] == 0)
+    x, y, present = X[:, :-1], points[:, :-1], np.flatnonzero(X[:, -1] == 0)
     rate = -ACROSS / math.sqrt(kernel.axes)
     pull = np.where(D > _COINCIDENT, rate / np.maximum(D, _COINCIDENT), 0.0)
     if strength is not None:
         pull *= strength[:, None]
 
-    def slopes(weights: Array) -> Array:
+    def weighted_slopes(weights: Array) -> Array:
         slope = gathered(pull * weights, x, y)
-        slope -= gathered(near * weights[here], x[here], y) / kernel.lengths**2
+        slope -= gathered(near * weights[present], x[present], y) / kernel.lengths**2
         return slope
 
-    return slopes
+    return weighted_slopes
 
 
 @dataclass(frozen=True)
-class Anchored:
+class AnchoredFactor:
     """The factor L of B (with the ridge) and w = L⁻¹r, from which the needed c is read.
 
     Attributes:
@@ -182,24 +182,24 @@ class Anchored:
         return 1.0 if needed <= 1.0 else STEP ** math.ceil(math.log(needed, STEP) - 1e-9)
 
 
-def reached(known: Anchored | None, X: Array, axes: int) -> Anchored:
+def extend_anchor(anchor: AnchoredFactor | None, X: Array, axes: int) -> AnchoredFactor:
     """B's factor over points of shape (n, width + 1), n ≥ 1; that of the first ones is extended.
 
     n³/3 flops, or m n² where all but m points are known.
     """
     x = X[:, :-1]
-    r = apart(X, X[:1], axes)[:, 0]
-    n = 0 if known is None else len(known.X)
-    if known is None or n > len(x) or not np.array_equal(known.X, x[:n]):
+    r = point_distances(X, X[:1], axes)[:, 0]
+    n = 0 if anchor is None else len(anchor.X)
+    if anchor is None or n > len(x) or not np.array_equal(anchor.X, x[:n]):
         L = factorize(_centred(x, x, r, r, axes, RIDGE))
-        return Anchored(x, L, solve_lower(L, r))
+        return AnchoredFactor(x, L, solve_lower(L, r))
     if n == len(x):
-        return known
+        return anchor
     side = _centred(x[:n], x[n:], r[:n], r[n:], axes, 0.0)
     corner = _centred(x[n:], x[n:], r[n:], r[n:], axes, RIDGE)
-    L = extended(known.L, side, corner)
-    w = solve_lower(np.asfortranarray(L[n:, n:]), r[n:] - L[n:, :n] @ known.w)
-    return Anchored(x, L, np.concatenate([known.w, w]))
+    L = extend_factor(anchor.L, side, corner)
+    w = solve_lower(np.asfortranarray(L[n:, n:]), r[n:] - L[n:, :n] @ anchor.w)
+    return AnchoredFactor(x, L, np.concatenate([anchor.w, w]))
 
 
 def _centred(X: Array, Y: Array, r: Array, q: Array, axes: int, ridge: float) -> Array:

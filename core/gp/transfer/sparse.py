@@ -23,15 +23,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.gp.kernels import Array, Stationary
-from core.gp.regression import LEAST_JITTER, Approximation
-from core.optimize.cholesky import cholesky, jittered, solve_factored, solve_lower
+from core.gp.regression import MIN_JITTER, ApproximatePosterior
+from core.optimize.cholesky import cholesky, jittered_cholesky, solve_factored, solve_lower
 
 _NUGGET = 1e-10  # on k(U, U), whose points may lie close together
 
 
 @dataclass(frozen=True)
 class SparseEarlier:
-    """What of the earlier trials is kept: U, P and W of the notation, and the kernel."""
+    """The earlier trials condensed: U, P and W of the notation, and the kernel."""
 
     kernel: Stationary
     U: Array
@@ -41,10 +41,11 @@ class SparseEarlier:
 
 def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
     """The earlier trials X (n, width) seen through U (m, width); n m² flops, once."""
-    C = cholesky(kernel.cross(U, U) + _NUGGET * np.eye(len(U)))
-    V = solve_lower(C, np.asfortranarray(kernel.cross(U, X)))
-    own = np.maximum(kernel.prior - np.einsum("ij,ij->j", V, V), 0.0) + kernel.hyper.noise
-    weighted = V / own
+    C = cholesky(kernel.cross_covariance(U, U) + _NUGGET * np.eye(len(U)))
+    V = solve_lower(C, np.asfortranarray(kernel.cross_covariance(U, X)))
+    unseen = kernel.prior_variance - np.einsum("ij,ij->j", V, V)
+    variances = np.maximum(unseen, 0.0) + kernel.hyper.noise
+    weighted = V / variances
     eigenvalues, E = np.linalg.eigh(np.eye(len(U)) + weighted @ V.T)
     eigenvalues = np.maximum(eigenvalues, 1.0)
     solved = (E / eigenvalues) @ (E.T @ weighted)
@@ -54,13 +55,13 @@ def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
     return SparseEarlier(kernel, U, P, np.sqrt(1.0 - 1.0 / eigenvalues)[:, None] * whitening)
 
 
-class SparseRegression(Approximation[Stationary]):
+class SparseRegression(ApproximatePosterior[Stationary]):
     """The posterior given earlier trials through inducing points, and the present ones exactly.
 
     Its X are the rows U and Y that evaluation costs, shape (m + T, width).
 
     Args:
-        earlier: what is kept of n earlier trials.
+        earlier: the n earlier trials condensed.
         Y: present trials, shape (T, width), T ≥ 0.
         z: responses of the earlier and the present trials, shape (n + T,).
     """
@@ -69,11 +70,11 @@ class SparseRegression(Approximation[Stationary]):
         self.earlier, self.Y = earlier, Y
         n, W, kernel = earlier.P.shape[1], earlier.W, earlier.kernel
         by_earlier = earlier.P @ z[:n]
-        k = kernel.cross(earlier.U, Y)
+        k = kernel.cross_covariance(earlier.U, Y)
         WY = W @ k
         gamma, inverse = np.zeros(0), np.zeros((0, 0))
         if len(Y):
-            L, _ = jittered(kernel.covariance(Y) - WY.T @ WY, LEAST_JITTER)
+            L, _ = jittered_cholesky(kernel.covariance(Y) - WY.T @ WY, MIN_JITTER)
             gamma = solve_factored(L, z[n:] - k.T @ by_earlier)
             inverse = solve_lower(L, np.eye(len(Y)))
         corner = np.zeros((len(W), len(Y)))

@@ -27,7 +27,7 @@ from core.losses.compiled import compiled
 
 def marginals(w: np.ndarray, K: int, tokens: Any) -> np.ndarray:
     """p(y_t = y | tokens) of every token and label, shape (N, K)."""
-    initial, transition, scores = parts(w, K, tokens)
+    initial, transition, scores = score_tables(w, K, tokens)
     p = np.empty((len(tokens.unit), K))
     behind = np.empty((len(tokens.unit), K))
     _marginals(tokens.starts, tokens.unit, scores, initial, transition, p, behind)
@@ -36,21 +36,21 @@ def marginals(w: np.ndarray, K: int, tokens: Any) -> np.ndarray:
 
 def viterbi(w: np.ndarray, K: int, tokens: Any) -> np.ndarray:
     """The codes of the most probable labeling of every sequence, shape (N,)."""
-    initial, transition, scores = parts(w, K, tokens)
+    initial, transition, scores = score_tables(w, K, tokens)
     codes = np.empty(len(tokens.unit), dtype=np.int64)
     origin = np.empty((len(tokens.unit), K), dtype=np.int32)
-    _best(tokens.starts, tokens.unit, scores, initial, transition, origin, codes)
+    _best_labels(tokens.starts, tokens.unit, scores, initial, transition, origin, codes)
     return codes
 
 
 def log_likelihoods(w: np.ndarray, K: int, tokens: Any, codes: np.ndarray) -> np.ndarray:
     """Log p(labels | tokens) of every sequence, shape (sequences,); −inf where a code is −1."""
-    initial, transition, scores = parts(w, K, tokens)
+    initial, transition, scores = score_tables(w, K, tokens)
     codes = np.asarray(codes, dtype=np.int64)
     return _likelihoods(tokens.starts, tokens.unit, scores, initial, transition, codes)
 
 
-def parts(w: np.ndarray, K: int, tokens: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def score_tables(w: np.ndarray, K: int, tokens: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Initial (K,), transition (K, K) and state scores (U, K) at w."""
     w = np.ascontiguousarray(w, dtype=np.float64)
     scores = np.empty((len(tokens.begins) - 1, K))
@@ -67,14 +67,14 @@ def add_rows(R, begins, members, first, last, out):  # type: ignore[no-untyped-d
     for u in range(first, last):
         for y in range(K):
             out[u, y] = 0.0
-        first_one, last_one = begins[u], begins[u + 1]
+        begin, end = begins[u], begins[u + 1]
         # Four rows at once: the sum goes to memory a fourth as often.
-        fours = first_one + (last_one - first_one) // 4 * 4
-        for i in range(first_one, fours, 4):
+        fours = begin + (end - begin) // 4 * 4
+        for i in range(begin, fours, 4):
             a, b, c, d = members[i], members[i + 1], members[i + 2], members[i + 3]
             for y in range(K):
                 out[u, y] += (R[a, y] + R[b, y]) + (R[c, y] + R[d, y])
-        for i in range(fours, last_one):
+        for i in range(fours, end):
             f = members[i]
             for y in range(K):
                 out[u, y] += R[f, y]
@@ -95,13 +95,13 @@ def add_numbers(W, numbers, number_features, first, last, scores):  # type: igno
 @compiled
 def normalize(row):  # type: ignore[no-untyped-def]
     """Subtracts the logarithm of the sum of exponentials from a row, and returns it."""
-    most = row[0]
+    largest = row[0]
     for y in range(len(row)):
-        most = max(most, row[y])
+        largest = max(largest, row[y])
     total = 0.0
     for y in range(len(row)):
-        total += math.exp(row[y] - most)
-    size = most + math.log(total)
+        total += math.exp(row[y] - largest)
+    size = largest + math.log(total)
     for y in range(len(row)):
         row[y] -= size
     return size
@@ -116,13 +116,13 @@ def log_forward(first, last, unit, scores, initial, transition, ahead):  # type:
     log_z = normalize(ahead[first])
     for t in range(first + 1, last):
         for y in range(K):
-            most = ahead[t - 1, 0] + transition[0, y]
+            largest = ahead[t - 1, 0] + transition[0, y]
             for x in range(K):
-                most = max(most, ahead[t - 1, x] + transition[x, y])
+                largest = max(largest, ahead[t - 1, x] + transition[x, y])
             total = 0.0
             for x in range(K):
-                total += math.exp(ahead[t - 1, x] + transition[x, y] - most)
-            ahead[t, y] = most + math.log(total) + scores[unit[t], y]
+                total += math.exp(ahead[t - 1, x] + transition[x, y] - largest)
+            ahead[t, y] = largest + math.log(total) + scores[unit[t], y]
         log_z += normalize(ahead[t])
     return log_z
 
@@ -136,13 +136,13 @@ def log_backward(first, last, unit, scores, transition, behind):  # type: ignore
     for t in range(last - 2, first - 1, -1):
         for x in range(K):
             u = unit[t + 1]
-            most = transition[x, 0] + scores[u, 0] + behind[t + 1, 0]
+            largest = transition[x, 0] + scores[u, 0] + behind[t + 1, 0]
             for y in range(K):
-                most = max(most, transition[x, y] + scores[u, y] + behind[t + 1, y])
+                largest = max(largest, transition[x, y] + scores[u, y] + behind[t + 1, y])
             total = 0.0
             for y in range(K):
-                total += math.exp(transition[x, y] + scores[u, y] + behind[t + 1, y] - most)
-            behind[t, x] = most + math.log(total)
+                total += math.exp(transition[x, y] + scores[u, y] + behind[t + 1, y] - largest)
+            behind[t, x] = largest + math.log(total)
         normalize(behind[t])
 
 
@@ -163,7 +163,7 @@ def _marginals(starts, unit, scores, initial, transition, p, behind):  # type: i
 
 
 @compiled
-def _best(starts, unit, scores, initial, transition, origin, codes):  # type: ignore[no-untyped-def]
+def _best_labels(starts, unit, scores, initial, transition, origin, codes):  # type: ignore[no-untyped-def]
     """Fills the best codes (N,); the first of equally good labels is taken."""
     K = len(initial)
     best, new = np.empty(K), np.empty(K)
@@ -181,14 +181,14 @@ def _best(starts, unit, scores, initial, transition, origin, codes):  # type: ig
                         origin[t, y] = x
             for y in range(K):
                 best[y] = new[y] + scores[unit[t], y]
-        at = 0
+        label = 0
         for y in range(1, K):
-            if best[y] > best[at]:
-                at = y
+            if best[y] > best[label]:
+                label = y
         for t in range(last - 1, first - 1, -1):
-            codes[t] = at
+            codes[t] = label
             if t > first:
-                at = origin[t, at]
+                label = origin[t, label]
 
 
 @compiled
@@ -213,6 +213,6 @@ def _likelihoods(starts, unit, scores, initial, transition, codes):  # type: ign
     for s in range(len(starts) - 1):
         first, last = starts[s], starts[s + 1]
         log_z = log_forward(first, last, unit, scores, initial, transition, ahead)
-        own = labeling_score(first, last, unit, scores, initial, transition, codes)
-        logs[s] = own - log_z
+        labeling = labeling_score(first, last, unit, scores, initial, transition, codes)
+        logs[s] = labeling - log_z
     return logs

@@ -15,34 +15,32 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.crf.expected import At, Chains
-from core.losses.crf.sweep import Direction, Layout, Messages, Sums, sweep_change
+from core.losses.crf.expected import SweepCache, TokenSequences
+from core.losses.crf.sweep import Direction, Layout, Messages, SweepSums, sweep_change
 
 
-def dense_hessian(chains: Chains, at: At) -> np.ndarray:
+def dense_hessian(chains: TokenSequences, cache: SweepCache) -> np.ndarray:
     """The Hessian at a point where no group is wide, shape (n, n)."""
     K, lanes, features = chains.states, chains.lanes, chains.features
     X = np.zeros((features.units + 1, features.size))
-    X[:-1] = features.dense
-    own, rows = K + K * K, features.size * (K - 1)
-    D = np.empty((own + rows, lanes.unit.size, K))
-    pairs, firsts = np.zeros((own + rows, K, K)), np.zeros((own + rows, K))
-    layout = Layout(lanes.groups, lanes.unit, lanes.length, at.wide)
-    _changes(layout, at.M, Messages(at.alpha, at.beta, at.e), X, D, pairs, firsts)
-    pairs *= at.M
-    place = np.arange(K * K)
-    pairs.reshape(-1, K * K)[K + place, place] += at.steps.ravel()
-    some = np.ascontiguousarray(D[:, :, :-1].transpose(0, 2, 1)).reshape(-1, lanes.unit.size)
-    by_label = (some @ X[lanes.unit.ravel()]).reshape(-1, K - 1, features.size)
+    X[:-1] = features.dense_matrix
+    base_size, rows = K + K * K, features.size * (K - 1)
+    D = np.empty((base_size + rows, lanes.unit.size, K))
+    pairs, firsts = np.zeros((base_size + rows, K, K)), np.zeros((base_size + rows, K))
+    layout = Layout(lanes.groups, lanes.unit, lanes.length, cache.wide)
+    _changes(layout, cache.M, Messages(cache.alpha, cache.beta, cache.e), X, D, pairs, firsts)
+    pairs *= cache.M
+    step_index = np.arange(K * K)
+    pairs.reshape(-1, K * K)[K + step_index, step_index] += cache.steps.ravel()
+    marginals = np.ascontiguousarray(D[:, :, :-1].transpose(0, 2, 1)).reshape(-1, lanes.unit.size)
+    by_label = (marginals @ X[lanes.unit.ravel()]).reshape(-1, K - 1, features.size)
     states = np.concatenate((by_label, -by_label.sum(axis=1, keepdims=True)), axis=1)
-    half = np.concatenate(
-        (firsts, pairs.reshape(-1, K * K), states.transpose(0, 2, 1).reshape(len(D), -1)), axis=1
-    )
-    given = half[own:].reshape(features.size, K - 1, -1)
-    last = -given.sum(axis=1, keepdims=True)
-    H = np.concatenate(
-        (half[:own], np.concatenate((given, last), axis=1).reshape(-1, len(half[0])))
-    )
+    by_feature = states.transpose(0, 2, 1).reshape(len(D), -1)
+    changes = np.concatenate((firsts, pairs.reshape(-1, K * K), by_feature), axis=1)
+    feature_rows = changes[base_size:].reshape(features.size, K - 1, -1)
+    last = -feature_rows.sum(axis=1, keepdims=True)
+    all_rows = np.concatenate((feature_rows, last), axis=1).reshape(-1, len(changes[0]))
+    H = np.concatenate((changes[:base_size], all_rows))
     return 0.5 * (H + H.T)
 
 
@@ -61,7 +59,7 @@ def _changes(layout, M, messages, X, D, pairs, firsts):  # type: ignore[no-untyp
             f, y = (i - K - K * K) // (K - 1), (i - K - K * K) % (K - 1)
             for u in range(units):
                 scores[u, y] = X[u, f]
-        direction, sums = Direction(scores, initial, MV), Sums(D[i], pairs[i], firsts[i])
+        direction, sums = Direction(scores, initial, MV), SweepSums(D[i], pairs[i], firsts[i])
         sweep_change(0, len(layout.groups) - 1, layout, M, messages, direction, sums)
         initial[:] = 0.0
         MV[:] = 0.0

@@ -4,7 +4,7 @@
 | --- | --- | --- | --- |
 | N | | | tokens, the rows of the table |
 | U | | | different rows: tokens that have the same features are one unit |
-| F | ``size`` | | features: one a value of a category column, one a number column |
+| F | ``feature_count`` | | features: one a value of a category column, one a number column |
 | | ``unit`` | (N,) | the unit of every token |
 | | ``starts`` | (sequences + 1,) | where a sequence starts in the table, N last |
 
@@ -42,13 +42,13 @@ class Tokens:
     number_features: np.ndarray
 
     @property
-    def count(self) -> int:
+    def token_count(self) -> int:
         """How many tokens there are (N)."""
         return len(self.unit)
 
 
 @dataclass(frozen=True)
-class Coded:
+class EncodedColumn:
     """How one column becomes features.
 
     Attributes:
@@ -63,17 +63,17 @@ class Coded:
     deviation: float = 1.0
 
     @property
-    def size(self) -> int:
+    def feature_count(self) -> int:
         """How many features it gives."""
         return 1 if self.values is None else len(self.values)
 
-    def codes(self, column: pd.Series) -> np.ndarray:
-        """The place of every token's value among ``values``, −1 for none, shape (N,)."""
+    def value_codes(self, column: pd.Series) -> np.ndarray:
+        """The position of every token's value among ``values``, −1 for none, shape (N,)."""
         assert self.values is not None
-        code, found = pd.factorize(column)
-        place = {value: k for k, value in enumerate(self.values)}
-        known = [place.get(word, -1) for word in words_of(found)]
-        return np.array([*known, -1], dtype=np.int64)[code]
+        code, distinct_values = pd.factorize(column)
+        code_of = {value: k for k, value in enumerate(self.values)}
+        distinct_codes = [code_of.get(word, -1) for word in words_of(distinct_values)]
+        return np.array([*distinct_codes, -1], dtype=np.int64)[code]
 
     def numbers(self, column: pd.Series) -> np.ndarray:
         """Standardized numbers, 0 where missing, shape (N,)."""
@@ -82,7 +82,7 @@ class Coded:
 
 
 @dataclass(frozen=True)
-class Encoding:
+class FeatureEncoding:
     """Which features a table's columns give, in the order of the columns.
 
     Attributes:
@@ -91,14 +91,14 @@ class Encoding:
     """
 
     sequence: str
-    columns: tuple[Coded, ...]
+    columns: tuple[EncodedColumn, ...]
 
     @property
-    def size(self) -> int:
+    def feature_count(self) -> int:
         """How many features there are (F)."""
-        return sum(column.size for column in self.columns)
+        return sum(column.feature_count for column in self.columns)
 
-    def tokens(self, table: pd.DataFrame) -> Tokens:
+    def encode_tokens(self, table: pd.DataFrame) -> Tokens:
         """The features of the tokens of a table with the same columns."""
         rows, first = len(table), 0
         codes: list[np.ndarray] = []
@@ -109,13 +109,13 @@ class Encoding:
                 numbers.append(column.numbers(table[column.name]))
                 number_features.append(first)
             else:
-                code = column.codes(table[column.name])
+                code = column.value_codes(table[column.name])
                 codes.append(np.where(code < 0, -1, code + first))
-            first += column.size
-        unit, chosen = _units(rows, codes, numbers)
-        active = np.stack([code[chosen] for code in codes], axis=1) if codes else _nothing(chosen)
+            first += column.feature_count
+        unit, firsts = _distinct_units(rows, codes, numbers)
+        active = np.stack([code[firsts] for code in codes], axis=1) if codes else _empty(firsts)
         begins = np.concatenate(([0], np.cumsum((active >= 0).sum(axis=1))))
-        values = np.stack([x[chosen] for x in numbers], axis=1) if numbers else _nothing(chosen)
+        values = np.stack([x[firsts] for x in numbers], axis=1) if numbers else _empty(firsts)
         return Tokens(
             starts_of(table[self.sequence]),
             unit.astype(np.int32),
@@ -125,28 +125,18 @@ class Encoding:
             np.array(number_features, dtype=np.int32),
         )
 
-    def names(self) -> tuple[list[str], list[str]]:
+    def names_and_columns(self) -> tuple[list[str], list[str]]:
         """What every feature is called ("word=the", "length"), and its column."""
         names, sources = [], []
         for column in self.columns:
-            own = [column.name] if column.values is None else []
-            own += [f"{column.name}={value}" for value in column.values or ()]
-            names += own
-            sources += [column.name] * len(own)
+            feature_names = [column.name] if column.values is None else []
+            feature_names += [f"{column.name}={value}" for value in column.values or ()]
+            names += feature_names
+            sources += [column.name] * len(feature_names)
         return names, sources
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain lists, words and numbers, as exported files have them."""
-        columns: list[dict[str, Any]] = []
-        for one in self.columns:
-            if one.values is None:
-                columns.append({"name": one.name, "mean": one.mean, "deviation": one.deviation})
-            else:
-                columns.append({"name": one.name, "values": list(one.values)})
-        return {"sequence": self.sequence, "columns": columns}
 
-
-def encoding_of(table: pd.DataFrame, sequence: str) -> Encoding:
+def encoding_of(table: pd.DataFrame, sequence: str) -> FeatureEncoding:
     """The encoding of a table; a constant number gives no feature, nor does an empty column."""
     columns = []
     for name in table.columns:
@@ -157,12 +147,12 @@ def encoding_of(table: pd.DataFrame, sequence: str) -> Encoding:
             x = numbers_of(column)
             x = x[np.isfinite(x)]
             if len(x) and x.max() > x.min():
-                columns.append(Coded(name, None, float(x.mean()), float(x.std())))
+                columns.append(EncodedColumn(name, None, float(x.mean()), float(x.std())))
             continue
         values = tuple(sorted(set(words_of(pd.unique(column.dropna())))))
         if values:
-            columns.append(Coded(name, values))
-    return Encoding(sequence, tuple(columns))
+            columns.append(EncodedColumn(name, values))
+    return FeatureEncoding(sequence, tuple(columns))
 
 
 def is_number(column: pd.Series) -> bool:
@@ -193,7 +183,7 @@ def starts_of(sequence: pd.Series) -> np.ndarray:
     return np.concatenate(([0], changes, [len(code)])).astype(np.int64)
 
 
-def _units(
+def _distinct_units(
     rows: int, codes: list[np.ndarray], numbers: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The unit of every token, numbered as they first come, and the first token of every unit."""
@@ -205,5 +195,10 @@ def _units(
     return unit, first
 
 
-def _nothing(chosen: np.ndarray) -> np.ndarray:
-    return np.empty((len(chosen), 0), dtype=np.int64)
+def _empty(firsts: np.ndarray) -> np.ndarray:
+    return np.empty((len(firsts), 0), dtype=np.int64)
+
+
+# The names of earlier versions.
+Coded = EncodedColumn
+Encoding = FeatureEncoding

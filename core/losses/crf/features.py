@@ -15,14 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from core.losses.crf.chain import add_numbers, add_rows
-from core.losses.crf.chunks import each_part, parts_of
+from core.losses.crf.chunks import chunk_bounds, run_chunks
 from core.losses.crf.encoding import Tokens
 
 _LARGEST_DENSE = 1_000_000  # entries of X
 _DENSE_SHARE = 0.05  # of entries that are active
 
 
-class Features:
+class FeatureMatrix:
     """X, with products from both sides.
 
     Args:
@@ -44,11 +44,11 @@ class Features:
         counts = np.bincount(tokens.features, minlength=size)
         self.owners_begin = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         extra = tokens.numbers.shape[1]
-        self._units = parts_of((tokens.begins + extra * np.arange(self.units + 1)) * states)
-        self._features = parts_of(self.owners_begin * states)
+        self._units = chunk_bounds((tokens.begins + extra * np.arange(self.units + 1)) * states)
+        self._features = chunk_bounds(self.owners_begin * states)
 
     @cached_property
-    def dense(self) -> np.ndarray:
+    def dense_matrix(self) -> np.ndarray:
         """X, shape (U, F)."""
         X = np.zeros((self.units, self.size))
         tokens = self.tokens
@@ -58,32 +58,33 @@ class Features:
 
     @property
     def entries(self) -> int:
-        """What one product with X costs for one label."""
-        return self.dense.size if self.is_dense else len(self.owners) + self.tokens.numbers.size
+        """The multiplications of one product with X for one label."""
+        numbers = self.tokens.numbers.size
+        return self.dense_matrix.size if self.is_dense else len(self.owners) + numbers
 
-    def scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
+    def fill_scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
         """Fills out (U, K) with X W."""
         t = self.tokens
 
-        def work(part: int, first: int, last: int) -> None:
+        def fill_chunk(chunk: int, first: int, last: int) -> None:
             add_rows(W, t.begins, t.features, first, last, out)
             add_numbers(W, t.numbers, t.number_features, first, last, out)
 
         if self.is_dense:
-            np.matmul(self.dense, W, out=out)
+            np.matmul(self.dense_matrix, W, out=out)
         else:
-            each_part(work, self._units, threads)
+            run_chunks(fill_chunk, self._units, threads)
 
-    def back(self, R: np.ndarray, threads: int, power: int = 1) -> np.ndarray:
+    def transpose_product(self, R: np.ndarray, threads: int, power: int = 1) -> np.ndarray:
         """Xᵀ R, shape (F, K); with power 2 the squares of X take its place."""
         if self.is_dense:
-            return (self.dense if power == 1 else np.square(self.dense)).T @ R
+            return (self.dense_matrix if power == 1 else np.square(self.dense_matrix)).T @ R
         out = np.empty((self.size, self.states))
 
-        def work(part: int, first: int, last: int) -> None:
+        def sum_chunk(chunk: int, first: int, last: int) -> None:
             add_rows(R, self.owners_begin, self.owners, first, last, out)
 
-        each_part(work, self._features, threads)
+        run_chunks(sum_chunk, self._features, threads)
         numbers = self.tokens.numbers
         if numbers.shape[1]:
             out[self.tokens.number_features] = (numbers**power).T @ R

@@ -4,7 +4,7 @@
 | --- | --- | --- | --- |
 | | ``LANES`` | | sequences side by side |
 | | row | | the t-th tokens of the sequences of one group |
-| | slot | | row × LANES + lane: the place of one token |
+| | slot | | row × LANES + lane: the position of one token |
 
 Sequences are sorted by their length, so that those of a group end nearly together; a shorter one
 is padded at its end.
@@ -23,7 +23,7 @@ LANES = 8
 
 @dataclass(frozen=True)
 class Lanes:
-    """Where every token stands.
+    """The slot of every token.
 
     Attributes:
         groups: the first row of every group, and the number of rows, shape (groups + 1,).
@@ -45,7 +45,7 @@ class Lanes:
 
 
 def lanes_of(tokens: Tokens) -> Lanes:
-    """The places of tokens."""
+    """The lanes of tokens, long sequences first."""
     lengths = np.diff(tokens.starts)
     sequences = len(lengths)
     groups = -(-sequences // LANES)
@@ -53,11 +53,11 @@ def lanes_of(tokens: Tokens) -> Lanes:
     sequence[:sequences] = np.argsort(-lengths, kind="stable")
     length = np.where(sequence >= 0, lengths[sequence], 0).reshape(groups, LANES)
     begin = np.concatenate(([0], np.cumsum(length.max(axis=1)))).astype(np.int64)
-    place = np.empty(sequences, dtype=np.int64)
-    place[sequence[:sequences]] = np.arange(sequences)
-    own = np.repeat(place, lengths)
-    step = np.arange(tokens.count) - np.repeat(tokens.starts[:-1], lengths)
-    slot = (begin[own // LANES] + step) * LANES + own % LANES
+    rank_of = np.empty(sequences, dtype=np.int64)
+    rank_of[sequence[:sequences]] = np.arange(sequences)
+    token_rank = np.repeat(rank_of, lengths)
+    step = np.arange(tokens.token_count) - np.repeat(tokens.starts[:-1], lengths)
+    slot = (begin[token_rank // LANES] + step) * LANES + token_rank % LANES
     units = len(tokens.begins) - 1
     unit = np.full(int(begin[-1]) * LANES, units, dtype=np.int32)
     unit[slot] = tokens.unit

@@ -18,7 +18,7 @@ MANY = 16
 
 
 @compiled
-def mix(M, vectors, out, room):
+def mix_vectors(M, vectors, out, room):
     """Fills out(y) with Σ_x M(x, y) vectors(x), both (K, LANES)."""
     if len(M) < MANY:
         _mix_few(M, vectors, out)
@@ -29,14 +29,14 @@ def mix(M, vectors, out, room):
 
 
 @compiled
-def mix_two(M, vectors, N, others, out, room):
-    """Fills out(y) with Σ_x M(x, y) vectors(x) + N(x, y) others(x), all (K, LANES)."""
+def mix_two(M, vectors, N, second_vectors, out, room):
+    """Fills out(y) with Σ_x M(x, y) vectors(x) + N(x, y) second_vectors(x), all (K, LANES)."""
     if len(M) < MANY:
-        _mix_two_few(M, vectors, N, others, out)
+        _mix_two_few(M, vectors, N, second_vectors, out)
     else:
         room[1] = 0.0
         _add_turned(M, vectors, room)
-        _add_turned(N, others, room)
+        _add_turned(N, second_vectors, room)
         _turn_back(room[1], out)
 
 
@@ -46,13 +46,12 @@ def add_steps(ahead, behind, steps, room):
     if len(steps) < MANY:
         _add_steps_few(ahead, behind, steps)
     else:
-        _turn(behind, room[0])
+        _fill_rows(behind, room[0])
         _add_steps_many(ahead, room[0], steps)
 
 
 @compiled
 def _mix_few(M, vectors, out):
-    """Fills out(y) with Σ_x M(x, y) vectors(x), both (K, LANES)."""
     for y in range(M.shape[1]):
         a = b = c = d = i = j = k = m = 0.0
         for x in range(M.shape[0]):
@@ -70,39 +69,37 @@ def _mix_few(M, vectors, out):
 
 
 @compiled
-def _mix_two_few(M, vectors, N, others, out):
-    """Fills out(y) with Σ_x M(x, y) vectors(x) + N(x, y) others(x), all (K, LANES)."""
+def _mix_two_few(M, vectors, N, second_vectors, out):
     for y in range(M.shape[1]):
         a = b = c = d = i = j = k = m = 0.0
         for x in range(M.shape[0]):
-            one, two = M[x, y], N[x, y]
-            a += one * vectors[x, 0] + two * others[x, 0]
-            b += one * vectors[x, 1] + two * others[x, 1]
-            c += one * vectors[x, 2] + two * others[x, 2]
-            d += one * vectors[x, 3] + two * others[x, 3]
-            i += one * vectors[x, 4] + two * others[x, 4]
-            j += one * vectors[x, 5] + two * others[x, 5]
-            k += one * vectors[x, 6] + two * others[x, 6]
-            m += one * vectors[x, 7] + two * others[x, 7]
+            first, second = M[x, y], N[x, y]
+            a += first * vectors[x, 0] + second * second_vectors[x, 0]
+            b += first * vectors[x, 1] + second * second_vectors[x, 1]
+            c += first * vectors[x, 2] + second * second_vectors[x, 2]
+            d += first * vectors[x, 3] + second * second_vectors[x, 3]
+            i += first * vectors[x, 4] + second * second_vectors[x, 4]
+            j += first * vectors[x, 5] + second * second_vectors[x, 5]
+            k += first * vectors[x, 6] + second * second_vectors[x, 6]
+            m += first * vectors[x, 7] + second * second_vectors[x, 7]
         out[y, 0], out[y, 1], out[y, 2], out[y, 3] = a, b, c, d
         out[y, 4], out[y, 5], out[y, 6], out[y, 7] = i, j, k, m
 
 
 @compiled
 def _add_steps_few(ahead, behind, steps):
-    """Adds Σ ahead(x) behind(y) over lanes to steps(x, y)."""
     K = len(ahead)
     for y in range(K):
         a, b, c, d = behind[y, 0], behind[y, 1], behind[y, 2], behind[y, 3]
         i, j, k, m = behind[y, 4], behind[y, 5], behind[y, 6], behind[y, 7]
         for x in range(K):
-            one = (a * ahead[x, 0] + b * ahead[x, 1]) + (c * ahead[x, 2] + d * ahead[x, 3])
-            two = (i * ahead[x, 4] + j * ahead[x, 5]) + (k * ahead[x, 6] + m * ahead[x, 7])
-            steps[x, y] += one + two
+            first_half = (a * ahead[x, 0] + b * ahead[x, 1]) + (c * ahead[x, 2] + d * ahead[x, 3])
+            second_half = (i * ahead[x, 4] + j * ahead[x, 5]) + (k * ahead[x, 6] + m * ahead[x, 7])
+            steps[x, y] += first_half + second_half
 
 
 @compiled
-def _turn(vectors, rows):
+def _fill_rows(vectors, rows):
     """Fills rows (LANES, K) with vectors (K, LANES)."""
     for lane in range(LANES):
         row = rows[lane]
@@ -121,7 +118,7 @@ def _turn_back(rows, vectors):
 @compiled
 def _add_turned(M, vectors, room):
     """Adds Σ_x M(x, y) vectors(x) to the room's second table."""
-    _turn(vectors, room[0])
+    _fill_rows(vectors, room[0])
     _add_mixed(M, room[0], room[1])
 
 
@@ -130,22 +127,22 @@ def _add_turned(M, vectors, room):
 def _add_mixed(M, vectors, out):
     """Adds Σ_x M(x, y) vectors(x) to out(y), both (LANES, K)."""
     K = len(M)
-    whole = K - K % 4
+    block_end = K - K % 4
     for lane in range(0, LANES, 2):
-        v, w, one, two = vectors[lane], vectors[lane + 1], out[lane], out[lane + 1]
-        for x in range(0, whole, 4):
+        v, w, first_row, second_row = vectors[lane], vectors[lane + 1], out[lane], out[lane + 1]
+        for x in range(0, block_end, 4):
             a, b, c, d = v[x], v[x + 1], v[x + 2], v[x + 3]
             i, j, k, m = w[x], w[x + 1], w[x + 2], w[x + 3]
             A, B, C, D = M[x], M[x + 1], M[x + 2], M[x + 3]
             for y in range(K):
                 p, q, r, s = A[y], B[y], C[y], D[y]
-                one[y] += (a * p + b * q) + (c * r + d * s)
-                two[y] += (i * p + j * q) + (k * r + m * s)
-        for x in range(whole, K):
+                first_row[y] += (a * p + b * q) + (c * r + d * s)
+                second_row[y] += (i * p + j * q) + (k * r + m * s)
+        for x in range(block_end, K):
             a, i, A = v[x], w[x], M[x]
             for y in range(K):
-                one[y] += a * A[y]
-                two[y] += i * A[y]
+                first_row[y] += a * A[y]
+                second_row[y] += i * A[y]
 
 
 @compiled
@@ -158,6 +155,6 @@ def _add_steps_many(ahead, behind, steps):
         i, j, k, m = ahead[x, 4], ahead[x, 5], ahead[x, 6], ahead[x, 7]
         row = steps[x]
         for y in range(len(row)):
-            one = (a * A[y] + b * B[y]) + (c * C[y] + d * D[y])
-            two = (i * E[y] + j * F[y]) + (k * G[y] + m * H[y])
-            row[y] += one + two
+            first_half = (a * A[y] + b * B[y]) + (c * C[y] + d * D[y])
+            second_half = (i * E[y] + j * F[y]) + (k * G[y] + m * H[y])
+            row[y] += first_half + second_half

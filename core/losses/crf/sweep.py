@@ -28,7 +28,7 @@ import numpy as np
 
 from core.losses.compiled import compiled
 from core.losses.crf.lanes import LANES
-from core.losses.crf.products import add_steps, mix, mix_two
+from core.losses.crf.products import add_steps, mix_two, mix_vectors
 
 WIDEST = 600.0  # exp(−600) squared by the number of labels is still a normal number
 
@@ -67,7 +67,7 @@ class Direction(NamedTuple):
     MV: np.ndarray
 
 
-class Sums(NamedTuple):
+class SweepSums(NamedTuple):
     """What a sweep fills, p or dp, and what it adds to: Ξ and the expected first labels."""
 
     counts: np.ndarray
@@ -76,26 +76,26 @@ class Sums(NamedTuple):
 
 
 @compiled
-def center(scores, first, last, potentials, top, span):  # type: ignore[no-untyped-def]
+def center_scores(scores, first, last, potentials, top, span):  # type: ignore[no-untyped-def]
     """Fills log ψ, the largest score and the span of units from first to last."""
     K = scores.shape[1]
     for u in range(first, last):
-        most, least = scores[u, 0], scores[u, 0]
+        highest, lowest = scores[u, 0], scores[u, 0]
         for y in range(K):
-            most = max(most, scores[u, y])
-            least = min(least, scores[u, y])
-        top[u], span[u] = most, most - least
+            highest = max(highest, scores[u, y])
+            lowest = min(lowest, scores[u, y])
+        top[u], span[u] = highest, highest - lowest
         for y in range(K):
-            potentials[u, y] = scores[u, y] - most
+            potentials[u, y] = scores[u, y] - highest
 
 
 @compiled
-def sweep(first, last, layout, model, messages, sums):  # type: ignore[no-untyped-def]
+def sweep_groups(first, last, layout, model, messages, sums):  # type: ignore[no-untyped-def]
     """α, β, e and p of the groups from first to last; returns Σ log c + top.
 
     Args:
         first, last: groups.
-        layout: a Layout. model: a Potentials. messages: a Messages. sums: a Sums.
+        layout: a Layout. model: a Potentials. messages: a Messages. sums: a SweepSums.
     """
     total = 0.0
     K = len(model.start)
@@ -105,7 +105,7 @@ def sweep(first, last, layout, model, messages, sums):  # type: ignore[no-untype
         if not layout.wide[g]:
             total += _forward(g, layout, model, messages, h, room)
             _backward(g, layout, back, messages, h, room, sums.pairs)
-            _count(g, layout, messages, sums.counts, sums.initial)
+            _fill_marginals(g, layout, messages, sums.counts, sums.initial)
     return total
 
 
@@ -127,24 +127,24 @@ def _forward(g, layout, model, messages, h, room):  # type: ignore[no-untyped-de
             for y in range(K):
                 h[y, lane] = potentials[u, y]
         if t > 0:
-            mix(M, alpha[row - 1], alpha[row], room)
+            mix_vectors(M, alpha[row - 1], alpha[row], room)
         for y in range(K):
             if t == 0:
                 alpha[row, y, :] = start[y]
             for lane in range(LANES):
                 alpha[row, y, lane] *= h[y, lane]
                 c[lane] += alpha[row, y, lane]
-        least, most = 1.0, 1.0
+        smallest, largest = 1.0, 1.0
         for lane in range(LANES):
             product[lane] *= c[lane] if t < length[lane] else 1.0
             c[lane] = 1.0 / c[lane]
-            least, most = min(least, product[lane]), max(most, product[lane])
+            smallest, largest = min(smallest, product[lane]), max(largest, product[lane])
         for y in range(K):
             for lane in range(LANES):
                 alpha[row, y, lane] *= c[lane]
                 e[row, y, lane] = h[y, lane] * c[lane] if t < length[lane] else 0.0
         # Logarithms are dear: one is taken of many factors.
-        if least < 1e-20 or most > 1e20 or row == end - 1:
+        if smallest < 1e-20 or largest > 1e20 or row == end - 1:
             for lane in range(LANES):
                 total += math.log(product[lane])
                 product[lane] = 1.0
@@ -163,7 +163,7 @@ def _backward(g, layout, back, messages, h, room, steps):  # type: ignore[no-unt
         for y in range(K):
             for lane in range(LANES):
                 h[y, lane] = e[row, y, lane] * beta[row, y, lane]
-        mix(back, h, beta[row - 1], room)
+        mix_vectors(back, h, beta[row - 1], room)
         if t >= length[LANES - 1]:
             for x in range(K):
                 for lane in range(LANES):
@@ -172,8 +172,8 @@ def _backward(g, layout, back, messages, h, room, steps):  # type: ignore[no-unt
 
 
 @compiled
-def _count(g, layout, messages, counts, initial):  # type: ignore[no-untyped-def]
-    """P of one group, and its first labels."""
+def _fill_marginals(g, layout, messages, counts, initial):  # type: ignore[no-untyped-def]
+    """Fills p of one group, and its first labels."""
     begin, end, length = layout.groups[g], layout.groups[g + 1], layout.length[g]
     alpha, beta = messages.alpha, messages.beta
     K = len(initial)
@@ -194,7 +194,7 @@ def sweep_change(first, last, layout, M, messages, direction, sums):  # type: ig
     Args:
         first, last: groups.
         layout: a Layout. M: shape (K, K). messages: a Messages.
-        direction: a Direction. sums: a Sums.
+        direction: a Direction. sums: a SweepSums.
     """
     groups, unit, MV = layout.groups, layout.unit, direction.MV
     K = len(direction.initial)
@@ -230,8 +230,8 @@ def _forward_change(g, layout, M, messages, direction, v, rooms):  # type: ignor
         mix_two(M, A[t - 1], MV, alpha[row - 1], out, room)
         for y in range(K):
             for lane in range(LANES):
-                own = alpha[row, y, lane] * v[t, y, lane]
-                out[y, lane] = e[row, y, lane] * out[y, lane] + own
+                direct_change = alpha[row, y, lane] * v[t, y, lane]
+                out[y, lane] = e[row, y, lane] * out[y, lane] + direct_change
 
 
 @compiled
@@ -253,8 +253,8 @@ def _backward_change(g, layout, transposed, messages, v, rooms, sums):  # type: 
         for lane in range(LANES):
             real = 1.0 if t < length[lane] else 0.0
             for y in range(K):
-                rest = B[y, lane] - total[lane] * beta[row, y, lane]
-                change = A[t, y, lane] * beta[row, y, lane] + alpha[row, y, lane] * rest
+                later_change = B[y, lane] - total[lane] * beta[row, y, lane]
+                change = A[t, y, lane] * beta[row, y, lane] + alpha[row, y, lane] * later_change
                 counts[row * LANES + lane, y] = real * change
         if t == 0:
             break

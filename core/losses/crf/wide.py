@@ -25,19 +25,19 @@ from core.losses.crf.chain import log_backward, log_forward, normalize
 
 @compiled
 def wide_counts(unit, scores, initial, transition, pairs):  # type: ignore[no-untyped-def]
-    """Log Z, α, β and p of one sequence; adds to ξ."""
+    """Returns log Z, α, β and p of one sequence; adds to ξ."""
     K, last = len(initial), len(unit)
     ahead, behind, counts = np.empty((last, K)), np.empty((last, K)), np.empty((last, K))
     log_z = log_forward(0, last, unit, scores, initial, transition, ahead)
     log_backward(0, last, unit, scores, transition, behind)
-    own = np.empty((K, K))
+    pair_logs = np.empty((K, K))
     for t in range(last):
         _probabilities(ahead[t], behind[t], counts[t])
         if t > 0:
-            _pair_logs(ahead[t - 1], transition, scores[unit[t]], behind[t], own)
+            _pair_logs(ahead[t - 1], transition, scores[unit[t]], behind[t], pair_logs)
             for x in range(K):
                 for y in range(K):
-                    pairs[x, y] += math.exp(own[x, y])
+                    pairs[x, y] += math.exp(pair_logs[x, y])
     return log_z, ahead, behind, counts
 
 
@@ -48,7 +48,7 @@ def wide_change(unit, scores, transition, ahead, behind, v, pairs):  # type: ign
     K, last = len(v_initial), len(unit)
     counts = np.empty((last, K))
     a, b = np.empty((last, K)), np.empty((last, K))
-    row, own = np.empty(K), np.empty((K, K))
+    row, pair_logs = np.empty(K), np.empty((K, K))
     for y in range(K):
         a[0, y] = v_initial[y] + v_scores[unit[0], y]
         b[last - 1, y] = 0.0
@@ -72,11 +72,11 @@ def wide_change(unit, scores, transition, ahead, behind, v, pairs):  # type: ign
             b[t - 1, x] = 0.0
             for y in range(K):
                 b[t - 1, x] += math.exp(row[y]) * (v_step[x, y] + v_scores[u, y] + b[t, y])
-        _pair_logs(ahead[t - 1], transition, scores[u], behind[t], own)
+        _pair_logs(ahead[t - 1], transition, scores[u], behind[t], pair_logs)
         for x in range(K):
             for y in range(K):
                 change = a[t - 1, x] + v_step[x, y] + v_scores[u, y] + b[t, y] - total
-                pairs[x, y] += math.exp(own[x, y]) * change
+                pairs[x, y] += math.exp(pair_logs[x, y]) * change
     for t in range(last):
         _probabilities(ahead[t], behind[t], counts[t])
         for y in range(K):
@@ -86,7 +86,6 @@ def wide_change(unit, scores, transition, ahead, behind, v, pairs):  # type: ign
 
 @compiled
 def _probabilities(ahead, behind, p):  # type: ignore[no-untyped-def]
-    """Fills p_t (K,)."""
     for y in range(len(p)):
         p[y] = ahead[y] + behind[y]
     normalize(p)
@@ -95,10 +94,10 @@ def _probabilities(ahead, behind, p):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _pair_logs(ahead, transition, score, behind, own):  # type: ignore[no-untyped-def]
+def _pair_logs(ahead, transition, score, behind, out):  # type: ignore[no-untyped-def]
     """Fills the logarithms of the probabilities of one step (K, K)."""
     K = len(ahead)
     for x in range(K):
         for y in range(K):
-            own[x, y] = ahead[x] + transition[x, y] + score[y] + behind[y]
-    normalize(own.reshape(K * K))
+            out[x, y] = ahead[x] + transition[x, y] + score[y] + behind[y]
+    normalize(out.reshape(K * K))

@@ -2,8 +2,8 @@
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| m | ``rows`` | | examples |
-| p | ``columns`` | | columns that vary; constant ones are left out |
+| m | ``row_count`` | | examples |
+| p | ``column_count`` | | columns that vary; constant ones are left out |
 | q | ``width`` | | p + 1 with an intercept, p without |
 | A | | (m, q) | the varying columns of X, then a column of ones if there is an intercept |
 | v | ``v`` | (q,) or (K, q) | a vector, or one vector a class |
@@ -15,7 +15,7 @@ A is never formed: its last column is handled beside X, and a sparse X stays spa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,35 +30,35 @@ _SINGLE = (300_000, 500_000_000)
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignMatrix:
     """The varying columns of X with an implied column of ones.
 
     Attributes:
         X: dense float64 (m, p), or CSR float64 (m, p).
-        kept: the positions of its columns in the matrix that was given, shape (p,).
-        given: how many columns the matrix that was given had.
+        kept_columns: the positions of its columns in the original matrix, shape (p,).
+        n_features: how many columns the original matrix has.
         intercept: whether there is an intercept.
     """
 
     X: Any
-    kept: np.ndarray
-    given: int
+    kept_columns: np.ndarray
+    n_features: int
     intercept: bool
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """How many examples there are (m)."""
         return int(self.X.shape[0])
 
     @property
-    def columns(self) -> int:
+    def column_count(self) -> int:
         """How many columns vary (p)."""
         return int(self.X.shape[1])
 
     @property
     def width(self) -> int:
         """Parameters of one score (q)."""
-        return self.columns + int(self.intercept)
+        return self.column_count + int(self.intercept)
 
     @property
     def is_sparse(self) -> bool:
@@ -71,7 +71,7 @@ class Design:
         return int(self.X.nnz) if self.is_sparse else int(self.X.size)
 
     @cached_property
-    def single(self) -> Design:
+    def single_precision(self) -> DesignMatrix:
         """The same in single precision where products become faster by it; else itself.
 
         For directions and preconditioners only, whose errors a line search and the next gradient
@@ -79,17 +79,17 @@ class Design:
         """
         if self.is_sparse or not _SINGLE[0] <= self.entries <= _SINGLE[1]:
             return self
-        return Design(self.X.astype(np.float32), self.kept, self.given, self.intercept)
+        return replace(self, X=self.X.astype(np.float32))
 
     @cached_property
     def _squared(self) -> Any:
-        """X ∘ X of a sparse X, which shares the places of its entries."""
+        """X ∘ X of a sparse X, which shares the positions of its entries."""
         X = self.X
         return sparse.csr_matrix((np.square(X.data), X.indices, X.indptr), shape=X.shape)
 
     def scores(self, v: np.ndarray) -> np.ndarray:
         """A v, shape (m,); for several vectors (K, q), shape (K, m)."""
-        p = self.columns
+        p = self.column_count
         if v.ndim == 1:
             z = self.X @ v[:p]
             return z + v[p] if self.intercept else z
@@ -98,10 +98,10 @@ class Design:
             z += v[:, p:]
         return z
 
-    def back(self, r: np.ndarray) -> np.ndarray:
+    def transpose_product(self, r: np.ndarray) -> np.ndarray:
         """The transpose's product Aᵀ r, shape (q,); for several vectors (K, m), shape (K, q)."""
         out = np.empty((*r.shape[:-1], self.width))
-        p = self.columns
+        p = self.column_count
         out[..., :p] = (self.X.T @ r.T).T if self.is_sparse else r @ self.X
         if self.intercept:
             out[..., p] = r.sum(axis=-1)
@@ -116,26 +116,26 @@ class Design:
                 to what is multiplied with Aᵀ, of the same shape.
         """
         if self.is_sparse:
-            return self.back(act(self.scores(v), slice(0, self.rows)))
-        p, out = self.columns, np.zeros((*v.shape[:-1], self.width))
+            return self.transpose_product(act(self.scores(v), slice(0, self.row_count)))
+        p, out = self.column_count, np.zeros((*v.shape[:-1], self.width))
         for rows in self._row_blocks():
-            part = self.X[rows]
-            z = part @ v[:p] if v.ndim == 1 else v[:, :p] @ part.T
+            block = self.X[rows]
+            z = block @ v[:p] if v.ndim == 1 else v[:, :p] @ block.T
             if self.intercept:
                 z += v[..., p:]
             r = act(z, rows)
-            out[..., :p] += r @ part
+            out[..., :p] += r @ block
             if self.intercept:
                 out[..., p] += r.sum(axis=-1)
         return out
 
     def _row_blocks(self) -> Iterator[slice]:
         """Slices of rows of which a block and its scores stay in the processor's cache."""
-        block = max(64, _BLOCK_ENTRIES // max(self.columns, 1))
-        for first in range(0, self.rows, block):
-            yield slice(first, min(first + block, self.rows))
+        block = max(64, _BLOCK_ENTRIES // max(self.column_count, 1))
+        for first in range(0, self.row_count, block):
+            yield slice(first, min(first + block, self.row_count))
 
-    def gram(self, weights: np.ndarray, step: int = 1) -> np.ndarray:
+    def weighted_gram(self, weights: np.ndarray, step: int = 1) -> np.ndarray:
         """The weighted Gram matrix Aᵀ diag(s) A, shape (q, q), in m q² operations.
 
         Args:
@@ -145,25 +145,25 @@ class Design:
         X, s = (self.X[::step], weights[::step]) if step > 1 else (self.X, weights)
         roots = np.sqrt(s, dtype=X.dtype)
         syrk = blas.ssyrk if X.dtype == np.float32 else blas.dsyrk
-        rows, q, p = X.shape[0], self.width, self.columns
+        rows, q, p = X.shape[0], self.width, self.column_count
         block = max(64, _BLOCK_ENTRIES // max(q, 1))
         total = np.zeros((q, q), dtype=X.dtype, order="F")
         scaled = np.empty((min(block, rows), q), dtype=X.dtype)
         for first in range(0, rows, block):
-            part = X[first : first + block]
-            part = part.toarray() if self.is_sparse else part
+            chunk = X[first : first + block]
+            chunk = chunk.toarray() if self.is_sparse else chunk
             root = roots[first : first + block]
-            now = scaled[: len(root)]
-            np.multiply(part, root[:, None], out=now[:, :p])
+            scaled_block = scaled[: len(root)]
+            np.multiply(chunk, root[:, None], out=scaled_block[:, :p])
             if self.intercept:
-                now[:, p] = root
-            total = syrk(float(step), now.T, beta=1.0, c=total, overwrite_c=1)
+                scaled_block[:, p] = root
+            total = syrk(float(step), scaled_block.T, beta=1.0, c=total, overwrite_c=1)
         return _mirrored(total.astype(np.float64))
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of Aᵀ diag(s) A, shape (q,); for several weights (K, m), shape (K, q)."""
         out = np.empty((*weights.shape[:-1], self.width))
-        p = self.columns
+        p = self.column_count
         if self.is_sparse:
             out[..., :p] = (self._squared.T @ weights.T).T
         else:
@@ -174,38 +174,38 @@ class Design:
             out[..., p] = weights.sum(axis=-1)
         return out
 
-    def on(self, X: Any) -> Design:
-        """The same columns of another matrix with the same ``given`` columns."""
+    def for_matrix(self, X: Any) -> DesignMatrix:
+        """The same columns of another matrix with the same ``n_features`` columns."""
         X = _as_float(X)
-        if X.shape[1] != self.given:
-            raise ValueError(f"{X.shape[1]} columns where {self.given} were expected")
-        return Design(_take(X, self.kept), self.kept, self.given, self.intercept)
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"{X.shape[1]} columns where {self.n_features} were expected")
+        return replace(self, X=_take_columns(X, self.kept_columns))
 
-    def every(self, step: int) -> Design:
+    def every_nth_row(self, step: int) -> DesignMatrix:
         """Every ``step``-th row only."""
         X = self.X[::step] if self.is_sparse else np.ascontiguousarray(self.X[::step])
-        return Design(X, self.kept, self.given, self.intercept)
+        return replace(self, X=X)
 
-    def part(self, rows: np.ndarray) -> Design:
+    def subset(self, rows: np.ndarray) -> DesignMatrix:
         """The rows of a boolean mask, or of indices."""
-        return Design(self.X[rows], self.kept, self.given, self.intercept)
+        return replace(self, X=self.X[rows])
 
-    def widened(self, v: np.ndarray) -> np.ndarray:
-        """Coefficients (…, q) spread over the given columns, zero for constant ones: (…, given)."""
-        out = np.zeros((*v.shape[:-1], self.given))
-        out[..., self.kept] = v[..., : self.columns]
+    def to_all_columns(self, v: np.ndarray) -> np.ndarray:
+        """Coefficients (…, q) spread over all columns, zero for constant ones: (…, n_features)."""
+        out = np.zeros((*v.shape[:-1], self.n_features))
+        out[..., self.kept_columns] = v[..., : self.column_count]
         return out
 
 
-def design_of(X: Any, fit_intercept: bool) -> Design:
-    """The Design of a matrix: constant columns leave it.
+def design_of(X: Any, fit_intercept: bool) -> DesignMatrix:
+    """The DesignMatrix of a matrix: constant columns leave it.
 
     Without an intercept a constant column other than zero would act as one, so that only columns
     of zeros leave.
     """
     X = _as_float(X)
-    kept = _varying(X, fit_intercept)
-    return Design(_take(X, kept), kept, int(X.shape[1]), bool(fit_intercept))
+    columns = _varying(X, fit_intercept)
+    return DesignMatrix(_take_columns(X, columns), columns, int(X.shape[1]), bool(fit_intercept))
 
 
 def total_weight(rows: int | np.ndarray, weights: np.ndarray | None) -> float:
@@ -230,10 +230,10 @@ def _as_float(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64)
 
 
-def _take(X: Any, kept: np.ndarray) -> Any:
-    if len(kept) == X.shape[1]:
+def _take_columns(X: Any, columns: np.ndarray) -> Any:
+    if len(columns) == X.shape[1]:
         return X
-    return X[:, kept] if _is_sparse(X) else np.ascontiguousarray(X[:, kept])
+    return X[:, columns] if _is_sparse(X) else np.ascontiguousarray(X[:, columns])
 
 
 def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
@@ -244,14 +244,13 @@ def _varying(X: Any, fit_intercept: bool) -> np.ndarray:
     first = X[0] if fit_intercept else np.zeros(X.shape[1])
     # Nearly every column differs within a few rows; only the others are read to their end.
     varies = (X[:32] != first).any(axis=0)
-    rest = np.flatnonzero(~varies)
-    if len(rest):
-        varies[rest] = (X[:, rest] != first[rest]).any(axis=0)
+    constant_columns = np.flatnonzero(~varies)
+    if len(constant_columns):
+        varies[constant_columns] = (X[:, constant_columns] != first[constant_columns]).any(axis=0)
     return np.flatnonzero(varies)
 
 
 def _mirrored(upper: np.ndarray) -> np.ndarray:
-    """The full symmetric matrix of an upper triangle."""
     full = upper + upper.T
     full.flat[:: len(full) + 1] *= 0.5
     return full

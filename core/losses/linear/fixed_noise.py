@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from core.losses.linear.eigenbasis import EigenbasisLoss
-from core.losses.linear.linear import LinearLoss
-from core.optimize.loss import Costs, Loss, LossAt
+from core.losses.linear.eigenbasis_loss import EigenbasisLoss
+from core.losses.linear.linear_loss import LinearLoss
+from core.optimize.loss import HessianCosts, Loss, LossPoint
 
 
 class FixedNoise(Loss):
@@ -40,7 +40,7 @@ class FixedNoise(Loss):
         return self.linear.size
 
     @property
-    def lowest(self) -> float:
+    def min_variance(self) -> float:
         """The floor under σ²."""
         return self.linear.noise.floor / self.examples
 
@@ -51,35 +51,31 @@ class FixedNoise(Loss):
         return math.log(self.examples / self.variance) if apart else 0.0
 
     @property
-    def costs(self) -> Costs:
+    def hessian_costs(self) -> HessianCosts:
         """Those of the linear loss."""
-        return self.linear.costs
+        return self.linear.hessian_costs
 
-    def start(self) -> np.ndarray:
+    def initial_weights(self) -> np.ndarray:
         """The linear loss's start."""
-        return self.linear.start()
+        return self.linear.initial_weights()
 
-    def _at(self, w: np.ndarray) -> LossAt:
+    def _point_at(self, w: np.ndarray) -> LossPoint:
         if isinstance(self.linear, EigenbasisLoss):
             return _EigenbasisAt(self.linear, self.variance, w)
-        return _WholeAt(self.linear, self.variance, w)
+        return _LinearAt(self.linear, self.variance, w)
 
 
-class _QuadraticAt(LossAt):
-    """What both kinds of coordinates have in common; H = AᵀA/σ² is its own majorizer."""
+class _QuadraticAt(LossPoint):
+    """The value and gradient in both kinds of coordinates; H = AᵀA/σ² is its own majorizer."""
 
     def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float, w: np.ndarray) -> None:
-        rss, self._slope = linear.rss_and_slope(w)
-        super().__init__(w, 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance))
+        rss, slope = linear.rss_and_slope(w)
+        value = 0.5 * rss / variance + 0.5 * linear.examples * math.log(variance)
+        super().__init__(w, value, -slope / variance)
         self._variance = variance
 
-    @property
-    def gradient(self) -> np.ndarray:
-        """The gradient."""
-        return -self._slope / self._variance
 
-
-class _WholeAt(_QuadraticAt):
+class _LinearAt(_QuadraticAt):
     """In the loss's own coordinates."""
 
     def __init__(self, linear: LinearLoss, variance: float, w: np.ndarray) -> None:
@@ -90,14 +86,14 @@ class _WholeAt(_QuadraticAt):
         """H v."""
         return self._linear.square_product(v) / self._variance
 
-    def dense(self) -> np.ndarray | None:
+    def dense_hessian(self) -> np.ndarray | None:
         """H, or None where it is too large to be formed."""
-        H = self._linear.square()
+        H = self._linear.gram_matrix()
         return None if H is None else H / self._variance
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of H."""
-        return self._linear.design.squares(self._linear.counts) / self._variance
+        return self._linear.design.squares(self._linear.row_weights) / self._variance
 
 
 class _EigenbasisAt(_QuadraticAt):
@@ -111,7 +107,7 @@ class _EigenbasisAt(_QuadraticAt):
         """H v."""
         return self._diagonal * v
 
-    def dense(self) -> np.ndarray:
+    def dense_hessian(self) -> np.ndarray:
         """H, shape (r, r)."""
         return np.diag(self._diagonal)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.losses.rna.fold import log_partition, pair_probabilities
-from core.losses.rna.loss import RnaLoss, build_rna
+from core.losses.rna.rna_loss import RnaLoss, build_rna
 
 # Modules that prediction needs, each after those it imports; beside each other they import only
 # numpy and the decorator of compiled functions.

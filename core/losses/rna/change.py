@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.losses.rna.fold import Folded, in_logarithms, room_for
+from core.losses.rna.fold import FoldResult, fold_in_logarithms, room_for
 from core.losses.rna.tangent_inside import tangent_inside
 from core.losses.rna.tangent_outside import tangent_outside
 from core.losses.rna.terms import LOOPS, RATES, TERMS, weights_of
@@ -15,7 +15,7 @@ def change_of_uses(
     terms: np.ndarray,
     along: np.ndarray,
     shortest: int,
-    folded: Folded,
+    folded: FoldResult,
     room: np.ndarray | None = None,
 ) -> np.ndarray:
     """The derivative of the expected uses along a direction, shape (TERMS,).
@@ -25,32 +25,24 @@ def change_of_uses(
         terms: S w, shape (TERMS,).
         along: S v, shape (TERMS,).
         shortest: the fewest bases in a hairpin loop.
-        folded: what `fold` found for the same molecule and terms, its tables untouched since.
+        folded: by `fold_molecule` for the same molecule and terms, its tables untouched since.
         room: memory to work in, other than that of the tables.
     """
     if folded.tables is None:
-        return in_logarithms(codes, terms, along, shortest)[1]
+        return fold_in_logarithms(codes, terms, along, shortest)[1]
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, folded.c)
-    tables, moved = folded.tables, room_for(bases, room)
+    tables, dtables = folded.tables, room_for(bases, room)
     inner, outer = tuple(tables.inner), tuple(tables.outer)
-    moving, rising = tuple(moved.inner), tuple(moved.outer)
-    given, change = (codes, weights, hairpin, shortest), np.zeros(TERMS)
-    tangent_inside(
-        given,
-        along,
-        (inner, tables.far, tables.ends[0]),
-        (moving, moved.far, moved.ends[0]),
-    )
-    tangent_outside(
-        given,
-        along,
-        (inner, outer, (tables.far, tables.near), tables.ends),
-        (moving, rising, (moved.far, moved.near), moved.ends),
-        change,
-    )
+    moving, rising = tuple(dtables.inner), tuple(dtables.outer)
+    inputs, change = (codes, weights, hairpin, shortest), np.zeros(TERMS)
+    filled = inner, tables.inside_loops, tables.ends[0]
+    tangent_inside(inputs, along, filled, (moving, dtables.inside_loops, dtables.ends[0]))
+    all_filled = inner, outer, (tables.inside_loops, tables.outside_loops), tables.ends
+    all_moved = moving, rising, (dtables.inside_loops, dtables.outside_loops), dtables.ends
+    tangent_outside(inputs, along, all_filled, all_moved, change)
     loops = slice(LOOPS, RATES)
     change[loops] += folded.uses[loops] * along[loops]
     if not np.isfinite(change).all():
-        return in_logarithms(codes, terms, along, shortest)[1]
+        return fold_in_logarithms(codes, terms, along, shortest)[1]
     return change

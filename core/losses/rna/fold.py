@@ -17,20 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.losses.rna.inside import SAFE, inside
+from core.losses.rna.inside import SAFE, inside_recursion
 from core.losses.rna.logspace import log_inside
 from core.losses.rna.logspace_outside import log_outside
 from core.losses.rna.loops import DEEP, SPAN
-from core.losses.rna.outside import outside
-from core.losses.rna.terms import (
-    LENGTHS,
-    LOOPS,
-    RATES,
-    TERMS,
-    letter_codes,
-    terms_of,
-    weights_of,
-)
+from core.losses.rna.outside import outside_recursion
+from core.losses.rna.terms import LENGTHS, LOOPS, RATES, TERMS, letter_codes, terms_of, weights_of
 
 FIRST_C = 0.4  # log Z a base of many molecules, within the range that 500 bases allow
 _SAFE_WEIGHT = 1e100
@@ -38,7 +30,7 @@ _TRIES = 6  # of c, each dearer than a tenth of the same in logarithms
 
 
 @dataclass
-class Tables:
+class RecursionTables:
     """The room that the recursions of one molecule work in, filled for the last parameters.
 
     Args:
@@ -54,19 +46,19 @@ class Tables:
     ends: np.ndarray
 
     @property
-    def far(self) -> tuple[np.ndarray, np.ndarray]:
+    def inside_loops(self) -> tuple[np.ndarray, np.ndarray]:
         """G and its transpose: what loops are summed over from within."""
         return self.loose[0], self.loose[1]
 
     @property
-    def near(self) -> tuple[np.ndarray, np.ndarray]:
+    def outside_loops(self) -> tuple[np.ndarray, np.ndarray]:
         """D and its transpose: what they are summed over from outside."""
         return self.loose[2], self.loose[3]
 
 
 @dataclass
-class Folded:
-    """What the recursions found for one molecule.
+class FoldResult:
+    """Log Z, expected uses and tables of one molecule.
 
     Args:
         log_z: the logarithm of the sum over all structures.
@@ -79,10 +71,10 @@ class Folded:
     log_z: float
     uses: np.ndarray
     c: float
-    tables: Tables | None = None
+    tables: RecursionTables | None = None
     paired: np.ndarray | None = None
 
-    def pairs(self) -> np.ndarray:
+    def pair_probabilities(self) -> np.ndarray:
         """The probability of every pair, shape (n, n), above the diagonal."""
         if self.tables is not None:
             return self.tables.inner[0, 1:-1, 1:-1] * self.tables.outer[0, 1:-1, 1:-1]
@@ -96,8 +88,8 @@ def room_size(bases: int) -> int:
     return 9 * wide * wide + 4 * (wide + DEEP) * (wide + SPAN) + 2 * wide
 
 
-def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
-    """Tables for a molecule, all zeros, laid in ``room`` where that is given."""
+def room_for(bases: int, room: np.ndarray | None = None) -> RecursionTables:
+    """Tables for a molecule, all zeros, laid in ``room`` where there is one."""
     wide, size = bases + 2, room_size(bases)
     if room is None:
         room = np.empty(size)
@@ -105,16 +97,16 @@ def room_for(bases: int, room: np.ndarray | None = None) -> Tables:
     square, loose, ends = np.split(room[:size], [9 * wide * wide, size - 2 * wide])
     tables = square.reshape(9, wide, wide)
     margins = loose.reshape(4, wide + DEEP, wide + SPAN)
-    return Tables(tables[:4], tables[4:], margins, ends.reshape(2, wide))
+    return RecursionTables(tables[:4], tables[4:], margins, ends.reshape(2, wide))
 
 
-def fold(
+def fold_molecule(
     codes: np.ndarray,
     terms: np.ndarray,
     shortest: int,
     c: float = FIRST_C,
     room: np.ndarray | None = None,
-) -> Folded:
+) -> FoldResult:
     """Log Z, expected uses and pair probabilities of a molecule.
 
     Args:
@@ -126,29 +118,29 @@ def fold(
     """
     low, high = -math.inf, math.inf
     for _ in range(_TRIES):
-        found = _scaled(codes, terms, shortest, c, room_for(codes.size - 2, room))
-        if isinstance(found, Folded):
-            return found
-        if math.isnan(found):
+        outcome = _fold_scaled(codes, terms, shortest, c, room_for(codes.size - 2, room))
+        if isinstance(outcome, FoldResult):
+            return outcome
+        if math.isnan(outcome):
             break
-        low, high = (c, high) if found > c else (low, c)
-        c = found if low < found < high else (low + high) / 2.0
-    return in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
+        low, high = (c, high) if outcome > c else (low, c)
+        c = outcome if low < outcome < high else (low + high) / 2.0
+    return fold_in_logarithms(codes, terms, np.zeros(TERMS), shortest)[0]
 
 
-def _scaled(
-    codes: np.ndarray, terms: np.ndarray, shortest: int, c: float, tables: Tables
-) -> Folded | float:
-    """What the scaled recursions find; or a better c; or NaN where none would help."""
+def _fold_scaled(
+    codes: np.ndarray, terms: np.ndarray, shortest: int, c: float, tables: RecursionTables
+) -> FoldResult | float:
+    """The result of the scaled recursions; or a better c; or NaN where none would help."""
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, c)
-    others = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
-    largest_weight = max(others.max(), weights[LENGTHS:RATES].max())
-    if not (largest_weight < _SAFE_WEIGHT and others.min() > 1.0 / _SAFE_WEIGHT):
+    checked_weights = np.concatenate([weights[:LOOPS], weights[RATES : RATES + 5]])
+    largest_weight = max(checked_weights.max(), weights[LENGTHS:RATES].max())
+    if not (largest_weight < _SAFE_WEIGHT and checked_weights.min() > 1.0 / _SAFE_WEIGHT):
         return math.nan
-    given = codes, weights, hairpin, shortest
+    inputs = codes, weights, hairpin, shortest
     inner, outer = tuple(tables.inner), tuple(tables.outer)
-    z = inside(given, inner, tables.far, tables.ends[0])
+    z = inside_recursion(inputs, inner, tables.inside_loops, tables.ends[0])
     if z < 0.0:
         return c - z
     if z == 0.0:
@@ -156,11 +148,13 @@ def _scaled(
     if not (1.0 / SAFE < z < SAFE):  # or it is no number
         return c + math.log(z) / bases if z < math.inf else math.nan
     uses = np.zeros(TERMS)
-    largest = outside(given, inner, outer, (tables.far, tables.near), tables.ends, uses)
+    largest = outside_recursion(
+        inputs, inner, outer, (tables.inside_loops, tables.outside_loops), tables.ends, uses
+    )
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
     if not all(top < SAFE for top in (*ranges, largest)):
         return math.nan
-    return Folded(math.log(z) + c * bases, uses, c, tables)
+    return FoldResult(math.log(z) + c * bases, uses, c, tables)
 
 
 def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> float:
@@ -174,7 +168,7 @@ def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> flo
     Raises:
         ValueError: a letter is none of these.
     """
-    return fold(letter_codes(letters), terms_of(w), shortest_hairpin).log_z
+    return fold_molecule(letter_codes(letters), terms_of(w), shortest_hairpin).log_z
 
 
 def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> np.ndarray:
@@ -182,22 +176,22 @@ def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -
 
     Args and errors as for `log_partition`.
     """
-    return fold(letter_codes(letters), terms_of(w), shortest_hairpin).pairs()
+    return fold_molecule(letter_codes(letters), terms_of(w), shortest_hairpin).pair_probabilities()
 
 
-def in_logarithms(
+def fold_in_logarithms(
     codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
-) -> tuple[Folded, np.ndarray]:
-    """What the recursions in logarithms find, and the change of the uses along a direction.
+) -> tuple[FoldResult, np.ndarray]:
+    """The result of the recursions in logarithms, and the change of the uses along a direction.
 
     Args:
-        codes, terms, shortest: as for `fold`.
+        codes, terms, shortest: as for `fold_molecule`.
         along: S v, shape (TERMS,).
     """
     tables, change, F, dF = _log_tables(codes, terms, along, shortest)
     q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
     log_outside((codes, terms, along, shortest), tables, change, F, dF, q, uses)
-    return Folded(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]
+    return FoldResult(float(F[-1]), uses[0], math.nan, None, q[0, 0]), uses[1]
 
 
 def _log_tables(

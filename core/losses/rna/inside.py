@@ -24,8 +24,15 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.loops import CHAIN, lengthen, partners, parts, small_loops, sum_loops
-from core.losses.rna.terms import PAIRS, views
+from core.losses.rna.loops import (
+    CHAIN,
+    find_partners,
+    lengthen,
+    loop_tables,
+    small_loops,
+    sum_loops,
+)
+from core.losses.rna.terms import PAIRS, term_tables
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -39,16 +46,16 @@ def two_branches(M1, M, M2, i, n):
     k = i + 1
     while k + 3 < n - 1:
         row, first = M2[i, k + 2 : n + 1], M1[i, k : k + 4]
-        one, two = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
-        three, four = M[k + 3, k + 2 : n + 1], M[k + 4, k + 2 : n + 1]
-        for place in range(row.size):
-            near = first[0] * one[place] + first[1] * two[place]
-            row[place] += near + first[2] * three[place] + first[3] * four[place]
+        b1, b2 = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
+        b3, b4 = M[k + 3, k + 2 : n + 1], M[k + 4, k + 2 : n + 1]
+        for offset in range(row.size):
+            near = first[0] * b1[offset] + first[1] * b2[offset]
+            row[offset] += near + first[2] * b3[offset] + first[3] * b4[offset]
         k += 4
     for last in range(k, n - 1):
-        row, others, alone = M2[i, last + 2 : n + 1], M[last + 1, last + 2 : n + 1], M1[i, last]
-        for place in range(row.size):
-            row[place] += alone * others[place]
+        row, behind, alone = M2[i, last + 2 : n + 1], M[last + 1, last + 2 : n + 1], M1[i, last]
+        for offset in range(row.size):
+            row[offset] += alone * behind[offset]
 
 
 @compiled
@@ -63,33 +70,33 @@ def outgrown(P, M, i, n):
 
 
 @compiled
-def inside(given, inner, loose, F):
+def inside_recursion(inputs, inner, loose, F):
     """Fills the tables (given as zeros) and returns Z, the sum over all structures.
 
     Where a table leaves the safe range, the rest is not filled, and what is returned is minus what
     the scale c of a base would have to be larger by to make the largest entry 1.
 
     Args:
-        given: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
+        inputs: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
             hairpin loops of 0 … n bases; the fewest bases in a hairpin loop.
         inner: P, M1, M2, M, each of shape (n + 2, n + 2).
         loose: G and its transpose, each of shape (n + 2 + DEEP, n + 2 + SPAN).
         F: shape (n + 2,).
     """
-    codes, weights, hairpin, shortest = given
+    codes, weights, hairpin, shortest = inputs
     P, M1, M2, M = inner
     G, back = loose
     n = codes.size - 2
-    close, branch, stack, pair, bulge, square, loops, rates = views(weights)
-    sizes, chains = parts(loops), np.zeros((n + 2, CHAIN))
-    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
+    close, branch, stack, pair, bulge, square, loops, rates = term_tables(weights)
+    sizes, chains = loop_tables(loops), np.zeros((n + 2, CHAIN))
+    positions, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
     for i in range(n, 0, -1):
         a = codes[i]
         lengthen(chains, sizes[4], G, back, i, 1, n - i)
-        found = partners(places, codes, i)
-        for place in range(found):
-            places[place] = n + 1 - places[place]
-        sum_loops(sums, places[:found], chains, sizes, G, back, i)
+        partner_count = find_partners(positions, codes, i)
+        for index in range(partner_count):
+            positions[index] = n + 1 - positions[index]
+        sum_loops(sums, positions[:partner_count], chains, sizes, G, back, i)
         for j in range(i + 1, n + 1):
             b, after = codes[j], n + 1 - j
             M1[i, j] = rates[1] * M1[i + 1, j]

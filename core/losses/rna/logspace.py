@@ -38,25 +38,25 @@ from core.losses.rna.terms import (
 
 
 @compiled
-def added(top, total, moved, x, dx):
+def log_add(top, total, dtotal, x, dx):
     """Log-sum-exp with its change, one addend more: exp(top) × total is the sum so far."""
     if x == -np.inf:
-        return top, total, moved
+        return top, total, dtotal
     if x <= top:
         share = np.exp(x - top)
-        return top, total + share, moved + share * dx
+        return top, total + share, dtotal + share * dx
     share = np.exp(top - x)
-    return x, total * share + 1.0, moved * share + dx
+    return x, total * share + 1.0, dtotal * share + dx
 
 
 @compiled
-def around(codes, i, j):
+def inside_index(codes, i, j):
     """The place of the letters of the pair i, j and of the two inside it."""
     return 125 * codes[i] + 25 * codes[j] + 5 * codes[i + 1] + codes[j - 1]
 
 
 @compiled
-def about(codes, i, j):
+def outside_index(codes, i, j):
     """The place of the letters of the pair i, j seen from outside and of the two outside it."""
     return 125 * codes[j] + 25 * codes[i] + 5 * codes[j + 1] + codes[i - 1]
 
@@ -86,8 +86,8 @@ def loop_terms(codes, i, j, p, q):
 def log_close(codes, terms, i, j, p, q):
     """Score of an inner pair p, q behind the pair i, j: directly stacked, or with a loop."""
     if p == i + 1 and q == j - 1:
-        return terms[STACK + around(codes, i, j)]
-    junctions = terms[CLOSE + around(codes, i, j)] + terms[CLOSE + about(codes, p, q)]
+        return terms[STACK + inside_index(codes, i, j)]
+    junctions = terms[CLOSE + inside_index(codes, i, j)] + terms[CLOSE + outside_index(codes, p, q)]
     length, asymmetry = loop_terms(codes, i, j, p, q)
     return junctions + terms[length] + terms[asymmetry]
 
@@ -95,90 +95,90 @@ def log_close(codes, terms, i, j, p, q):
 @compiled
 def log_branch(codes, terms, i, j):
     """Junction of the pair i, j seen from the loop outside it."""
-    return terms[BRANCH + about(codes, i, j)]
+    return terms[BRANCH + outside_index(codes, i, j)]
 
 
 @compiled
 def log_multi(codes, terms, i, j):
     """Score of closing a multi-branch loop with the pair i, j."""
-    return terms[BRANCH + around(codes, i, j)] + terms[RATES]
+    return terms[BRANCH + inside_index(codes, i, j)] + terms[RATES]
 
 
 @compiled
 def log_hairpin(codes, terms, i, j):
     """Score of a hairpin loop closed by the pair i, j."""
-    return terms[CLOSE + around(codes, i, j)] + terms[HAIRPIN + min(j - i - 1, LONGEST)]
+    return terms[CLOSE + inside_index(codes, i, j)] + terms[HAIRPIN + min(j - i - 1, LONGEST)]
 
 
 @compiled
-def log_pair(given, tables, change, i, j):
+def log_pair(inputs, tables, change, i, j):
     """Log P[i, j] and its change."""
-    codes, terms, along, shortest = given
+    codes, terms, along, shortest = inputs
     P, M2 = tables[0], tables[2]
-    top, total, moved = -np.inf, 0.0, 0.0
+    top, total, dtotal = -np.inf, 0.0, 0.0
     if j - i > shortest:
         x, dx = log_hairpin(codes, terms, i, j), log_hairpin(codes, along, i, j)
-        top, total, moved = added(top, total, moved, x, dx)
+        top, total, dtotal = log_add(top, total, dtotal, x, dx)
     for p in range(i + 1, min(i + LONGEST + 1, j - 2) + 1):
         for q in range(j - 1, max(p, j + p - i - LONGEST - 3), -1):
             if P[p, q] > -np.inf:
                 x = P[p, q] + log_close(codes, terms, i, j, p, q)
                 dx = change[0, p, q] + log_close(codes, along, i, j, p, q)
-                top, total, moved = added(top, total, moved, x, dx)
+                top, total, dtotal = log_add(top, total, dtotal, x, dx)
     x = M2[i + 1, j - 1] + log_multi(codes, terms, i, j)
     dx = change[2, i + 1, j - 1] + log_multi(codes, along, i, j)
-    top, total, moved = added(top, total, moved, x, dx)
+    top, total, dtotal = log_add(top, total, dtotal, x, dx)
     if total == 0.0:
         return -np.inf, 0.0
     letters = PAIR + 5 * codes[i] + codes[j]
-    return top + np.log(total) + terms[letters], moved / total + along[letters]
+    return top + np.log(total) + terms[letters], dtotal / total + along[letters]
 
 
 @compiled
-def log_inside(given, tables, change, F, dF):
+def log_inside(inputs, tables, change, F, dF):
     """Fills the tables (given as −inf and zeros); log Z and its change are the last of F and dF.
 
     Args:
-        given: letters, shape (n + 2,); S w, shape (TERMS,); S v of a direction v, shape (TERMS,);
+        inputs: letters, shape (n + 2,); S w, shape (TERMS,); S v of a direction v, shape (TERMS,);
             the fewest bases in a hairpin loop.
         tables, change: shape (4, n + 2, n + 2).
         F, dF: shape (n + 1,).
     """
-    codes, terms, along, _ = given
+    codes, terms, along, _ = inputs
     n = codes.size - 2
     P, M1, M2, M = tables[0], tables[1], tables[2], tables[3]
     rates, rising = terms[RATES:HAIRPIN], along[RATES:HAIRPIN]
     for i in range(n, 0, -1):
         for j in range(i + 1, n + 1):
-            top, total, moved = -np.inf, 0.0, 0.0
+            top, total, dtotal = -np.inf, 0.0, 0.0
             if PAIRS[codes[i], codes[j]]:
-                found, rise = log_pair(given, tables, change, i, j)
-                P[i, j], change[0, i, j] = found, rise
-                x = found + log_branch(codes, terms, i, j) + rates[2]
+                log_p, rise = log_pair(inputs, tables, change, i, j)
+                P[i, j], change[0, i, j] = log_p, rise
+                x = log_p + log_branch(codes, terms, i, j) + rates[2]
                 dx = rise + log_branch(codes, along, i, j) + rising[2]
-                top, total, moved = added(top, total, moved, x, dx)
+                top, total, dtotal = log_add(top, total, dtotal, x, dx)
             x, dx = M1[i + 1, j] + rates[1], change[1, i + 1, j] + rising[1]
-            top, total, moved = added(top, total, moved, x, dx)
+            top, total, dtotal = log_add(top, total, dtotal, x, dx)
             if total > 0.0:
-                M1[i, j], change[1, i, j] = top + np.log(total), moved / total
-            top, total, moved = -np.inf, 0.0, 0.0
+                M1[i, j], change[1, i, j] = top + np.log(total), dtotal / total
+            top, total, dtotal = -np.inf, 0.0, 0.0
             for k in range(i + 1, j - 1):
                 if M1[i, k] > -np.inf:
                     dx = change[1, i, k] + change[3, k + 1, j]
-                    top, total, moved = added(top, total, moved, M1[i, k] + M[k + 1, j], dx)
+                    top, total, dtotal = log_add(top, total, dtotal, M1[i, k] + M[k + 1, j], dx)
             if total > 0.0:
-                M2[i, j], change[2, i, j] = top + np.log(total), moved / total
-            top, total, moved = added(top, total, moved, M1[i, j], change[1, i, j])
+                M2[i, j], change[2, i, j] = top + np.log(total), dtotal / total
+            top, total, dtotal = log_add(top, total, dtotal, M1[i, j], change[1, i, j])
             x, dx = M[i, j - 1] + rates[1], change[3, i, j - 1] + rising[1]
-            top, total, moved = added(top, total, moved, x, dx)
+            top, total, dtotal = log_add(top, total, dtotal, x, dx)
             if total > 0.0:
-                M[i, j], change[3, i, j] = top + np.log(total), moved / total
+                M[i, j], change[3, i, j] = top + np.log(total), dtotal / total
     F[0], dF[0] = 0.0, 0.0
     for j in range(1, n + 1):
-        top, total, moved = F[j - 1] + rates[3], 1.0, dF[j - 1] + rising[3]
+        top, total, dtotal = F[j - 1] + rates[3], 1.0, dF[j - 1] + rising[3]
         for k in range(1, j):
             if P[k, j] > -np.inf:
                 x = F[k - 1] + P[k, j] + log_branch(codes, terms, k, j) + rates[4]
                 dx = dF[k - 1] + change[0, k, j] + log_branch(codes, along, k, j) + rising[4]
-                top, total, moved = added(top, total, moved, x, dx)
-        F[j], dF[j] = top + np.log(total), moved / total
+                top, total, dtotal = log_add(top, total, dtotal, x, dx)
+        F[j], dF[j] = top + np.log(total), dtotal / total

@@ -15,7 +15,7 @@ where the second part is the two loops that have one base on a side; each is met
 lengths[s] C[a, b, s] is what large loops of s bases add up to. Loops of one asymmetry are counted
 by the same recurrence, read from its end.
 
-| part | code | shape | of loops with |
+| table | code | shape | of loops with |
 | --- | --- | --- | --- |
 | | ``bulges`` | (32,) | no base on one side, by length |
 | | ``small`` | (8, 8) | at most 8 bases, by l and r |
@@ -37,7 +37,7 @@ DEEP = 16  # rows behind a table that are read as well, all zero
 
 
 @compiled
-def parts(loops):
+def loop_tables(loops):
     """Bulges, small, symmetric, lengths, asymmetry: tables in the terms of loops."""
     return (
         loops[: SMALL - BULGES],
@@ -49,38 +49,38 @@ def parts(loops):
 
 
 @compiled
-def partners(places, codes, i):
-    """Lays the j > i that i may pair with into ``places`` and returns how many there are."""
-    found = 0
+def find_partners(positions, codes, i):
+    """Lays the j > i that i may pair with into ``positions`` and returns how many there are."""
+    count = 0
     for j in range(i + 1, codes.size - 1):
         if PAIRS[codes[i], codes[j]]:
-            places[found] = j
-            found += 1
-    return found
+            positions[count] = j
+            count += 1
+    return count
 
 
 @compiled
 def lengthen(chains, asymmetry, T, back, a, first, last):
-    """C of row a in the place of that of row a + 1, for b from first to last."""
+    """C of row a instead of that of row a + 1, for b from first to last."""
     added = asymmetry[2:]
     for b in range(first, last + 1):
-        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        line, column = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
         shorter, chain = chains[b + 1, :SPAN], chains[b, 2:]
-        for place in range(added.size):
-            chain[place] = shorter[place] + added[place] * (one[place] + other[place])
+        for index in range(added.size):
+            chain[index] = shorter[index] + added[index] * (line[index] + column[index])
 
 
 @compiled
-def sum_loops(sums, places, chains, weights, T, back, a):
-    """For every b of ``places`` the sum over all loops of the far pairs' entries times weights."""
+def sum_loops(sums, positions, chains, weights, T, back, a):
+    """For every b of ``positions`` the sum over loops of the far pairs' entries times weights."""
     bulges, small, symmetric, lengths, _ = weights
     s1, s2, s3, s4 = small[1], small[2], small[3], small[4]
     s5, s6, s7 = small[5], small[6], small[7]
-    for b in places:
+    for b in positions:
         total, chain = 0.0, chains[b, :SPAN]
-        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        line, column = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
         for size in range(bulges.size):
-            total += lengths[size] * chain[size] + bulges[size] * (one[size] + other[size])
+            total += lengths[size] * chain[size] + bulges[size] * (line[size] + column[size])
         first, last = b + 1, b + 1 + SHORT
         r1, r2, r3 = T[a + 2, first:last], T[a + 3, first:last], T[a + 4, first:last]
         r4, r5, r6 = T[a + 5, first:last], T[a + 6, first:last], T[a + 7, first:last]
@@ -89,27 +89,27 @@ def sum_loops(sums, places, chains, weights, T, back, a):
             total += r1[right] * s1[right] + r2[right] * s2[right] + r3[right] * s3[right]
             total += r4[right] * s4[right] + r5[right] * s5[right] + r6[right] * s6[right]
             total += r7[right] * s7[right]
-        for half in range(SHORT // 2 + 1, symmetric.size):
-            total += symmetric[half] * T[a + 1 + half, b + 1 + half]
+        for side in range(SHORT // 2 + 1, symmetric.size):
+            total += symmetric[side] * T[a + 1 + side, b + 1 + side]
         sums[b] = total
 
 
 @compiled
-def count_loops(factors, places, chains, counted, T, back, a):
-    """Adds for every b of ``places`` the far pairs' entries times its factor to the lengths'."""
+def count_loops(factors, positions, chains, counted, T, back, a):
+    """Adds for every b of ``positions`` the far pairs' entries times its factor to the lengths'."""
     bulges, small, symmetric, lengths, _ = counted
-    for b in places:
+    for b in positions:
         factor, chain = factors[b], chains[b, :SPAN]
-        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        line, column = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
         for size in range(bulges.size):
             lengths[size] += factor * chain[size]
-            bulges[size] += factor * (one[size] + other[size])
+            bulges[size] += factor * (line[size] + column[size])
         for left in range(1, SHORT):
             row, counts = T[a + 1 + left, b + 1 : b + 1 + SHORT], small[left]
             for right in range(counts.size):
                 counts[right] += factor * row[right]
-        for half in range(SHORT // 2 + 1, symmetric.size):
-            symmetric[half] += factor * T[a + 1 + half, b + 1 + half]
+        for side in range(SHORT // 2 + 1, symmetric.size):
+            symmetric[side] += factor * T[a + 1 + side, b + 1 + side]
 
 
 @compiled
@@ -124,13 +124,13 @@ def count_asymmetry(ends, lengths, near, counted, T, back, a):
         T, back: of the far pairs.
         a: the row.
     """
-    added, own = counted[2:], lengths[2:]
+    added, loop_weights = counted[2:], lengths[2:]
     for b in range(near.size, 0, -1):
-        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        line, column = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
         longer, chain, factor = ends[b - 1, 4:], ends[b, 2:SPAN], near[near.size - b]
-        for place in range(added.size):
-            chain[place] = longer[place] + own[place] * factor
-            added[place] += chain[place] * (one[place] + other[place])
+        for index in range(added.size):
+            chain[index] = longer[index] + loop_weights[index] * factor
+            added[index] += chain[index] * (line[index] + column[index])
 
 
 @compiled

@@ -21,13 +21,13 @@ from core.losses.rna.loops import (
     CHAIN,
     count_asymmetry,
     count_loops,
+    find_partners,
     lengthen,
-    partners,
-    parts,
+    loop_tables,
     small_loops,
     sum_loops,
 )
-from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, views
+from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, term_tables
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -37,13 +37,13 @@ def branches_outside(M1, M, dM1, dM2, dM, i, n):
     """What row i of M2 passes on to the first branch and to the others."""
     for k in range(i + 1, n - 1):
         first = M1[i, k]
-        others = M[k + 1, k + 2 :]
+        behind = M[k + 1, k + 2 :]
         passed = dM[k + 1, k + 2 :]
         row = dM2[i, k + 2 :]
         total = 0.0
-        for place in range(n - k - 1):
-            total += row[place] * others[place]
-            passed[place] += row[place] * first
+        for offset in range(n - k - 1):
+            total += row[offset] * behind[offset]
+            passed[offset] += row[offset] * first
         dM1[i, k] += total
 
 
@@ -51,8 +51,8 @@ def branches_outside(M1, M, dM1, dM2, dM, i, n):
 def outer_outside(codes, weights, P, F, B, dP, uses):
     """Fills B from Z = F[n] downwards, and what the letters outside of all pairs pass on to P."""
     n = codes.size - 2
-    branch, rates = views(weights)[1], views(weights)[7]
-    branch_uses, rate_uses = views(uses)[1], views(uses)[7]
+    branch, rates = term_tables(weights)[1], term_tables(weights)[7]
+    branch_uses, rate_uses = term_tables(uses)[1], term_tables(uses)[7]
     B[:] = 0.0
     B[n] = 1.0 / F[n]
     for j in range(n, 0, -1):
@@ -71,11 +71,11 @@ def outer_outside(codes, weights, P, F, B, dP, uses):
 
 
 @compiled
-def outside(given, inner, outer, loose, letters, uses):
+def outside_recursion(inputs, inner, outer, loose, letters, uses):
     """Fills the outside tables and ``uses``, all given as zeros.
 
     Args:
-        given, inner: as given to, and filled by, the inside recursion.
+        inputs, inner: as given to, and filled by, the inside recursion.
         outer: dP, dG, dM1, dM2, dM.
         loose: G as filled by the inside recursion, and D likewise.
         letters: F as filled by the inside recursion, and B, shape (2, n + 2).
@@ -84,17 +84,17 @@ def outside(given, inner, outer, loose, letters, uses):
     Returns:
         The largest count of loops before their weight: an underflow of that weight shows in it.
     """
-    codes, weights, hairpin, shortest = given
+    codes, weights, hairpin, shortest = inputs
     n = codes.size - 2
     P, M1, M2, M = inner
     dP, dG, dM1, dM2, dM = outer
     (G, back), (D, forth) = loose
-    close, branch, stack, pair, bulge, square, loops, rates = views(weights)
-    closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
+    close, branch, stack, pair, bulge, square, loops, rates = term_tables(weights)
+    closes, branches, stacks, pairs, bulges, squares, looped, rated = term_tables(uses)
     hairpins = uses[HAIRPIN:]
-    sizes, counted = parts(loops), np.zeros(RATES - LOOPS)
-    counts, chains, ends = parts(counted), np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
-    places, sums, factors = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2), np.zeros(n + 2)
+    sizes, counted = loop_tables(loops), np.zeros(RATES - LOOPS)
+    counts, chains, ends = loop_tables(counted), np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
+    positions, sums, factors = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2), np.zeros(n + 2)
     outer_outside(codes, weights, P, letters[0], letters[1], dP, uses)
     for i in range(1, n + 1):
         for j in range(n, i, -1):
@@ -106,13 +106,13 @@ def outside(given, inner, outer, loose, letters, uses):
         before = n + 1 - i
         if i > 1:
             lengthen(chains, sizes[4], D, forth, before, i + 1, n - 1)
-            found = partners(places, codes, i)
-            if found > 0 and places[found - 1] == n:
-                found -= 1  # nothing can be outside
-            for j in places[:found]:
+            partner_count = find_partners(positions, codes, i)
+            if partner_count > 0 and positions[partner_count - 1] == n:
+                partner_count -= 1  # nothing can be outside
+            for j in positions[:partner_count]:
                 factors[j] = G[i, n + 1 - j]
-            sum_loops(sums, places[:found], chains, sizes, D, forth, before)
-            count_loops(factors, places[:found], chains, counts, D, forth, before)
+            sum_loops(sums, positions[:partner_count], chains, sizes, D, forth, before)
+            count_loops(factors, positions[:partner_count], chains, counts, D, forth, before)
         for j in range(i + 1, n + 1):
             dM1[i + 1, j] += dM1[i, j] * rates[1]
             rated[1] += dM1[i, j] * rates[1] * M1[i + 1, j]
@@ -146,9 +146,8 @@ def outside(given, inner, outer, loose, letters, uses):
             bulges[d] += closed * bulge[d] * G[i + 1, after + 2]
             bulges[c] += closed * bulge[c] * G[i + 2, after + 1]
             squares[c, d] += closed * square[c, d] * G[i + 2, after + 2]
-            closes[a, b, c, d] += (
-                dP[i, j] * P[i, j] - stacked * P[i + 1, j - 1] - multi * M2[i + 1, j - 1]
-            )
+            loop_uses = dP[i, j] * P[i, j] - stacked * P[i + 1, j - 1] - multi * M2[i + 1, j - 1]
+            closes[a, b, c, d] += loop_uses
         near = D[before, i + 1 : n + 1]
         count_asymmetry(ends, sizes[3], near, counts[4], G, back, i)
     looped += counted * loops

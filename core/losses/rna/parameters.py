@@ -15,40 +15,43 @@ LETTERS = "ACGU"
 
 def _strings(length: int) -> list[str]:
     """All strings of letters of a length, in alphabetical order."""
-    found = [""]
+    strings = [""]
     for _ in range(length):
-        found = [start + letter for start in found for letter in LETTERS]
-    return found
+        strings = [start + letter for start in strings for letter in LETTERS]
+    return strings
 
 
-def _once(strings: list[str], turned: bool) -> list[str]:
+def _distinct_strings(strings: list[str], turned: bool) -> list[str]:
     """Those that come first among themselves and their reverse (turned) or sorted form."""
     if turned:
         return [s for s in strings if s <= s[::-1]]
     return [s for s in strings if s == "".join(sorted(s))]
 
 
-def steps(name: str, first: int, last: int) -> list[str]:
+def cumulative_names(name: str, first: int, last: int) -> list[str]:
     """Names of the cumulative parameters of lengths, from the first to the last."""
     return [f"{name}_at_least_{length}" for length in range(first, last + 1)]
 
 
 _SIZES = [f"internal_explicit_{a}_{b}" for a in range(1, 5) for b in range(a, 5)]
 _LAYOUT: tuple[tuple[str, list[str]], ...] = (
-    ("base pairings", [f"base_pair_{s}" for s in _once(_strings(2), False)]),
+    ("base pairings", [f"base_pair_{s}" for s in _distinct_strings(_strings(2), False)]),
     ("terminal mismatch interactions", [f"terminal_mismatch_{s}" for s in _strings(4)]),
-    ("hairpin loop lengths", steps("hairpin_length", 0, 30)),
+    ("hairpin loop lengths", cumulative_names("hairpin_length", 0, 30)),
     ("explicit internal loop sizes", _SIZES),
-    ("bulge loop lengths", steps("bulge_length", 1, 30)),
-    ("internal loop lengths", steps("internal_length", 2, 30)),
-    ("symmetric internal loop lengths", steps("internal_symmetric_length", 1, 15)),
-    ("internal loop asymmetry", steps("internal_asymmetry", 1, 28)),
+    ("bulge loop lengths", cumulative_names("bulge_length", 1, 30)),
+    ("internal loop lengths", cumulative_names("internal_length", 2, 30)),
+    ("symmetric internal loop lengths", cumulative_names("internal_symmetric_length", 1, 15)),
+    ("internal loop asymmetry", cumulative_names("internal_asymmetry", 1, 28)),
     ("single base bulge nucleotides", [f"bulge_0x1_nucleotides_{a}" for a in LETTERS]),
     (
         "1x1 internal loop nucleotides",
-        [f"internal_1x1_nucleotides_{s}" for s in _once(_strings(2), False)],
+        [f"internal_1x1_nucleotides_{s}" for s in _distinct_strings(_strings(2), False)],
     ),
-    ("helix stacking interactions", [f"helix_stacking_{s}" for s in _once(_strings(4), True)]),
+    (
+        "helix stacking interactions",
+        [f"helix_stacking_{s}" for s in _distinct_strings(_strings(4), True)],
+    ),
     ("helix closing interactions", [f"helix_closing_{s}" for s in _strings(2)]),
     ("multi-branch loop lengths", ["multi_base", "multi_unpaired", "multi_paired"]),
     (

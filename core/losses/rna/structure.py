@@ -31,12 +31,12 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
 
     Args:
         letters: in A, C, G, U, N.
-        structure: dots and round brackets, such as `molecule.understood` returns.
+        structure: dots and round brackets, such as `molecules.parse_molecule` returns.
     """
     codes, uses, derivations = letter_codes(letters), np.zeros(TERMS), 0.0
     pairs = [(i + 1, j + 1) for i, j in bracket_pairs(structure)]
     inside = neighbours(pairs)
-    within = {one for inner in inside.values() for one in inner}
+    within = {pair for inner in inside.values() for pair in inner}
     outer = [pair for pair in pairs if pair not in within]
     for pair in outer:
         uses[BRANCH + _seen_from_outside(codes, pair)] += 1
@@ -44,12 +44,12 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
     uses[RATES + 3] += len(letters) - sum(j - i + 1 for i, j in outer)
     for (i, j), inner in inside.items():
         uses[PAIR + 5 * codes[i] + codes[j]] += 1
-        letters_inside = _place(codes[i], codes[j], codes[i + 1], codes[j - 1])
+        letters_inside = _letters_index(codes[i], codes[j], codes[i + 1], codes[j - 1])
         if not inner:
             uses[CLOSE + letters_inside] += 1
             uses[HAIRPIN + min(j - i - 1, LONGEST)] += 1
         elif len(inner) == 1:
-            _loop(uses, codes, (i, j), inner[0])
+            _count_loop(uses, codes, (i, j), inner[0])
         else:
             uses[BRANCH + letters_inside] += 1
             uses[RATES] += 1
@@ -62,11 +62,11 @@ def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
     return uses, derivations
 
 
-def _loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None:
+def _count_loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None:
     """Counts the terms of a stacked pair, a bulge or an internal loop."""
     (i, j), (p, q) = outer, inner
     left, right = p - i - 1, j - q - 1
-    letters_inside = _place(codes[i], codes[j], codes[i + 1], codes[j - 1])
+    letters_inside = _letters_index(codes[i], codes[j], codes[i + 1], codes[j - 1])
     if left == right == 0:
         uses[STACK + letters_inside] += 1
         return
@@ -78,8 +78,8 @@ def _loop(uses: np.ndarray, codes: np.ndarray, outer: Pair, inner: Pair) -> None
 
 def _seen_from_outside(codes: np.ndarray, pair: Pair) -> int:
     i, j = pair
-    return _place(codes[j], codes[i], codes[j + 1], codes[i - 1])
+    return _letters_index(codes[j], codes[i], codes[j + 1], codes[i - 1])
 
 
-def _place(a: int, b: int, c: int, d: int) -> int:
+def _letters_index(a: int, b: int, c: int, d: int) -> int:
     return int(125 * a + 25 * b + 5 * c + d)

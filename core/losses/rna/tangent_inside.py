@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.loops import CHAIN, partners, parts
+from core.losses.rna.loops import CHAIN, find_partners, loop_tables
 from core.losses.rna.tangent_loops import lengthen_tangent, small_loops_tangent, sum_loops_tangent
-from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, views
+from core.losses.rna.terms import HAIRPIN, LONGEST, PAIRS, term_tables
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -23,49 +23,49 @@ def two_branches_tangent(M1, M, tM1, tM, tM2, i, n):
     k = i + 1
     while k + 1 < n - 1:
         row, first, change = tM2[i, k + 2 : n + 1], M1[i, k : k + 2], tM1[i, k : k + 2]
-        one, two = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
-        tone, ttwo = tM[k + 1, k + 2 : n + 1], tM[k + 2, k + 2 : n + 1]
-        for place in range(row.size):
-            near = first[0] * tone[place] + change[0] * one[place]
-            row[place] += near + first[1] * ttwo[place] + change[1] * two[place]
+        b1, b2 = M[k + 1, k + 2 : n + 1], M[k + 2, k + 2 : n + 1]
+        tb1, tb2 = tM[k + 1, k + 2 : n + 1], tM[k + 2, k + 2 : n + 1]
+        for offset in range(row.size):
+            near = first[0] * tb1[offset] + change[0] * b1[offset]
+            row[offset] += near + first[1] * tb2[offset] + change[1] * b2[offset]
         k += 2
     for last in range(k, n - 1):
-        others, changes = M[last + 1, last + 2 : n + 1], tM[last + 1, last + 2 : n + 1]
+        behind, changes = M[last + 1, last + 2 : n + 1], tM[last + 1, last + 2 : n + 1]
         row, first, change = tM2[i, last + 2 : n + 1], M1[i, last], tM1[i, last]
-        for place in range(row.size):
-            row[place] += first * changes[place] + change * others[place]
+        for offset in range(row.size):
+            row[offset] += first * changes[offset] + change * behind[offset]
 
 
 @compiled
-def tangent_inside(given, along, filled, changes):
+def tangent_inside(inputs, along, filled, changes):
     """Fills the changes of the inside tables, given as zeros.
 
     Args:
-        given: as given to the inside recursion.
+        inputs: as given to the inside recursion.
         along: changes of the terms, shape (TERMS,).
         filled: the inner tables P, M1, M2, M, then G with its transpose, and F, as filled by the
             inside recursion.
         changes: theirs, of the same shapes.
     """
-    codes, weights, hairpin, shortest = given
+    codes, weights, hairpin, shortest = inputs
     inner, far, F = filled
     moving, tfar, tF = changes
     (G, _), (tG, tback) = loose = far, tfar
     n = codes.size - 2
     P, M1, M2, M = inner
     tP, tM1, tM2, tM = moving
-    close, branch, stack, pair, bulge, square, loops, rates = views(weights)
-    tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
-    sizes = parts(loops), parts(loops * tloops)
+    close, branch, stack, pair, bulge, square, loops, rates = term_tables(weights)
+    tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = term_tables(along)
+    sizes = loop_tables(loops), loop_tables(loops * tloops)
     chains = np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
-    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
+    positions, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
     for i in range(n, 0, -1):
         a = codes[i]
         lengthen_tangent(chains, (sizes[0][4], sizes[1][4]), loose, i, 1, n - i)
-        found = partners(places, codes, i)
-        for place in range(found):
-            places[place] = n + 1 - places[place]
-        sum_loops_tangent(sums, places[:found], chains, sizes, loose, i)
+        partner_count = find_partners(positions, codes, i)
+        for index in range(partner_count):
+            positions[index] = n + 1 - positions[index]
+        sum_loops_tangent(sums, positions[:partner_count], chains, sizes, loose, i)
         for j in range(i + 1, n + 1):
             b, after = codes[j], n + 1 - j
             tM1[i, j] = rates[1] * (tM1[i + 1, j] + M1[i + 1, j] * trates[1])
@@ -101,8 +101,8 @@ def tangent_inside(given, along, filled, changes):
 def outer_tangent_inside(codes, weights, along, P, F, tP, tF):
     """Fills the change of F."""
     n = codes.size - 2
-    branch, rates = views(weights)[1], views(weights)[7]
-    tbranch, trates = views(along)[1], views(along)[7]
+    branch, rates = term_tables(weights)[1], term_tables(weights)[7]
+    tbranch, trates = term_tables(along)[1], term_tables(along)[7]
     tF[0] = 0.0
     for j in range(1, n + 1):
         total = (tF[j - 1] + F[j - 1] * trates[3]) * rates[3]

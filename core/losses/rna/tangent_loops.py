@@ -21,85 +21,85 @@ def lengthen_tangent(chains, asymmetry, loose, a, first, last):
     added, rising = asymmetry[0][2:], asymmetry[1][2:]
     (T, back), (tT, tback) = loose
     for b in range(first, last + 1):
-        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
-        tone, tother = tT[a + 2, b + 2 : b + CHAIN], tback[b + 2, a + 2 : a + CHAIN]
+        line, column = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        tline, tcolumn = tT[a + 2, b + 2 : b + CHAIN], tback[b + 2, a + 2 : a + CHAIN]
         shorter, chain = C[b + 1, :SPAN], C[b, 2:]
         tshorter, tchain = tC[b + 1, :SPAN], tC[b, 2:]
-        for place in range(added.size):
-            both = one[place] + other[place]
-            change = added[place] * (tone[place] + tother[place]) + rising[place] * both
-            tchain[place] = tshorter[place] + change
-            chain[place] = shorter[place] + added[place] * both
+        for index in range(added.size):
+            entries = line[index] + column[index]
+            change = added[index] * (tline[index] + tcolumn[index]) + rising[index] * entries
+            tchain[index] = tshorter[index] + change
+            chain[index] = shorter[index] + added[index] * entries
 
 
 @compiled
-def sum_loops_tangent(sums, places, chains, weights, loose, a):
-    """For every b of ``places`` the change of the sum over all loops."""
+def sum_loops_tangent(sums, positions, chains, weights, loose, a):
+    """For every b of ``positions`` the change of the sum over all loops."""
     C, tC = chains
     bulges, small, symmetric, lengths, _ = weights[0]
     tbulges, tsmall, tsymmetric, tlengths, _ = weights[1]
     (T, back), (tT, tback) = loose
-    for b in places:
+    for b in positions:
         total, chain, tchain = 0.0, C[b, :SPAN], tC[b, :SPAN]
-        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
-        tone, tother = tT[a + 1, b + 1 : b + 1 + SPAN], tback[b + 1, a + 1 : a + 1 + SPAN]
+        line, column = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        tline, tcolumn = tT[a + 1, b + 1 : b + 1 + SPAN], tback[b + 1, a + 1 : a + 1 + SPAN]
         for size in range(bulges.size):
             total += lengths[size] * tchain[size] + tlengths[size] * chain[size]
-            total += bulges[size] * (tone[size] + tother[size])
-            total += tbulges[size] * (one[size] + other[size])
+            total += bulges[size] * (tline[size] + tcolumn[size])
+            total += tbulges[size] * (line[size] + column[size])
         for left in range(1, SHORT):
             row, trow = T[a + 1 + left, b + 1 :], tT[a + 1 + left, b + 1 :]
             shares, changes = small[left], tsmall[left]
             for right in range(shares.size):
                 total += shares[right] * trow[right] + changes[right] * row[right]
-        for half in range(SHORT // 2 + 1, symmetric.size):
-            p, q = a + 1 + half, b + 1 + half
-            total += symmetric[half] * tT[p, q] + tsymmetric[half] * T[p, q]
+        for side in range(SHORT // 2 + 1, symmetric.size):
+            p, q = a + 1 + side, b + 1 + side
+            total += symmetric[side] * tT[p, q] + tsymmetric[side] * T[p, q]
         sums[b] = total
 
 
 @compiled
-def count_loops_tangent(factors, places, chains, counted, loose, a):
-    """Adds for every b of ``places`` the change of what is counted there to the lengths'."""
+def count_loops_tangent(factors, positions, chains, counted, loose, a):
+    """Adds for every b of ``positions`` the change of what is counted there to the lengths'."""
     C, tC = chains
     bulges, small, symmetric, lengths, _ = counted
     (T, back), (tT, tback) = loose
-    for b in places:
+    for b in positions:
         factor, tfactor = factors[0][b], factors[1][b]
         chain, tchain = C[b, :SPAN], tC[b, :SPAN]
-        one, other = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
-        tone, tother = tT[a + 1, b + 1 : b + 1 + SPAN], tback[b + 1, a + 1 : a + 1 + SPAN]
+        line, column = T[a + 1, b + 1 : b + 1 + SPAN], back[b + 1, a + 1 : a + 1 + SPAN]
+        tline, tcolumn = tT[a + 1, b + 1 : b + 1 + SPAN], tback[b + 1, a + 1 : a + 1 + SPAN]
         for size in range(bulges.size):
             lengths[size] += factor * tchain[size] + tfactor * chain[size]
-            change = factor * (tone[size] + tother[size])
-            bulges[size] += change + tfactor * (one[size] + other[size])
+            change = factor * (tline[size] + tcolumn[size])
+            bulges[size] += change + tfactor * (line[size] + column[size])
         for left in range(1, SHORT):
             row, trow, counts = T[a + 1 + left, b + 1 :], tT[a + 1 + left, b + 1 :], small[left]
             for right in range(counts.size):
                 counts[right] += factor * trow[right] + tfactor * row[right]
-        for half in range(SHORT // 2 + 1, symmetric.size):
-            p, q = a + 1 + half, b + 1 + half
-            symmetric[half] += factor * tT[p, q] + tfactor * T[p, q]
+        for side in range(SHORT // 2 + 1, symmetric.size):
+            p, q = a + 1 + side, b + 1 + side
+            symmetric[side] += factor * tT[p, q] + tfactor * T[p, q]
 
 
 @compiled
 def count_asymmetry_tangent(ends, lengths, near, counted, loose, a):
     """Adds the change of the uses of chains that begin in row a to the places of the asymmetry."""
     (E, tE), (row, trow) = ends, near
-    added, own, town = counted[2:], lengths[0][2:], lengths[1][2:]
+    added, weights, tweights = counted[2:], lengths[0][2:], lengths[1][2:]
     (T, back), (tT, tback) = loose
     for b in range(row.size, 0, -1):
-        one, other = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
-        tone, tother = tT[a + 2, b + 2 : b + CHAIN], tback[b + 2, a + 2 : a + CHAIN]
+        line, column = T[a + 2, b + 2 : b + CHAIN], back[b + 2, a + 2 : a + CHAIN]
+        tline, tcolumn = tT[a + 2, b + 2 : b + CHAIN], tback[b + 2, a + 2 : a + CHAIN]
         longer, chain, factor = E[b - 1, 4:], E[b, 2:SPAN], row[row.size - b]
         tlonger, tchain, change = tE[b - 1, 4:], tE[b, 2:SPAN], trow[row.size - b]
-        for place in range(added.size):
-            chain[place] = longer[place] + own[place] * factor
-        for place in range(added.size):
-            tchain[place] = tlonger[place] + own[place] * change + town[place] * factor
-        for place in range(added.size):
-            added[place] += chain[place] * (tone[place] + tother[place])
-            added[place] += tchain[place] * (one[place] + other[place])
+        for index in range(added.size):
+            chain[index] = longer[index] + weights[index] * factor
+        for index in range(added.size):
+            tchain[index] = tlonger[index] + weights[index] * change + tweights[index] * factor
+        for index in range(added.size):
+            added[index] += chain[index] * (tline[index] + tcolumn[index])
+            added[index] += tchain[index] * (line[index] + column[index])
 
 
 @compiled

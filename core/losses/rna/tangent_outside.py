@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.loops import CHAIN, partners, parts
+from core.losses.rna.loops import CHAIN, find_partners, loop_tables
 from core.losses.rna.tangent_loops import (
     count_asymmetry_tangent,
     count_loops_tangent,
@@ -17,7 +17,7 @@ from core.losses.rna.tangent_loops import (
     small_loops_tangent,
     sum_loops_tangent,
 )
-from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, views
+from core.losses.rna.terms import HAIRPIN, LONGEST, LOOPS, PAIRS, RATES, term_tables
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 
@@ -30,29 +30,29 @@ def branches_tangent_outside(inner, moving, dM2, rising, i, n):
     tdM1, tdM2, tdM = rising
     for k in range(i + 1, n - 1):
         first, change = M1[i, k], tM1[i, k]
-        others, changes = M[k + 1, k + 2 :], tM[k + 1, k + 2 :]
+        behind, changes = M[k + 1, k + 2 :], tM[k + 1, k + 2 :]
         passed = tdM[k + 1, k + 2 :]
         row, growing = dM2[i, k + 2 :], tdM2[i, k + 2 :]
         total = 0.0
-        for place in range(n - k - 1):
-            total += growing[place] * others[place] + row[place] * changes[place]
-            passed[place] += growing[place] * first + row[place] * change
+        for offset in range(n - k - 1):
+            total += growing[offset] * behind[offset] + row[offset] * changes[offset]
+            passed[offset] += growing[offset] * first + row[offset] * change
         tdM1[i, k] += total
 
 
 @compiled
-def outer_tangent_outside(given, along, filled, changes, tdP, uses):
+def outer_tangent_outside(inputs, along, filled, changes, tdP, uses):
     """The change of what the letters outside of all pairs pass on to P, and of their uses.
 
     Filled are P, F and B; changes theirs, that of B to be filled.
     """
-    codes, weights, _, _ = given
+    codes, weights, _, _ = inputs
     P, F, B = filled
     tP, tF, tB = changes
     n = codes.size - 2
-    branch, rates = views(weights)[1], views(weights)[7]
-    tbranch, trates = views(along)[1], views(along)[7]
-    branch_uses, rate_uses = views(uses)[1], views(uses)[7]
+    branch, rates = term_tables(weights)[1], term_tables(weights)[7]
+    tbranch, trates = term_tables(along)[1], term_tables(along)[7]
+    branch_uses, rate_uses = term_tables(uses)[1], term_tables(uses)[7]
     tB[:] = 0.0
     tB[n] = -B[n] * tF[n] / F[n]
     for j in range(n, 0, -1):
@@ -75,18 +75,18 @@ def outer_tangent_outside(given, along, filled, changes, tdP, uses):
 
 
 @compiled
-def tangent_outside(given, along, filled, changes, uses):
+def tangent_outside(inputs, along, filled, changes, uses):
     """Fills the changes of the outside tables and of the uses, all given as zeros.
 
     Args:
-        given, along: as given to the inside part.
+        inputs, along: as given to the inside part.
         filled: the tables (P, M1, M2, M), (dP, dG, dM1, dM2, dM), (G, D) and (F, B).
         changes: those of the inside tables, G and F filled, and room for those of the outside
             tables, D and B, in the same order.
         uses: room for the changes of the uses, shape (TERMS,), but for the part of loops' lengths
             that comes from their own weights: the uses times ``along``.
     """
-    codes, weights, hairpin, shortest = given
+    codes, weights, hairpin, shortest = inputs
     inner, outer, loose, ends = filled
     moving, rising, tloose, tends = changes
     n = codes.size - 2
@@ -97,19 +97,19 @@ def tangent_outside(given, along, filled, changes, uses):
     (tG, _), (tD, tforth) = tloose
     far, near = (loose[0], tloose[0]), (loose[1], tloose[1])
     tdP, tdG, tdM1, tdM2, tdM = rising
-    close, branch, stack, pair, bulge, square, loops, rates = views(weights)
-    tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = views(along)
-    closes, branches, stacks, pairs, bulges, squares, looped, rated = views(uses)
+    close, branch, stack, pair, bulge, square, loops, rates = term_tables(weights)
+    tclose, tbranch, tstack, tpair, tbulge, tsquare, tloops, trates = term_tables(along)
+    closes, branches, stacks, pairs, bulges, squares, looped, rated = term_tables(uses)
     hairpins = uses[HAIRPIN:]
-    ones, both = (bulge, tbulge), (square, tsquare)
-    sizes, counted = (parts(loops), parts(loops * tloops)), np.zeros(RATES - LOOPS)
+    ones, square_pair = (bulge, tbulge), (square, tsquare)
+    sizes, counted = (loop_tables(loops), loop_tables(loops * tloops)), np.zeros(RATES - LOOPS)
     asymmetry, lengths = (sizes[0][4], sizes[1][4]), (sizes[0][3], sizes[1][3])
-    counts, chains = parts(counted), (np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN)))
-    places, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
+    counts, chains = loop_tables(counted), (np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN)))
+    positions, sums = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2)
     factors = np.zeros(n + 2), np.zeros(n + 2)
     begun = np.zeros((n + 2, CHAIN)), np.zeros((n + 2, CHAIN))
     sides, tsides = (P, ends[0], ends[1]), (tP, tends[0], tends[1])
-    outer_tangent_outside(given, along, sides, tsides, tdP, uses)
+    outer_tangent_outside(inputs, along, sides, tsides, tdP, uses)
     for i in range(1, n + 1):
         for j in range(n, i, -1):
             tdM2[i, j] += tdM[i, j]
@@ -122,10 +122,10 @@ def tangent_outside(given, along, filled, changes, uses):
         before = n + 1 - i
         if i > 1:
             lengthen_tangent(chains, asymmetry, near, before, i + 1, n - 1)
-            found = partners(places, codes, i)
-            if found > 0 and places[found - 1] == n:
-                found -= 1  # nothing can be outside
-            partnered = places[:found]
+            partner_count = find_partners(positions, codes, i)
+            if partner_count > 0 and positions[partner_count - 1] == n:
+                partner_count -= 1  # nothing can be outside
+            partnered = positions[:partner_count]
             for j in partnered:
                 factors[0][j], factors[1][j] = G[i, n + 1 - j], tG[i, n + 1 - j]
             sum_loops_tangent(sums, partnered, chains, sizes, near, before)
@@ -148,7 +148,7 @@ def tangent_outside(given, along, filled, changes, uses):
             branches[b, a, c, d] += used
             rated[2] += used
             if i > 1 and j < n:
-                change = sums[j] + small_loops_tangent((D, tD), ones, both, before, j, d, c)
+                change = sums[j] + small_loops_tangent((D, tD), ones, square_pair, before, j, d, c)
                 tdG[i, j] = change
                 tdP[i, j] += (change + dG[i, j] * tclose[b, a, c, d]) * close[b, a, c, d]
                 closes[b, a, c, d] += change * G[i, after] + dG[i, j] * tG[i, after]

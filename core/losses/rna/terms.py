@@ -4,7 +4,7 @@ A term is one number that the recursions look up; it is a sum of parameters, so 
 and the same map serves scores (t = S w), their change along a direction (S v) and, transposed,
 expected counts (Sᵀ u).
 
-| term | place in t | looked up by | sum of |
+| term | begin in t | looked up by | sum of |
 | --- | --- | --- | --- |
 | close | CLOSE | a, b, c, d | helix closing ab, terminal mismatch abcd |
 | branch | BRANCH | a, b, c, d | helix closing ab, left dangle abc, right dangle abd |
@@ -34,7 +34,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.losses.compiled import compiled
-from core.losses.rna.parameters import LETTERS, NAMES, steps
+from core.losses.rna.parameters import LETTERS, NAMES, cumulative_names
 
 LONGEST = 30  # bases in a bulge or internal loop, and the longest hairpin told apart
 SHORT = 8  # bases in an internal loop up to which each pair of lengths has a term of its own
@@ -55,81 +55,80 @@ def letter_codes(letters: str) -> np.ndarray:
         ValueError: a letter is none of A, C, G, U, T, N or a letter that stands for several bases
             (or the same in lower case).
     """
-    known = dict.fromkeys("NRYSWKMBDHV", UNKNOWN)
-    known |= {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3}
-    codes = [known.get(letter.upper(), -1) for letter in letters]
+    code_of = dict.fromkeys("NRYSWKMBDHV", UNKNOWN)
+    code_of |= {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3}
+    codes = [code_of.get(letter.upper(), -1) for letter in letters]
     if -1 in codes:
-        place = codes.index(-1)
-        raise ValueError(f"letter {place + 1} is {letters[place]!r}")
+        position = codes.index(-1)
+        raise ValueError(f"letter {position + 1} is {letters[position]!r}")
     return np.array([UNKNOWN, *codes, UNKNOWN], dtype=np.int64)
 
 
 def _pair_terms() -> Iterator[tuple[int, list[str]]]:
     """The terms of a pair ab with the letters c and d beside it, and the names they sum."""
     letters = LETTERS + "N"
-    for place in range(4 * 125):
-        first, second, third, fourth = place // 125, place // 25 % 5, place // 5 % 5, place % 5
+    for index in range(4 * 125):
+        first, second, third, fourth = index // 125, index // 25 % 5, index // 5 % 5, index % 5
         if second == UNKNOWN:
             continue
         a, b, c, d = letters[first], letters[second], letters[third], letters[fourth]
         left = [f"dangle_left_{a}{b}{c}"] if c != "N" else []
         right = [f"dangle_right_{a}{b}{d}"] if d != "N" else []
-        both = [f"terminal_mismatch_{a}{b}{c}{d}"] if left and right else []
-        yield CLOSE + place, [f"helix_closing_{a}{b}", *both]
-        yield BRANCH + place, [f"helix_closing_{a}{b}", *left, *right]
-        if both:
-            yield STACK + place, ["helix_stacking_" + min(a + b + c + d, d + c + b + a)]
-        if place % 25 == 0:
+        mismatch = [f"terminal_mismatch_{a}{b}{c}{d}"] if left and right else []
+        yield CLOSE + index, [f"helix_closing_{a}{b}", *mismatch]
+        yield BRANCH + index, [f"helix_closing_{a}{b}", *left, *right]
+        if mismatch:
+            yield STACK + index, ["helix_stacking_" + min(a + b + c + d, d + c + b + a)]
+        if index % 25 == 0:
             yield PAIR + 5 * first + second, ["base_pair_" + min(a + b, b + a)]
 
 
 def _lengths(left: int, right: int) -> list[str]:
     """The names that a loop between two pairs sums for its lengths alone."""
     if left == 0 or right == 0:
-        return steps("bulge_length", 1, left + right)
-    names = steps("internal_length", 2, left + right)
-    names += steps("internal_asymmetry", 1, abs(left - right))
+        return cumulative_names("bulge_length", 1, left + right)
+    names = cumulative_names("internal_length", 2, left + right)
+    names += cumulative_names("internal_asymmetry", 1, abs(left - right))
     if max(left, right) <= 4:
         names.append(f"internal_explicit_{min(left, right)}_{max(left, right)}")
     if left == right:
-        names += steps("internal_symmetric_length", 1, left)
+        names += cumulative_names("internal_symmetric_length", 1, left)
     return names
 
 
 def _loop_terms() -> Iterator[tuple[int, list[str]]]:
-    """The terms of loops, and the names they sum."""
     letters = LETTERS + "N"
     for first, a in enumerate(letters):
-        own = [f"bulge_0x1_nucleotides_{a}"] if a != "N" else []
-        yield BULGE + first, own + _lengths(0, 1)
+        bulge_names = [f"bulge_0x1_nucleotides_{a}"] if a != "N" else []
+        yield BULGE + first, bulge_names + _lengths(0, 1)
         for second, b in enumerate(letters):
             named = "N" not in (a, b)
-            both = ["internal_1x1_nucleotides_" + min(a + b, b + a)] if named else []
-            yield SQUARE + 5 * first + second, both + _lengths(1, 1)
+            square_names = ["internal_1x1_nucleotides_" + min(a + b, b + a)] if named else []
+            yield SQUARE + 5 * first + second, square_names + _lengths(1, 1)
     for length in range(2, LONGEST + 1):
         yield BULGES + length, _lengths(0, length)
     for left in range(1, SHORT):
         for right in range(1, SHORT + 1 - left):
             if left + right > 2:
                 yield SMALL + SHORT * left + right, _lengths(left, right)
-    for half in range(SHORT // 2 + 1, LONGEST // 2 + 1):
-        yield SYMMETRIC + half, _lengths(half, half)
+    for side in range(SHORT // 2 + 1, LONGEST // 2 + 1):
+        yield SYMMETRIC + side, _lengths(side, side)
     for length in range(SHORT + 1, LONGEST + 1):
-        yield LENGTHS + length, steps("internal_length", 2, length)
+        yield LENGTHS + length, cumulative_names("internal_length", 2, length)
     for difference in range(1, LONGEST - 1):
-        yield ASYMMETRY + 2 + difference, steps("internal_asymmetry", 1, difference)
+        yield ASYMMETRY + 2 + difference, cumulative_names("internal_asymmetry", 1, difference)
     for length in range(LONGEST + 1):
-        yield HAIRPIN + length, steps("hairpin_length", 0, length)
+        yield HAIRPIN + length, cumulative_names("hairpin_length", 0, length)
     yield RATES, ["multi_base", "multi_paired"]
     outer = ("multi_unpaired", "multi_paired", "external_unpaired", "external_paired")
-    yield from ((RATES + 1 + place, [name]) for place, name in enumerate(outer))
+    yield from ((RATES + 1 + offset, [name]) for offset, name in enumerate(outer))
 
 
-def _links() -> tuple[np.ndarray, np.ndarray]:
-    """S as the places of its ones: of terms, and of parameters."""
-    column = {name: place for place, name in enumerate(NAMES)}
+def _term_links() -> tuple[np.ndarray, np.ndarray]:
+    """S as the positions of its ones: rows (terms) and columns (parameters)."""
+    column = {name: index for index, name in enumerate(NAMES)}
     terms = [*_pair_terms(), *_loop_terms()]
-    rows = [place for place, names in terms for _ in names]
+    rows = [term for term, names in terms for _ in names]
     return np.array(rows), np.array([column[name] for _, names in terms for name in names])
 
 
@@ -139,7 +138,7 @@ def _consumed() -> tuple[np.ndarray, np.ndarray]:
     bases[PAIR:BULGE] = bases[SQUARE:LOOPS] = 2
     bases[BULGE:SQUARE] = bases[RATES + 1] = bases[RATES + 3] = 1
     used[LOOPS:RATES] = False
-    used[[place for place, _ in _loop_terms()]] = True
+    used[[term for term, _ in _loop_terms()]] = True
     left, right = np.divmod(np.arange(SHORT * SHORT), SHORT)
     bases[BULGES:SMALL] = bases[LENGTHS:ASYMMETRY] = np.arange(32)
     bases[SMALL:SYMMETRIC] = left + right
@@ -148,7 +147,7 @@ def _consumed() -> tuple[np.ndarray, np.ndarray]:
     return bases, used
 
 
-_ROWS, _COLUMNS = _links()
+_ROWS, _COLUMNS = _term_links()
 _BASES, _USED = _consumed()
 
 
@@ -175,10 +174,10 @@ def weights_of(terms: np.ndarray, bases: int, c: float) -> tuple[np.ndarray, np.
 
 
 @compiled
-def views(flat):  # type: ignore[no-untyped-def]
+def term_tables(flat):  # type: ignore[no-untyped-def]
     """Close, branch, stack, pair, bulge, square, loops, rates: tables in a vector of terms.
 
-    Loops is all from BULGES to ASYMMETRY, which `loops.parts` takes apart.
+    Loops is all from BULGES to ASYMMETRY, which `loops.loop_tables` splits.
     """
     return (
         flat[CLOSE:BRANCH].reshape(5, 5, 5, 5),

@@ -17,12 +17,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.datasets.task import Task
 from core.datasets.texts.documents import divide_documents
-from core.estimators.dlgm.estimator import DlgmClassifier
-from core.estimators.dlgm.model import DLGM
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
+from core.estimators.dlgm.dlgm_model import DLGM
 from core.estimators.dlgm.predictive import joint_log_densities, log_densities
 from core.estimators.optional_parts import optional_module
-from core.reproduction.mcinerney.runs import Fitted, Problem, marked, rounded
+from core.reproduction.mcinerney.mcinerney_searches import (
+    FittedSetting,
+    SearchProblem,
+    data_mark,
+    rounded_densities,
+)
 from core.space import Setting
 
 FACES = "lfw_people_min70_r04.csv.gz"
@@ -33,7 +39,7 @@ ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 DRAWN_PICTURES, DRAWN_POINTS = 400, 60
 
 
-def faces_problem(folder: Path | None, points: int, epochs: int) -> Problem:
+def faces_problem(folder: Path | None, points: int, epochs: int) -> SearchProblem:
     """The problem of table 3.
 
     Args:
@@ -47,13 +53,15 @@ def faces_problem(folder: Path | None, points: int, epochs: int) -> Problem:
     # As everything in a pool: the processes' threads would only take each other's time.
     os.environ.setdefault("XLA_FLAGS", ONE_THREAD)
     optional_module("deep", "jax")
-    mark = marked(folder, (FACES,), "the faces")
+    mark = data_mark(folder, (FACES,), "the faces")
     where = "" if folder is None else str(folder)
-    space, priors = DLGM.space("multiclass"), ("kappa", "rho")
-    return Problem("faces", where, points, epochs, space, priors, fit_faces, mark)
+    space, priors = DLGM.space(Task.MULTICLASS), ("kappa", "rho")
+    return SearchProblem("faces", where, points, epochs, space, priors, fit_faces, mark)
 
 
-def fit_faces(problem: Problem, setting: Setting, seed: int, validated: bool) -> Fitted:
+def fit_faces(
+    problem: SearchProblem, setting: Setting, seed: int, validated: bool
+) -> FittedSetting:
     """Train, judge and predict.
 
     With validation, f is log p(x, y) of the validation pictures; without, of training and
@@ -68,10 +76,10 @@ def fit_faces(problem: Problem, setting: Setting, seed: int, validated: bool) ->
     judged = validation if validated else rows
     f = float(joint_log_densities(model, X[judged], y[judged]).sum())
     test_logs = {
-        BOTH: rounded(joint_log_densities(model, X[test], y[test])),
-        LABELS: rounded(log_densities(model, X[test], y[test])),
+        BOTH: rounded_densities(joint_log_densities(model, X[test], y[test])),
+        LABELS: rounded_densities(log_densities(model, X[test], y[test])),
     }
-    return {"f": f, "test": test_logs}
+    return FittedSetting(f, test_logs)
 
 
 @cache
@@ -89,8 +97,8 @@ def pictures(folder: str, block: int) -> tuple[np.ndarray, np.ndarray]:
 def coarser(X: np.ndarray, block: int) -> np.ndarray:
     """Means over blocks of points, without the rows and columns that fill no block."""
     high, wide = HEIGHT // block, WIDTH // block
-    whole = X.reshape(-1, HEIGHT, WIDTH)[:, : high * block, : wide * block]
-    return whole.reshape(-1, high, block, wide, block).mean(axis=(2, 4)).reshape(len(X), -1)
+    cropped_X = X.reshape(-1, HEIGHT, WIDTH)[:, : high * block, : wide * block]
+    return cropped_X.reshape(-1, high, block, wide, block).mean(axis=(2, 4)).reshape(len(X), -1)
 
 
 def drawn_pictures(rows: int, points: int) -> tuple[np.ndarray, np.ndarray]:

@@ -27,19 +27,19 @@ from core.reproduction.mcinerney.tabular_step import (
     TEMPERED,
     TEST,
     UNIFORM,
-    Step,
-    taken,
+    TabularStep,
+    run_step,
 )
-from core.reproduction.pool import Pool
-from core.reproduction.table import SAID, Cells
-from core.reproduction.yogatama.data import Source, found, read
-from core.samplers.transfer.paired import paired_difference
-from core.tuning.guidance.forecast import in_time
+from core.reproduction.measured_table import SENTENCE, Cells
+from core.reproduction.pool import WorkerPool
+from core.reproduction.yogatama.paper_datasets import PaperDataset, available_datasets, read_source
+from core.samplers.transfer.paired_difference import paired_difference
+from core.tuning.guidance.forecast import duration_text
 
 PROCESSES = 2
 MODELS_COMPARED = ("svm", "boosting", "mlp")
 SEARCHES = ("eb-hyp", "gp", "random", "tpe")
-MOST_ROWS, SMALLEST_CLASS, MOST_TABLES = 800, 20, 8
+MAX_ROWS, SMALLEST_CLASS, MAX_TABLES = 800, 20, 8
 
 Way = tuple[str, str]
 """A search and how its trials predict."""
@@ -59,74 +59,77 @@ OTHERS: tuple[Way, ...] = (
 
 
 @dataclass(frozen=True)
-class Size:
+class TabularSize:
     """How much is compared.
 
     Attributes:
         trials: of every search.
         seeds: how many.
-        tables: how many at most, the smallest.
+        smallest_tables: how many at most, the smallest.
         models: by their names.
         searches: by their names.
     """
 
     trials: int = 40
     seeds: int = 10
-    tables: int = MOST_TABLES
+    tables: int = MAX_TABLES
     models: tuple[str, ...] = MODELS_COMPARED
     searches: tuple[str, ...] = SEARCHES
 
 
-FULL = Size()
-QUICK = Size(trials=20, seeds=2, tables=2, models=("svm", "boosting"))
+FULL = TabularSize()
+QUICK = TabularSize(trials=20, seeds=2, tables=2, models=("svm", "boosting"))
 
 Losses = dict[tuple[str, str, int], dict[Way, float]]
 """Test log loss in nats a row, by table, model and seed."""
 
 
 def tabular_rows(
-    folder: Path | None, quick: bool, processes: int = PROCESSES, size: Size | None = None
+    folder: Path | None, quick: bool, processes: int = PROCESSES, size: TabularSize | None = None
 ) -> Iterator[Cells | str]:
     """Differences of test log losses, for every model and over all."""
     size = size or (QUICK if quick else FULL)
-    sources = tables(folder, size.tables)
-    losses = yield from compared(sources, size, processes)
+    sources = smallest_tables(folder, size.tables)
+    losses = yield from measure_losses(sources, size, processes)
     for model in (*size.models, ""):
         yield from difference_rows(losses, model)
     names = ", ".join(source.name for source in sources)
     yield {
-        SAID: f"{names}; {size.trials} trials, {size.seeds} seeds, {FOLDS} folds, "
+        SENTENCE: f"{names}; {size.trials} trials, {size.seeds} seeds, {FOLDS} folds, "
         f"{100 * TEST:.0f} % of the rows to test."
     }
 
 
-def tables(folder: Path | None, most: int) -> list[Source]:
+def smallest_tables(folder: Path | None, max_tables: int) -> list[PaperDataset]:
     """The smallest classification tables of a folder, or of samples and drawn ones without it.
 
     Raises:
         UnusableError: no table has at most 800 rows with 20 or more of every class.
     """
-    here = found(folder)
-    kept: list[Source] = []
-    for source, rows in sorted(zip(here.sources, here.sizes, strict=True), key=lambda one: one[1]):
-        if rows > MOST_ROWS or len(kept) == most:
+    available = available_datasets(folder)
+    sources: list[PaperDataset] = []
+    for source, rows in sorted(
+        zip(available.sources, available.sizes, strict=True),
+        key=lambda sized_source: sized_source[1],
+    ):
+        if rows > MAX_ROWS or len(sources) == max_tables:
             break
-        if np.unique(read(source).target, return_counts=True)[1].min() >= SMALLEST_CLASS:
-            kept.append(source)
-    if not kept:
+        if np.unique(read_source(source).target, return_counts=True)[1].min() >= SMALLEST_CLASS:
+            sources.append(source)
+    if not sources:
         raise UnusableError(
-            f"no table has at most {MOST_ROWS} rows and {SMALLEST_CLASS} of every class",
+            f"no table has at most {MAX_ROWS} rows and {SMALLEST_CLASS} of every class",
             where=f"--data {folder}",
             cure="give a folder with smaller tables",
         )
-    return kept
+    return sources
 
 
-def compared(
-    sources: Sequence[Source], size: Size, processes: int = PROCESSES
+def measure_losses(
+    sources: Sequence[PaperDataset], size: TabularSize, processes: int = PROCESSES
 ) -> Generator[str, None, Losses]:
     """Make the searches that are missing, seed after seed; in the end all losses."""
-    kept = _checkpoint(size.trials)
+    checkpoint = _checkpoint(size.trials)
     cells = [
         (source, model, seed)
         for seed in range(size.seeds)
@@ -136,33 +139,37 @@ def compared(
     steps = {}
     for source, model, seed in cells:
         missing = tuple(
-            name for name in size.searches if _key(source, model, seed, name) not in kept
+            name
+            for name in size.searches
+            if _search_key(source, model, seed, name) not in checkpoint
         )
         if missing:
             name = f"{seed}|{model}|{source.name}"
-            steps[name] = Step(source, model, seed, missing, size.trials)
+            steps[name] = TabularStep(source, model, seed, missing, size.trials)
     waiting, ended, begun = list(steps), 0, time.perf_counter()
-    with Pool(processes) as pool:
+    with WorkerPool(processes) as pool:
         while ended < len(steps):
-            while waiting and pool.free:
+            while waiting and pool.has_free_process:
                 name = waiting.pop(0)
-                pool.submit(taken, (steps[name],), name)
-            for name, part in pool.ended(at_least=1):
+                pool.submit(run_step, (steps[name],), name)
+            for name, losses_by_method in pool.as_completed(at_least=1):
                 step = steps[name]
-                for method, losses in part.items():
-                    kept.keep(_key(step.source, step.model, step.seed, method), losses)
+                for method, losses in losses_by_method.items():
+                    checkpoint.record_result(
+                        _search_key(step.source, step.model, step.seed, method), losses
+                    )
                 ended += 1
-                left = (time.perf_counter() - begun) / ended * (len(steps) - ended)
+                seconds_left = (time.perf_counter() - begun) / ended * (len(steps) - ended)
                 yield (
                     f"{time.strftime('%H:%M:%S')} {name}: {ended} of {len(steps)} tables, models "
-                    f"and seeds, {in_time(left)} left"
+                    f"and seeds, {duration_text(seconds_left)} left"
                 )
     return {
         (source.name, model, seed): {
-            (name, way): loss
+            (name, variant): loss
             for name in size.searches
-            for way, loss in kept[_key(source, model, seed, name)].items()
-            if way != "took"
+            for variant, loss in checkpoint[_search_key(source, model, seed, name)].items()
+            if variant != "took"
         }
         for source, model, seed in cells
     }
@@ -176,23 +183,31 @@ def difference_rows(losses: Losses, model: str, ours: Way = OURS) -> Iterator[Ce
         model: of these alone; "" for all.
         ours: what the others are taken from.
     """
-    cells = {key: found for key, found in losses.items() if not model or key[1] == model}
-    others = [way for way in OTHERS if all(way in found for found in cells.values())]
-    for other in others:
-        one = [found[ours] for found in cells.values()]
-        another = [found[other] for found in cells.values()]
-        mean, error = paired_difference(one, another)
+    cells = {
+        key: variant_losses
+        for key, variant_losses in losses.items()
+        if not model or key[1] == model
+    }
+    other_variants = [
+        variant
+        for variant in OTHERS
+        if all(variant in variant_losses for variant_losses in cells.values())
+    ]
+    for other_variant in other_variants:
+        our_losses = [variant_losses[ours] for variant_losses in cells.values()]
+        other_losses = [variant_losses[other_variant] for variant_losses in cells.values()]
+        mean, error = paired_difference(our_losses, other_losses)
         names = [key[0] for key in cells]
-        share = float(np.mean(np.array(one) < np.array(another)))
+        share = float(np.mean(np.array(our_losses) < np.array(other_losses)))
         yield {
             "model": model or "all",
             "of": " ".join(ours),
-            "less that of": " ".join(other),
-            "log loss": f"{np.mean(one):.4f}",
-            "its": f"{np.mean(another):.4f}",
+            "less that of": " ".join(other_variant),
+            "log loss": f"{np.mean(our_losses):.4f}",
+            "its": f"{np.mean(other_losses):.4f}",
             "difference": f"{mean:+.4f}",
             "± pairs": f"{error:.4f}",
-            "± tables": f"{error_over(names, np.array(one) - np.array(another)):.4f}",
+            "± tables": f"{error_over(names, np.array(our_losses) - np.array(other_losses)):.4f}",
             "lower in": f"{100 * share:.0f} %",
         }
 
@@ -214,5 +229,5 @@ def _checkpoint(trials: int) -> Checkpoint:
     return Checkpoint(f"mcinerney-tabular-{mark}")
 
 
-def _key(source: Source, model: str, seed: int, method: str) -> str:
-    return f"{seed}|{model}|{source.name} {read(source).source.fingerprint[:12]}|{method}"
+def _search_key(source: PaperDataset, model: str, seed: int, method: str) -> str:
+    return f"{seed}|{model}|{source.name} {read_source(source).source.fingerprint[:12]}|{method}"

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from core.reproduction.table import Cells
+from core.reproduction.measured_table import Cells
 
-_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
 @dataclass(frozen=True)
-class Ranks:
+class MethodRanks:
     """Mean ranks of the methods in every run, shape (runs, methods)."""
 
     methods: tuple[str, ...]
     of_runs: np.ndarray
 
     @property
-    def mean(self) -> np.ndarray:
+    def mean_ranks(self) -> np.ndarray:
         """Over runs, shape (methods,)."""
         return self.of_runs.mean(axis=0)
 
@@ -36,26 +36,26 @@ class Ranks:
         return self.of_runs.std(axis=0, ddof=1) if runs > 1 else np.full(len(self.methods), np.nan)
 
     @property
-    def error(self) -> np.ndarray:
+    def standard_errors(self) -> np.ndarray:
         """Standard error of the mean over runs, shape (methods,)."""
         return self.deviation / np.sqrt(len(self.of_runs))
 
-    def place(self, method: str) -> int:
+    def position_of(self, method: str) -> int:
         """1 for the smallest mean rank."""
-        return 1 + int(np.sum(self.mean < self.mean[self.methods.index(method)] - 1e-9))
+        return 1 + int(np.sum(self.mean_ranks < self.mean_ranks[self.methods.index(method)] - 1e-9))
 
-    def lead(self, method: str, other: str) -> tuple[float, float]:
+    def mean_lead(self, method: str, rival: str) -> tuple[float, float]:
         """By how much a method's rank is better than another's, paired over runs, and its error."""
-        at = [self.methods.index(name) for name in (other, method)]
-        lead = self.of_runs[:, at[0]] - self.of_runs[:, at[1]]
+        columns = [self.methods.index(name) for name in (rival, method)]
+        lead = self.of_runs[:, columns[0]] - self.of_runs[:, columns[1]]
         error = lead.std(ddof=1) / np.sqrt(len(lead)) if len(lead) > 1 else np.nan
         return float(lead.mean()), float(error)
 
 
-def ranks(accuracy: np.ndarray, methods: Sequence[str]) -> Ranks:
+def rank_methods(accuracy: np.ndarray, methods: Sequence[str]) -> MethodRanks:
     """Ranks from accuracies, shape (runs, datasets, methods)."""
-    each = rankdata(-accuracy, method="average", axis=2)
-    return Ranks(tuple(methods), each.mean(axis=1))
+    dataset_ranks = rankdata(-accuracy, method="average", axis=2)
+    return MethodRanks(tuple(methods), dataset_ranks.mean(axis=1))
 
 
 def rank_rows(
@@ -72,41 +72,42 @@ def rank_rows(
         methods: their names, in the order of the last axis.
         printed: {method: rank on development data, its deviation, the same on test data}.
     """
-    ranked = {part: ranks(accuracy, methods) for part, accuracy in accuracies.items()}
-    for at, method in enumerate(methods):
+    ranked = {split: rank_methods(accuracy, methods) for split, accuracy in accuracies.items()}
+    for method_index, method in enumerate(methods):
         cells: dict[str, object] = {**first, "method": method}
-        for column, (part, ours) in enumerate(ranked.items()):
+        for column, (split, ours) in enumerate(ranked.items()):
             rank, deviation = printed[method][2 * column : 2 * column + 2]
             cells |= {
-                f"{part} (paper)": rank,
-                f"{part} sd (paper)": deviation,
-                part: round(float(ours.mean[at]), 3),
-                f"{part} sd": _rounded(ours.deviation[at]),
-                f"{part} se": _rounded(ours.error[at]),
-                f"{part} %": round(100 * float(accuracies[part][:, :, at].mean()), 2),
+                f"{split} (paper)": rank,
+                f"{split} sd (paper)": deviation,
+                split: round(float(ours.mean_ranks[method_index]), 3),
+                f"{split} sd": _rounded(ours.deviation[method_index]),
+                f"{split} se": _rounded(ours.standard_errors[method_index]),
+                f"{split} %": round(100 * float(accuracies[split][:, :, method_index].mean()), 2),
             }
         yield cells
 
 
-def in_words(
-    accuracies: Mapping[str, np.ndarray], methods: Sequence[str], method: str, others: Sequence[str]
+def rank_text(
+    accuracies: Mapping[str, np.ndarray], methods: Sequence[str], method: str, rivals: Sequence[str]
 ) -> Iterator[str]:
     """Where a method comes, and by how many standard errors it leads others."""
-    for part, accuracy in accuracies.items():
-        found = ranks(accuracy, methods)
-        leads = [_lead(found, method, other) for other in others]
-        place = found.place(method)
-        comes = "last" if place == len(methods) else _PLACES[place - 1]
+    for split, accuracy in accuracies.items():
+        method_ranks = rank_methods(accuracy, methods)
+        leads = [_lead_text(method_ranks, method, rival) for rival in rivals]
+        position = method_ranks.position_of(method)
+        comes = "last" if position == len(methods) else _ORDINALS[position - 1]
+        mean_rank = method_ranks.mean_ranks[method_ranks.methods.index(method)]
         yield (
-            f"On {part} data {method} comes {comes} of {len(methods)} "
-            f"({found.mean[found.methods.index(method)]:.2f}): {', '.join(leads)}."
+            f"On {split} data {method} comes {comes} of {len(methods)} ({mean_rank:.2f}): "
+            f"{', '.join(leads)}."
         )
 
 
-def _lead(found: Ranks, method: str, other: str) -> str:
-    lead, error = found.lead(method, other)
-    said = f"{abs(lead):.2f} {'better' if lead >= 0 else 'worse'} than {other}"
-    return f"{said}, {abs(lead) / error:.1f} standard errors" if error > 0 else said
+def _lead_text(method_ranks: MethodRanks, method: str, rival: str) -> str:
+    lead, error = method_ranks.mean_lead(method, rival)
+    text = f"{abs(lead):.2f} {'better' if lead >= 0 else 'worse'} than {rival}"
+    return f"{text}, {abs(lead) / error:.1f} standard errors" if error > 0 else text
 
 
 def _rounded(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""The history of earlier datasets, as the strategies that learn from it see it.
+"""The history of earlier datasets for the strategies that learn from it.
 
 Only descriptive statistics of a dataset are in it, never the data (Yogatama & Mann 2014, §3.1).
 """
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.gp.transfer.coordinates import standardized_statistics
 from core.space import Setting
 
 Statistics = tuple[float, float, float]
@@ -17,10 +18,10 @@ Statistics = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class EarlierDataset:
-    """What earlier trials on one dataset gave.
+    """The trials of one earlier dataset.
 
     Attributes:
-        id: tells it from the others; says nothing about the data.
+        id: an identifier that says nothing about the data.
         statistics: of the dataset.
         settings, scores: of its finished trials, in their order.
         maximize: whether larger scores are better.
@@ -37,7 +38,7 @@ class EarlierDataset:
 
 @dataclass(frozen=True)
 class TuningHistory:
-    """The history that a strategy is given, and the present dataset's statistics.
+    """Earlier datasets, and the present dataset's statistics.
 
     Attributes:
         datasets: earlier ones that were tuned over the same space, in the order they came in.
@@ -55,7 +56,6 @@ class TuningHistory:
         In units of the statistics' standard deviations over all of them (Yogatama & Mann 2014,
         §3.4); a statistic that is the same everywhere counts for nothing.
         """
-        table = np.array([*(one.statistics for one in self.datasets), self.statistics], dtype=float)
-        deviation = table.std(axis=0)
-        table = (table - table[-1]) / np.where(deviation > 0, deviation, 1.0)
+        statistics = [*(dataset.statistics for dataset in self.datasets), self.statistics]
+        table = standardized_statistics(np.array(statistics, dtype=float))
         return np.sqrt((table[:-1] ** 2).sum(axis=1))

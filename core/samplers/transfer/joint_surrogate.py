@@ -1,13 +1,11 @@
-"""What samplers share that tune with a response surface common to all datasets.
+"""The base of the samplers that tune with a joint response surface of all datasets.
 
 Yogatama & Mann 2014, Algorithm 2, and Bardenet et al. 2013: a Gaussian process over the trials of
-the present dataset and of earlier ones, whose scores are made comparable. How they are is what
-the samplers differ in.
+the present dataset and of earlier ones, whose scores are made comparable: each sampler in its way.
 
-The first trial goes to the largest posterior mean, given the earlier datasets alone: expected
-improvement wants a best response of this dataset, and there is none yet; what has been good
-elsewhere is also the safest beginning. Every later trial goes to the largest expected improvement
-over the best response of this dataset.
+The first trial goes to the largest posterior mean, given the earlier datasets alone, as there is no
+response of this dataset to improve on yet. Every later trial goes to the largest expected
+improvement over the best response of this dataset.
 
 Trials that are running count as if they had given what the posterior expects of them, trials that
 failed as the worst response of this dataset so far (of all, while it has none).
@@ -16,7 +14,7 @@ failed as the worst response of this dataset so far (of all, while it has none).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,16 +23,17 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from core.gp.acquisition import ACQUISITIONS
-from core.gp.domain import Domain
+from core.gp.domain import SearchDomain
 from core.gp.kernels import Array
-from core.gp.proposal import SAME, Search
+from core.gp.proposal import AcquisitionSearch
+from core.gp.transfer.coordinates import Coordinates, convert_setting
 from core.gp.transfer.earlier_trials import NEIGHBOURS, DatasetTrials, EarlierTrials, earlier_trials
-from core.gp.transfer.fitting import EXACT, CommonFitter
-from core.gp.transfer.points import Coordinates, usable
-from core.gp.transfer.posterior import CommonRegression
-from core.samplers.observations import ObservationReader, Observations, conditioned
-from core.samplers.proposing import ProposingSampler, note, uniform_setting
-from core.samplers.responses import Scale
+from core.gp.transfer.joint_fitting import EXACT, JointFitter
+from core.gp.transfer.joint_posterior import JointPosterior
+from core.gp.transfer.joint_surface import JointSurface
+from core.samplers.observations import ObservationReader, Observations, condition_on_pending
+from core.samplers.proposing_sampler import ProposingSampler, note_reason, uniform_setting
+from core.samplers.responses import ResponseScale
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import TuningHistory
 from core.space import Axis, Setting
@@ -42,38 +41,6 @@ from core.space import Axis, Setting
 FIT, SEARCH, REPLACE, DRAW = 1, 2, 3, 4  # purposes of a trial's random numbers
 REDRAWS = 20  # of replaced elements that gave a setting tried already
 DIGITS = 6  # of the numbers in an event
-
-
-@dataclass(frozen=True)
-class TransferState:
-    """What a view needs to evaluate the common response surface; the event's fields.
-
-    Points and responses are rounded to six digits. Under the kernel sqe with more than 300 earlier
-    trials only those of the twenty nearest datasets are in it: a picture from them is an exact
-    posterior of part of the trials, where the sampler uses an approximate one of all of them.
-
-    Attributes: as of `core.tuning.events.CommonSurfaceFitted`.
-    """
-
-    trials: int = 0
-    method: str = "transfer"
-    kernel: str = "mkl"
-    neighbours: list[int] = field(default_factory=list)
-    past_responses: list[list[float]] = field(default_factory=list)
-    points: list[list[float]] = field(default_factory=list)
-    responses: list[float] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    lengths: list[float] = field(default_factory=list)
-    noise: float = 0.0
-    constant: float = 1.0
-    mean: float = 0.0
-    scale: float = 1.0
-    settled: bool = False
-    maximize: bool = True
-    incumbent: list[float] = field(default_factory=list)
-    next: list[float] = field(default_factory=list)
-    expected: float = 0.0
-    deviation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -88,27 +55,27 @@ class Responses:
 
     earlier: Array
     present: Array
-    scale: Scale
+    scale: ResponseScale
 
 
-class CommonSearch(Search):
+class JointSearch(AcquisitionSearch):
     """A search whose candidates include the earlier trials' settings.
 
     The neighbours' kernel has a cusp at every trial, and its posterior mean is often largest there.
     Climbing ends earlier than on one dataset's surface: this one is known more roughly.
     """
 
-    climbing: ClassVar[dict[str, Any]] = {"rounds": 25, "tolerance": 1e-4}
+    ascent_options: ClassVar[dict[str, Any]] = {"rounds": 25, "tolerance": 1e-4}
 
-    def __init__(self, known: Array, *about: Any) -> None:
-        self._known = known
-        super().__init__(*about)
+    def __init__(self, earlier_points: Array, *arguments: Any) -> None:
+        self._earlier_points = earlier_points
+        super().__init__(*arguments)
 
     def _candidates(self, incumbent: Array, random: np.random.Generator) -> Array:
-        found = super()._candidates(incumbent, random)
-        if np.isfinite(self.domain.size) and len(found) >= self.domain.size:
-            return found
-        return np.vstack([found, self._known])
+        candidates = super()._candidates(incumbent, random)
+        if np.isfinite(self.domain.size) and len(candidates) >= self.domain.size:
+            return candidates
+        return np.vstack([candidates, self._earlier_points])
 
 
 class JointSurrogateSampler(ProposingSampler):
@@ -140,119 +107,111 @@ class JointSurrogateSampler(ProposingSampler):
         super().__init__(space, seed=seed)
         self.history = history if history is not None else TuningHistory()
         self.kernel, self.replacement = kernel, replacement
-        self.state: TransferState | None = None
-        self._known: SearchSpace | None = None
+        self.state: JointSurface | None = None
+        self._prepared_space: SearchSpace | None = None
 
     def respond(self, observed: Observations) -> Responses:
         """The responses of the earlier and the present trials."""
         raise NotImplementedError
 
     def trials_of(self, space: SearchSpace) -> EarlierTrials:
-        """The earlier trials that the kernel stands on."""
-        most = None if self.kernel == "sqe" else NEIGHBOURS
-        return usable_trials(self.history, space, most)
+        """The earlier trials of the kernel."""
+        max_datasets = None if self.kernel == "sqe" else NEIGHBOURS
+        return usable_trials(self.history, space, max_datasets)
 
     def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
         """The setting to try, and why."""
-        if self._known is not space:
-            self._begin(space)
+        if self._prepared_space is not space:
+            self._prepare_space(space)
         observed = self._reader.read(study, trial)
         self.finish_where_last(self._domain, observed)
         if len(observed.points) + len(self.earlier.points) == 0:
-            note(study, trial, "random")
-            return self._drawn(trial, space, observed)
+            note_reason(study, trial, "random")
+            return self._draw(trial, space, observed)
         responses = self.respond(observed)
         z = np.concatenate([responses.earlier, responses.present])
-        regression = self._fitter.fit(observed.points, z, self.random(trial, FIT))
-        chosen = self._chosen(trial, observed, responses, regression)
-        setting, changed = self._replaced(trial, space, observed, space.setting(chosen))
-        point = space.unit(setting)
-        mean, sd = (float(found[0]) for found in regression.posterior(point[None, :]))
+        regression = self._fitter.fit(observed.points, z, self.random_generator(trial, FIT))
+        proposed_point = self._choose_point(trial, observed, responses, regression)
+        setting, changed = self._replaced(trial, space, observed, space.setting(proposed_point))
+        point = space.to_unit_vector(setting)
+        mean, sd = (float(statistic[0]) for statistic in regression.posterior(point[None, :]))
         self._describe(observed, responses, point, mean, sd)
-        reason = "explore" if changed else "improve"
-        self._note(
-            study, trial, reason if len(observed.points) else "past", responses.scale, mean, sd
-        )
+        reason = "past" if len(observed.points) == 0 else "explore" if changed else "improve"
+        self._note_expectation(study, trial, reason, responses.scale, mean, sd)
         return setting
 
-    def _begin(self, space: SearchSpace) -> None:
-        self._known = space
-        self._domain = Domain(space.axes)
+    def _prepare_space(self, space: SearchSpace) -> None:
+        self._prepared_space = space
+        self._domain = SearchDomain(space.axes)
         self._reader = ObservationReader(space)
         self.earlier = self.trials_of(space)
         self.coordinates = Coordinates(space.axes, self.history.simplex)
-        self._fitter = CommonFitter(self.kernel, self.coordinates, self.earlier)
-        shown = (
-            self.earlier if len(self.earlier.points) <= EXACT else self.earlier.nearest(NEIGHBOURS)
-        )
-        self._shown = shown
-        self._candidates = self._domain.snap(shown.points)
+        self._fitter = JointFitter(self.kernel, self.coordinates, self.earlier)
+        has_few = len(self.earlier.points) <= EXACT
+        self._shown = self.earlier if has_few else self.earlier.nearest(NEIGHBOURS)
+        self._candidates = self._domain.snap_points(self._shown.points)
 
-    def _chosen(
+    def _choose_point(
         self,
         trial: FrozenTrial,
         observed: Observations,
         responses: Responses,
-        regression: CommonRegression,
+        regression: JointPosterior,
     ) -> Array:
         """The point that the surface proposes, shape (width,)."""
         best, incumbent = self._to_beat(observed, responses, regression)
         worst = float(responses.present.min()) if len(responses.present) else None
-        about = conditioned(regression, observed, worst), self._domain, best, incumbent
-        first = len(observed.points) + len(observed.pending) == 0
+        surface, domain = condition_on_pending(regression, observed, worst), self._domain
+        is_first = len(observed.points) + len(observed.pending) == 0
         # Where every setting was tried, one is tried again.
-        for taken in (observed.taken, observed.taken[:0]):
-            search = CommonSearch(self._candidates, *about, taken, self.random(trial, SEARCH))
-            proposal = search.maximize(ACQUISITIONS["mean" if first else "ei"])
+        for points in (observed.tried_points, observed.tried_points[:0]):
+            random = self.random_generator(trial, SEARCH)
+            search = JointSearch(self._candidates, surface, domain, best, incumbent, points, random)
+            proposal = search.maximize(ACQUISITIONS["mean" if is_first else "ei"])
             if proposal is not None:
                 return proposal.point
         return incumbent
 
     def _to_beat(
-        self, observed: Observations, responses: Responses, regression: CommonRegression
+        self, observed: Observations, responses: Responses, regression: JointPosterior
     ) -> tuple[float, Array]:
-        """The best response of this dataset and its point; while it has none, what is expected.
-
-        Workers that ask before the first score is there find the largest posterior mean at the
-        earlier and running trials the response to beat.
-        """
+        """The best response of this dataset and its point; the expected one while it has none."""
         if len(observed.points):
             best = int(np.argmax(responses.present))
             return float(responses.present[best]), observed.points[best]
-        known = np.vstack([self._candidates, observed.pending])
-        mean = regression.posterior(known)[0]
+        # Workers that ask before the first score have the largest posterior mean at the earlier and
+        # running trials to beat.
+        points = np.vstack([self._candidates, observed.pending])
+        mean = regression.posterior(points)[0]
         best = int(np.argmax(mean))
-        return float(mean[best]), known[best]
+        return float(mean[best]), points[best]
 
     def _replaced(
-        self, trial: FrozenTrial, space: SearchSpace, observed: Observations, chosen: Setting
+        self, trial: FrozenTrial, space: SearchSpace, observed: Observations, proposal: Setting
     ) -> tuple[Setting, bool]:
-        """The setting with some elements drawn uniformly, and whether any is another now (§4.5).
-
-        Nothing is replaced before this dataset has a score.
-        """
+        """The setting with some elements drawn uniformly, and whether any is another now (§4.5)."""
         if len(observed.points) == 0 or self.replacement <= 0.0:
-            return chosen, False
-        random = self.random(trial, REPLACE)
+            return proposal, False
+        random = self.random_generator(trial, REPLACE)
         for _ in range(REDRAWS):
-            anew = random.random(len(space.axes)) < self.replacement
-            drawn = uniform_setting(space, random)
+            is_replaced = random.random(len(space.axes)) < self.replacement
+            draw = uniform_setting(space, random)
             setting = {
-                axis.name: (drawn if new else chosen)[axis.name]
-                for axis, new in zip(space.axes, anew, strict=True)
+                axis.name: (draw if new else proposal)[axis.name]
+                for axis, new in zip(space.axes, is_replaced, strict=True)
             }
-            if setting == chosen:
-                return chosen, False
-            if not tried(space.unit(setting), observed):
+            if setting == proposal:
+                return proposal, False
+            if not observed.has_tried(space.to_unit_vector(setting)):
                 return setting, True
-        return chosen, False
+        return proposal, False
 
-    def _drawn(self, trial: FrozenTrial, space: SearchSpace, observed: Observations) -> Setting:
+    def _draw(self, trial: FrozenTrial, space: SearchSpace, observed: Observations) -> Setting:
         """A uniform setting that was not tried yet, where one is found."""
-        random = self.random(trial, DRAW)
+        random = self.random_generator(trial, DRAW)
         for _ in range(REDRAWS):
             setting = uniform_setting(space, random)
-            if not tried(space.unit(setting), observed):
+            if not observed.has_tried(space.to_unit_vector(setting)):
                 break
         return setting
 
@@ -260,12 +219,11 @@ class JointSurrogateSampler(ProposingSampler):
         self, observed: Observations, responses: Responses, point: Array, mean: float, sd: float
     ) -> None:
         earlier, scale = self._shown, responses.scale
-        ends = np.cumsum([len(kept) for kept in earlier.kept])[:-1]
-        of_datasets = (
-            np.split(responses.earlier[: len(earlier.points)], ends) if earlier.kept else []
-        )
+        ends = np.cumsum([len(trials) for trials in earlier.used_trials])[:-1]
+        rows = responses.earlier[: len(earlier.points)]
+        of_datasets = np.split(rows, ends) if earlier.used_trials else []
         best = np.argsort(-scale.sign * observed.scores, kind="stable")[:1]
-        self.state = TransferState(
+        self.state = JointSurface(
             trials=len(responses.present),
             method=self.method,
             kernel=self.kernel,
@@ -288,29 +246,29 @@ class JointSurrogateSampler(ProposingSampler):
         )
 
     @staticmethod
-    def _note(
-        study: Study, trial: FrozenTrial, reason: str, scale: Scale, mean: float, sd: float
+    def _note_expectation(
+        study: Study, trial: FrozenTrial, reason: str, scale: ResponseScale, mean: float, sd: float
     ) -> None:
         """Why, and, once scores and responses translate, which score is expected."""
         if scale.settled:
-            note(study, trial, reason, scale.score(mean), scale.deviation * sd)
+            note_reason(study, trial, reason, scale.to_score(mean), scale.deviation * sd)
         else:
-            note(study, trial, reason)
+            note_reason(study, trial, reason)
 
 
 def usable_trials(
-    history: TuningHistory, space: SearchSpace, most: int | None = None
+    history: TuningHistory, space: SearchSpace, max_datasets: int | None = None
 ) -> EarlierTrials:
-    """The history's trials that a space can use, nearest dataset first, of `most` datasets."""
+    """The trials of `max_datasets` datasets that a space can use, nearest dataset first."""
     raw = [_axis_of_values(axis, space) for axis in space.axes]
 
     def to_point(setting: Mapping[str, Any]) -> Array | None:
-        found = usable(raw, setting)
-        return None if found is None else space.unit(found)
+        usable_setting = convert_setting(raw, setting)
+        return None if usable_setting is None else space.to_unit_vector(usable_setting)
 
-    given = [DatasetTrials(one.statistics, one.settings, one.scores) for one in history.datasets]
+    datasets = [DatasetTrials(d.statistics, d.settings, d.scores) for d in history.datasets]
     width = sum(axis.width for axis in space.axes)
-    return earlier_trials(given, history.statistics, to_point, width, most=most)
+    return earlier_trials(datasets, history.statistics, to_point, width, max_datasets=max_datasets)
 
 
 def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
@@ -320,12 +278,6 @@ def _axis_of_values(axis: Axis, space: SearchSpace) -> Axis:
         return axis
     assert isinstance(kind, FloatDistribution | IntDistribution)
     return Axis(axis.name, axis.label, "float", kind.low, kind.high)
-
-
-def tried(point: Array, observed: Observations) -> bool:
-    """Whether a point is that of an earlier or a running trial."""
-    taken = observed.taken
-    return len(taken) > 0 and bool(np.abs(taken - point).max(axis=1).min() <= SAME)
 
 
 def rounded(numbers: Array) -> list[float]:

@@ -20,21 +20,20 @@ Lee & Lin 2014, §4, do with order-statistic trees).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from core.gp.kernels import Array, Indices
 from core.losses.compiled import compiled
 from core.optimize.descent import newton_step
-from core.optimize.loss import Costs, Loss, LossAt
+from core.optimize.loss import HessianCosts, Loss, LossPoint
 from core.optimize.newton import Newton
 
 ROUNDS = 100  # Newton steps at most
 
 
 @dataclass(frozen=True)
-class Rankings:
+class RankedTrials:
     """Trials of several datasets to be ranked.
 
     Attributes:
@@ -48,7 +47,7 @@ class Rankings:
     starts: Indices
 
 
-def rankings(X: Array, y: Array, starts: Indices) -> Rankings:
+def ranked_trials(X: Array, y: Array, starts: Indices) -> RankedTrials:
     """Trials with scores y (n,), the datasets beginning at `starts` (the last entry is n)."""
     group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     order = np.lexsort((y, group))
@@ -57,7 +56,8 @@ def rankings(X: Array, y: Array, starts: Indices) -> Rankings:
     climbed = np.cumsum(risen)
     ranks = np.empty(len(y), dtype=np.int64)
     ranks[order] = climbed - climbed[np.asarray(starts)[group]]
-    return Rankings(np.ascontiguousarray(X, dtype=float), ranks, np.asarray(starts, dtype=np.int64))
+    X = np.ascontiguousarray(X, dtype=float)
+    return RankedTrials(X, ranks, np.asarray(starts, dtype=np.int64))
 
 
 @compiled
@@ -68,7 +68,7 @@ def pair_sums(
 
     Args:
         s: latent scores, shape (n,).
-        ranks, starts: as in `Rankings`.
+        ranks, starts: as in `RankedTrials`.
         V: what is summed, shape (n, q).
 
     Returns:
@@ -90,24 +90,24 @@ def pair_sums(
                     j = a + (order[added] if side == 0 else order[T - 1 - added])
                     if (side == 0 and s[j] >= s[i] + 1.0) or (side == 1 and s[j] <= s[i] - 1.0):
                         break
-                    at = (T - ranks[j]) if side == 0 else (ranks[j] + 1)
-                    while at <= T:
-                        counts[at] += 1.0
+                    node = (T - ranks[j]) if side == 0 else (ranks[j] + 1)
+                    while node <= T:
+                        counts[node] += 1.0
                         for c in range(q):
-                            sums[at, c] += V[j, c]
-                        at += at & -at
+                            sums[node, c] += V[j, c]
+                        node += node & -node
                     added += 1
-                at = (T - 1 - ranks[i]) if side == 0 else ranks[i]
-                while at > 0:
+                node = (T - 1 - ranks[i]) if side == 0 else ranks[i]
+                while node > 0:
                     if side == 0:
-                        above_count[i] += counts[at]
+                        above_count[i] += counts[node]
                         for c in range(q):
-                            above[i, c] += sums[at, c]
+                            above[i, c] += sums[node, c]
                     else:
-                        below_count[i] += counts[at]
+                        below_count[i] += counts[node]
                         for c in range(q):
-                            below[i, c] += sums[at, c]
-                    at -= at & -at
+                            below[i, c] += sums[node, c]
+                    node -= node & -node
     return below_count, below, above_count, above
 
 
@@ -119,7 +119,7 @@ class RankingLoss(Loss):
         C: weight of the pairs.
     """
 
-    def __init__(self, data: Rankings, C: float = 1.0) -> None:
+    def __init__(self, data: RankedTrials, C: float = 1.0) -> None:
         self.data, self.C = data, C
 
     @property
@@ -133,20 +133,20 @@ class RankingLoss(Loss):
         return int(self.data.X.shape[1])
 
     @property
-    def costs(self) -> Costs:
+    def hessian_costs(self) -> HessianCosts:
         """A product costs what the Hessian does: no way leads around the sums over pairs."""
         dense = float(self.examples) * self.size**2
-        return Costs(dense, dense)
+        return HessianCosts(dense, dense)
 
-    def start(self) -> np.ndarray:
+    def initial_weights(self) -> np.ndarray:
         """Zeros: all are equal."""
         return np.zeros(self.size)
 
-    def _at(self, w: np.ndarray) -> RankingAt:
+    def _point_at(self, w: np.ndarray) -> RankingAt:
         return RankingAt(self, w)
 
 
-class RankingAt(LossAt):
+class RankingAt(LossPoint):
     """The loss at w, its gradient and its generalized Hessian.
 
     The sum of (1 − s_i + s_j)² over j ∈ B_i is |B_i| (1 − s_i)² + 2 (1 − s_i) Σ s_j + Σ s_j², and
@@ -159,19 +159,15 @@ class RankingAt(LossAt):
         b, bs, a, as_ = pair_sums(s, loss.data.ranks, loss.data.starts, s[:, None])
         bs, as_ = bs[:, 0], as_[:, 0]
         losses = b * (1.0 - s) ** 2 + 2.0 * (1.0 - s) * bs + a * s * s
-        super().__init__(w, float(loss.C * losses.sum()))
-        self._by_s = 2.0 * (a * (1.0 + s) - as_ - b * (1.0 - s) - bs)
-
-    @cached_property
-    def gradient(self) -> np.ndarray:
-        """The gradient, shape (q,)."""
-        return np.asarray(self._C * (self._data.X.T @ self._by_s))
+        slope = 2.0 * (a * (1.0 + s) - as_ - b * (1.0 - s) - bs)  # along the scores s
+        gradient = np.asarray(loss.C * (loss.data.X.T @ slope))
+        super().__init__(w, float(loss.C * losses.sum()), gradient)
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """H v."""
-        return np.asarray(self.dense() @ v)
+        return np.asarray(self.dense_hessian() @ v)
 
-    def dense(self) -> np.ndarray:
+    def dense_hessian(self) -> np.ndarray:
         """The generalized Hessian 2C Xᵀ M X, shape (q, q).
 
         (M X)_i = (|A_i| + |B_i|) x_i − Σ_{j ∈ A_i ∪ B_i} x_j.
@@ -182,7 +178,7 @@ class RankingAt(LossAt):
 
 
 def solve_ranking(
-    data: Rankings, *, C: float = 1.0, tolerance: float = 1e-3, start: Array | None = None
+    data: RankedTrials, *, C: float = 1.0, tolerance: float = 1e-3, start: Array | None = None
 ) -> Array:
     """w* by Newton's method, shape (q,).
 
@@ -191,12 +187,12 @@ def solve_ranking(
         C: weight of the pairs; the paper's is 1.
         tolerance: the gradient's norm at the solution, as a share of that at zero; the paper's is
             1e-3.
-        start: where to begin; zero if not given.
+        start: where to begin; zeros where it is None.
     """
     loss = RankingLoss(data, C)
     newton, ones = Newton(loss), np.ones(loss.size)
-    enough = tolerance * float(np.linalg.norm(loss.at(loss.start()).gradient))
-    point = loss.at(loss.start() if start is None else start)
+    enough = tolerance * float(np.linalg.norm(loss.point_at(loss.initial_weights()).gradient))
+    point = loss.point_at(loss.initial_weights() if start is None else start)
     for _ in range(ROUNDS):
         if np.linalg.norm(point.gradient + point.w) <= enough:
             break

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from core.samplers.observations import Observations
-from core.samplers.responses import Scale, pooled_deviation, scale_of
+from core.samplers.responses import ResponseScale, pooled_deviation, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import EarlierDataset
 from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Responses
@@ -30,21 +30,20 @@ class TransferSampler(JointSurrogateSampler):
     def respond(self, observed: Observations) -> Responses:
         """Present responses by the mean and deviation so far; earlier ones keep theirs."""
         scale = scale_of(observed.scores, observed.maximize, self._pooled)
-        return Responses(self._earlier_responses, scale.response(observed.scores), scale)
+        return Responses(self._earlier_responses, scale.to_response(observed.scores), scale)
 
-    def _begin(self, space: SearchSpace) -> None:
-        super()._begin(space)
-        scales = [own_scale(one) for one in self.history.datasets]
-        self._pooled = pooled_deviation(scales, [len(one.scores) for one in self.history.datasets])
-        self._earlier_responses = np.concatenate(
-            [
-                scales[index].response(np.array(self.history.datasets[index].scores)[list(kept)])
-                for index, kept in zip(self.earlier.datasets, self.earlier.kept, strict=True)
-            ]
-            or [np.zeros(0)]
-        )
+    def _prepare_space(self, space: SearchSpace) -> None:
+        super()._prepare_space(space)
+        datasets = self.history.datasets
+        scales = [own_scale(dataset) for dataset in datasets]
+        self._pooled = pooled_deviation(scales, [len(dataset.scores) for dataset in datasets])
+        responses = [np.zeros(0)]
+        for index, trials in zip(self.earlier.datasets, self.earlier.used_trials, strict=True):
+            scores = np.array(datasets[index].scores)[list(trials)]
+            responses.append(scales[index].to_response(scores))
+        self._earlier_responses = np.concatenate(responses)
 
 
-def own_scale(one: EarlierDataset) -> Scale:
+def own_scale(dataset: EarlierDataset) -> ResponseScale:
     """μ and σ of all finite scores of an earlier dataset."""
-    return scale_of([s for s in one.scores if math.isfinite(s)], one.maximize)
+    return scale_of([s for s in dataset.scores if math.isfinite(s)], dataset.maximize)

@@ -18,7 +18,7 @@ import numpy as np
 from core.gp.kernels import Array, Indices
 from core.gp.transfer.earlier_trials import NEIGHBOURS, EarlierTrials
 from core.samplers.observations import Observations
-from core.samplers.responses import Scale, scale_of
+from core.samplers.responses import ResponseScale, scale_of
 from core.samplers.search_space import SearchSpace
 from core.samplers.transfer.history import TuningHistory
 from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Responses, usable_trials
@@ -32,9 +32,7 @@ class ScotSampler(JointSurrogateSampler):
     """Maximizes expected improvement on the latent scores of a ranker over all datasets.
 
     Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: of everything random.
-        history: the history of earlier datasets.
+        space, seed, history: as for every `JointSurrogateSampler`.
         kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
         features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
         C: weight of the ranker's pairs.
@@ -60,64 +58,59 @@ class ScotSampler(JointSurrogateSampler):
 
     def trials_of(self, space: SearchSpace) -> EarlierTrials:
         """The earlier trials of the kernel; the ranker learns from all datasets with any."""
-        self._everyone = usable_trials(self.history, space)
-        return self._everyone if self.kernel == "sqe" else self._everyone.nearest(NEIGHBOURS)
+        self._all_trials = usable_trials(self.history, space)
+        return self._all_trials if self.kernel == "sqe" else self._all_trials.nearest(NEIGHBOURS)
 
     def respond(self, observed: Observations) -> Responses:
         """Latent scores of all trials, ranked anew."""
-        # It brings numba, which takes a second, and every other strategy is read without it.
-        from core.samplers.transfer.ranking import rankings, solve_ranking
+        # It imports numba, which takes a second and which no other strategy needs.
+        from core.samplers.transfer.ranking import ranked_trials, solve_ranking
 
-        everyone = self._everyone
+        all_trials = self._all_trials
         sign = 1.0 if observed.maximize else -1.0
         X = np.vstack([self._ranked_earlier, self._featured(observed.points, 0)])
         y = np.concatenate([self._earlier_scores, sign * observed.scores])
         starts = np.append(self._starts, len(y)) if len(observed.points) else self._starts
-        data = rankings(X, y, starts)
+        data = ranked_trials(X, y, starts)
         self._w = solve_ranking(data, C=self.C, start=self._w)
         z = standardized(X @ self._w)
-        earlier, present = z[: len(self.earlier.points)], z[len(everyone.points) :]
+        earlier, present = z[: len(self.earlier.points)], z[len(all_trials.points) :]
         return Responses(earlier, present, matched_scale(observed, present))
 
-    def _begin(self, space: SearchSpace) -> None:
-        super()._begin(space)
-        everyone = self._everyone
+    def _prepare_space(self, space: SearchSpace) -> None:
+        super()._prepare_space(space)
+        trials = self._all_trials
         self._w = None
         self._draw_waves()
-        self._ranked_earlier = np.vstack(
-            [np.zeros((0, self._featured(np.zeros((0, self.coordinates.width)), 0).shape[1]))]
-            + [
-                self._featured(everyone.points[everyone.d == k], k)
-                for k in range(1, len(everyone.datasets) + 1)
-            ]
-        )
-        given = [
-            (1.0 if one.maximize else -1.0) * np.array(one.scores)[list(kept)]
-            for one, kept in (
-                (self.history.datasets[index], kept)
-                for index, kept in zip(everyone.datasets, everyone.kept, strict=True)
-            )
-        ]
-        self._earlier_scores = np.concatenate([*given, np.zeros(0)])
-        self._starts = np.cumsum([0, *(len(scores) for scores in given)])
+        features = [self._featured(np.zeros((0, self.coordinates.width)), 0)]
+        dataset_scores = []
+        for k, index in enumerate(trials.datasets, start=1):
+            features.append(self._featured(trials.points[trials.d == k], k))
+            dataset = self.history.datasets[index]
+            scores = np.array(dataset.scores)[list(trials.used_trials[k - 1])]
+            dataset_scores.append(scores if dataset.maximize else -scores)
+        self._ranked_earlier = np.vstack(features)
+        self._earlier_scores = np.concatenate([*dataset_scores, np.zeros(0)])
+        self._starts = np.cumsum([0, *(len(scores) for scores in dataset_scores)])
 
     def _draw_waves(self) -> None:
         """Frequencies of a Gaussian kernel as wide as trials are typically apart, and phases."""
         random = np.random.default_rng([self.seed, 0, FEATURES])
-        rows = self._rows(self._everyone.points, self._everyone.statistics[self._everyone.d])
+        trials = self._all_trials
+        rows = self._ranker_rows(trials.points, trials.statistics[trials.d])
         some = rows[random.permutation(len(rows))[:200]]
         far = np.sqrt(((some[:, None, :] - some[None, :, :]) ** 2).sum(axis=2))
         width = float(np.median(far[far > 0])) if np.any(far > 0) else 1.0
         self._frequencies = random.standard_normal((WAVES, rows.shape[1])) / width
         self._phases = random.uniform(0.0, 2.0 * np.pi, WAVES)
 
-    def _rows(self, points: Array, statistics: Array) -> Array:
-        return np.hstack([self.coordinates.of(points), statistics])
+    def _ranker_rows(self, points: Array, statistics: Array) -> Array:
+        return np.hstack([self.coordinates.transform(points), statistics])
 
     def _featured(self, points: Array, k: int) -> Array:
         """The ranker's features of points in dataset k (0 the present one), shape (m, q)."""
-        statistics = np.tile(self._everyone.statistics[k], (len(points), 1))
-        rows = self._rows(points, statistics)
+        statistics = np.tile(self._all_trials.statistics[k], (len(points), 1))
+        rows = self._ranker_rows(points, statistics)
         if self.features == "linear":
             return rows
         waves = np.cos(rows @ self._frequencies.T + self._phases)
@@ -131,11 +124,11 @@ def standardized(latent: Array) -> Array:
     return centred / deviation if deviation > 1e-12 else np.zeros_like(centred)
 
 
-def matched_scale(observed: Observations, present: Array) -> Scale:
+def matched_scale(observed: Observations, present: Array) -> ResponseScale:
     """The scale on which this dataset's responses have the mean and deviation of its scores."""
-    own = scale_of(observed.scores, observed.maximize)
-    if not own.settled or present.std() <= 1e-12:
-        return Scale(own.mean, own.deviation, False, own.maximize)
-    deviation = own.deviation / float(present.std())
-    mean = own.mean - own.sign * deviation * float(present.mean())
-    return Scale(mean, deviation, True, own.maximize)
+    score_scale = scale_of(observed.scores, observed.maximize)
+    if not score_scale.settled or present.std() <= 1e-12:
+        return ResponseScale(score_scale.mean, score_scale.deviation, False, score_scale.maximize)
+    deviation = score_scale.deviation / float(present.std())
+    mean = score_scale.mean - score_scale.sign * deviation * float(present.mean())
+    return ResponseScale(mean, deviation, True, score_scale.maximize)

@@ -10,16 +10,16 @@ import pandas as pd
 
 from core.datasets.dataset import Dataset
 from core.samplers.averaging import most_disputed
-from core.tuning.averaging.averaged_said import log_densities, spread
+from core.tuning.averaging.averaged_predictions import log_densities, member_disagreement
 from core.tuning.events import MembersDisagree
 from core.tuning.payloads import DisputedRow
 from core.tuning.problem import Problem
-from core.tuning.scores.metric import Said
+from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of
 
-ROWS = 12  # shown
-_LONGEST = 90  # characters of a row's words
-_VALUES = 4  # of a row that are named
+MAX_ROWS = 12  # shown
+_MAX_LETTERS = 90  # characters of a row's words
+_MAX_VALUES = 4  # of a row that are named
 
 
 def members_disagree(
@@ -27,7 +27,7 @@ def members_disagree(
     rows: np.ndarray,
     members: Sequence[int],
     weights: np.ndarray,
-    said: Sequence[Said],
+    all_predictions: Sequence[Predictions],
 ) -> MembersDisagree:
     """The rows about which the members say the most different things.
 
@@ -36,72 +36,77 @@ def members_disagree(
         rows: the dataset's rows that are held out, shape (n,).
         members: trial numbers, T of them.
         weights: theirs, shape (T,).
-        said: what each says about the n rows.
+        all_predictions: what each says about the n rows.
     """
     dataset = problem.dataset
-    apart = spread(said, weights)
+    disagreements = member_disagreement(all_predictions, weights)
     targets = targets_of(dataset.target[rows], dataset.task, dataset.classes)
-    chosen = most_disputed(apart, ROWS)
-    parts = [one.rows(chosen) for one in said]
-    given = _given(targets[chosen], parts)
+    disputed = most_disputed(disagreements, MAX_ROWS)
+    disputed_predictions = [predictions.subset(disputed) for predictions in all_predictions]
+    outputs = _member_outputs(targets[disputed], disputed_predictions)
     return MembersDisagree(
         members=list(members),
         weights=[float(weight) for weight in weights],
         classes=[str(name) for name in dataset.classes],
         rows=[
             DisputedRow(
-                row=int(rows[at]),
-                about=about(dataset, int(rows[at])),
-                truth=_truth(dataset, int(rows[at])),
-                spread=float(apart[at]),
-                said=[of_member[place] for of_member in given],
+                row=int(rows[index]),
+                about=row_text(dataset, int(rows[index])),
+                truth=_target_text(dataset, int(rows[index])),
+                spread=float(disagreements[index]),
+                said=[outputs_of_member[position] for outputs_of_member in outputs],
             )
-            for place, at in enumerate(chosen)
+            for position, index in enumerate(disputed)
         ],
-        spread=float(apart.mean()),
+        spread=float(disagreements.mean()),
     )
 
 
-def about(dataset: Dataset, row: int) -> str:
+def row_text(dataset: Dataset, row: int) -> str:
     """A row in a few words: its name or text, or its first values."""
     if dataset.row_names is not None:
-        return _short(str(dataset.row_names[row]))
+        return _shortened_text(str(dataset.row_names[row]))
     if dataset.matrix is not None:
         stored = dataset.matrix[row]
-        pairs = list(zip(stored.indices, stored.data, strict=True))[:_VALUES]
-        return _short(", ".join(f"feature {at + 1} {_plain(value)}" for at, value in pairs))
+        pairs = list(zip(stored.indices, stored.data, strict=True))[:_MAX_VALUES]
+        return _shortened_text(
+            ", ".join(f"feature {column + 1} {_value_text(value)}" for column, value in pairs)
+        )
     assert dataset.table is not None
     values = dataset.table.iloc[row]
     if len(values) == 1:
-        return _short(_plain(values.iloc[0]))
-    named = [f"{name} {_plain(value)}" for name, value in values.iloc[:_VALUES].items()]
-    return _short(", ".join(named) + (", …" if len(values) > _VALUES else ""))
+        return _shortened_text(_value_text(values.iloc[0]))
+    named = [f"{name} {_value_text(value)}" for name, value in values.iloc[:_MAX_VALUES].items()]
+    return _shortened_text(", ".join(named) + (", …" if len(values) > _MAX_VALUES else ""))
 
 
-def _given(targets: np.ndarray, said: Sequence[Said]) -> list[list[Any]]:
+def _member_outputs(targets: np.ndarray, all_predictions: Sequence[Predictions]) -> list[list[Any]]:
     """What every member gives for every row: probabilities, a number, or a log density."""
-    first = said[0]
+    first = all_predictions[0]
     if first.probabilities is not None:
-        return [[row.tolist() for row in _probabilities(member)] for member in said]
+        return [
+            [row.tolist() for row in _probabilities(predictions)] for predictions in all_predictions
+        ]
     if first.documents is None and first.losses is None:
-        return [[float(number) for number in member.labels] for member in said]
-    return log_densities(targets, said).T.tolist()
+        return [[float(number) for number in predictions.labels] for predictions in all_predictions]
+    return log_densities(targets, all_predictions).T.tolist()
 
 
-def _probabilities(member: Said) -> np.ndarray:
+def _probabilities(member: Predictions) -> np.ndarray:
     assert member.probabilities is not None
     return member.probabilities
 
 
-def _truth(dataset: Dataset, row: int) -> str:
-    return "" if dataset.task in ("topics", "structure") else _plain(dataset.target[row])
+def _target_text(dataset: Dataset, row: int) -> str:
+    has_value = dataset.task.has_classes or dataset.task.has_numbers
+    return _value_text(dataset.target[row]) if has_value else ""
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return "missing" if pd.isna(value) else f"{value:.4g}"
     return " ".join(str(value).split())
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+def _shortened_text(text: str) -> str:
+    return text if len(text) <= _MAX_LETTERS else text[: _MAX_LETTERS - 1].rstrip() + "…"

@@ -1,15 +1,15 @@
 """The average while it forms: its members and weights after every trial, and what it is worth.
 
 Members are the T = max(1, ⌊S/10⌋) best of S trials by f (McInerney 2017, §3.2). Whether their
-average is better than the single best is told by rows that chose neither: the held-out rows lie in
-G lots (the folds of cross-validation, or five parts of what is held out once); for each lot members
-and weights are chosen by the other lots alone, and what they say about the lot is scored. No model
+average is better than the single best is judged by rows that chose neither: the held-out rows lie
+in G folds (of cross-validation, or five parts of what is held out once); for each fold members and
+weights are chosen by the other folds alone, and their predictions of the fold are scored. No model
 is fitted for that.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | S, T | | | finished trials, members |
-| G | | | lots of held-out rows |
+| G | | | folds of the held-out rows |
 | f | ``scores`` | | scores of trials |
 | w | ``weights`` | (T,) | of members |
 """
@@ -23,41 +23,41 @@ from typing import Any
 
 import numpy as np
 
-from core.samplers.averaging import effective_members, member_count, ranking, weights
-from core.samplers.kept_models import KeptModels
+from core.samplers.averaging import effective_members, member_count, rank_trials, weights
+from core.samplers.top_models import TopModels
 from core.space import Setting
-from core.tuning.averaging.averaged_said import (
-    averaged_said,
-    can_be_averaged,
-    joined,
+from core.tuning.averaging.averaged_predictions import (
+    average_predictions,
+    concatenate_predictions,
+    is_averageable,
     log_densities,
 )
 from core.tuning.averaging.disagreement import members_disagree
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
-from core.tuning.payloads import LeftOut
+from core.tuning.payloads import OmittedTrial
 from core.tuning.problem import Problem
-from core.tuning.scores.metric import Said
+from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.scoring import TrialResult
 
-LOTS = 5  # of rows that are held out once
-GREEDY_ROWS = 5000  # at most; more tell nothing new and cost seconds
+FOLD_COUNT = 5  # of rows that are held out once
+MAX_GREEDY_ROWS = 5000  # at most; more tell nothing new and cost seconds
 
 
 @dataclass(frozen=True)
-class LotPredictions:
-    """What one trial's models say about every lot, and how well.
+class HoldoutFoldPredictions:
+    """What one trial's models predict for every fold, and how well.
 
     Attributes:
-        lots: what is said of each lot, G of them.
+        folds: the predictions of each fold, G of them.
         scores: the metric of each.
     """
 
-    lots: tuple[Said, ...]
+    folds: tuple[Predictions, ...]
     scores: np.ndarray
 
 
-class Ensemble:
+class SettingEnsemble:
     """Which trials make the average, by what they scored and said.
 
     It holds what the models of the best trials say about held-out rows, and in runs with one fit a
@@ -66,77 +66,85 @@ class Ensemble:
 
     def __init__(self, problem: Problem, planned: int) -> None:
         self._problem = problem
-        self._kind = str(problem.options["weights"])
+        self._kind = problem.options.weights
         self._maximize = problem.scored_by.maximize
-        self.models: KeptModels[Any] = KeptModels(maximize=self._maximize, planned=planned)
-        self._told: dict[int, LotPredictions] = {}
+        self.models: TopModels[Any] = TopModels(maximize=self._maximize, planned=planned)
+        self._predictions: dict[int, HoldoutFoldPredictions] = {}
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
-        self._known: dict[tuple[int, ...], float] = {}  # (lot, members): score of their average
-        self._lots, self._y = lots_of(problem)
+        self._average_scores: dict[
+            tuple[int, ...], float
+        ] = {}  # (fold, members): score of their average
+        self._folds, self._y = holdout_folds(problem)
 
-    def replay(self, past: Sequence[Event]) -> dict[int, Setting]:
+    def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
         """Trials of this run that ended before it was interrupted, without what they said.
 
         Returns:
-            {trial: setting} of those that have to say it again (`repeat`), so that the average can
-            be compared with the single best.
+            {trial: setting} of those that must predict again (`add_recorded`), so that the average
+            can be compared with the single best.
         """
         finished = {event.number: event for event in past if isinstance(event, TrialFinished)}
         for event in past:
             match event:
                 case TrialFinished():
-                    self.models.add(event.number, event.score, None)
+                    self.models.add_model(event.number, event.score, None)
                 case EnsembleUpdated():
-                    new = [one for one in event.left_out if one.number not in self._left_out]
-                    self._left_out |= {one.number: one.reason for one in new}
-                    for one in new:
-                        self.models.exclude(one.number)
+                    new = [trial for trial in event.left_out if trial.number not in self._left_out]
+                    self._left_out |= {trial.number: trial.reason for trial in new}
+                    for trial in new:
+                        self.models.exclude(trial.number)
                 case TrialExcluded():
                     self.exclude(event)
-        return {number: finished[number].setting for number in self._lacking(finished)}
+        return {number: finished[number].setting for number in self._lacking_trials(finished)}
 
-    def _lacking(self, finished: Mapping[int, TrialFinished]) -> list[int]:
-        """The trials of whom `_let_go` would have kept what they said."""
-        if len(self._lots) < 2:
+    def _lacking_trials(self, finished: Mapping[int, TrialFinished]) -> list[int]:
+        """The trials of whom `_drop_unneeded` would have kept what they said."""
+        if len(self._folds) < 2:
             return []
-        most, excluded = self.models.capacity, self.models.excluded
-        scores = {n: one.score for n, one in finished.items() if n in self.models.scores}
-        in_lots = {n: np.array(finished[n].fold_scores) for n in scores}
+        max_trials, excluded = self.models.capacity, self.models.excluded
+        scores = {n: event.score for n, event in finished.items() if n in self.models.scores}
+        fold_scores = {n: np.array(finished[n].fold_scores) for n in scores}
         scores = {n: score for n, score in scores.items() if n not in excluded}
-        by_lot = [scores]
-        if all(len(of_lots) == len(self._lots) for of_lots in in_lots.values()):
-            by_lot += [
-                {n: float(np.delete(in_lots[n], lot).mean()) for n in scores}
-                for lot in range(len(self._lots))
+        score_tables = [scores]
+        if all(
+            len(scores_of_trial) == len(self._folds) for scores_of_trial in fold_scores.values()
+        ):
+            score_tables += [
+                {n: float(np.delete(fold_scores[n], fold).mean()) for n in scores}
+                for fold in range(len(self._folds))
             ]
-        else:  # held out once: what was scored in each lot is not recorded, but close to the whole
-            most *= 2
-        ranked = [ranking(found, maximize=self._maximize)[:most] for found in by_lot]
-        return sorted({number for chosen in ranked for number in chosen})
+        else:  # held out once: what was scored in each fold is not recorded, but close to the whole
+            max_trials *= 2
+        best_numbers = [
+            rank_trials(table, maximize=self._maximize)[:max_trials] for table in score_tables
+        ]
+        return sorted({number for numbers in best_numbers for number in numbers})
 
-    def repeat(self, outcome: Outcome) -> None:
+    def add_recorded(self, result: TrialResult) -> None:
         """A remembered trial says again what it said; its score stays as it was recorded."""
-        if outcome.said and all(can_be_averaged(said) for said in outcome.said):
-            score = self.models.scores[outcome.number]
-            self.models.add(outcome.number, score, outcome.fitted)
-            self._told[outcome.number] = self._of_lots(outcome)
-            self._let_go()
+        if result.predictions and all(
+            is_averageable(predictions) for predictions in result.predictions
+        ):
+            score = self.models.scores[result.number]
+            self.models.add_model(result.number, score, result.fitted)
+            self._predictions[result.number] = self._fold_predictions(result)
+            self._drop_unneeded()
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, result: TrialResult) -> None:
         """A trial that ended with a score."""
-        self.models.add(outcome.number, outcome.score, outcome.fitted)
-        if not outcome.said:
+        self.models.add_model(result.number, result.score, result.fitted)
+        if not result.predictions:
             return
-        if all(can_be_averaged(said) for said in outcome.said):
-            self._told[outcome.number] = self._of_lots(outcome)
+        if all(is_averageable(predictions) for predictions in result.predictions):
+            self._predictions[result.number] = self._fold_predictions(result)
         else:
-            self._left_out[outcome.number] = (
-                f"Trial {outcome.number} is left out of the average: its predictions are not all "
+            self._left_out[result.number] = (
+                f"Trial {result.number} is left out of the average: its predictions are not all "
                 "numbers."
             )
-            self.models.exclude(outcome.number)
-        self._let_go()
+            self.models.exclude(result.number)
+        self._drop_unneeded()
 
     def exclude(self, event: TrialExcluded) -> None:
         """A person takes a trial out, or back in."""
@@ -151,7 +159,7 @@ class Ensemble:
         if not members:
             return
         w = self._weights(members)
-        average, single = self._held_out()
+        average, single = self._held_out_scores()
         update = EnsembleUpdated(
             finished=len(self.models.scores),
             members=members,
@@ -160,98 +168,137 @@ class Ensemble:
             effective=effective_members(w),
             average=average,
             single=single,
-            left_out=[LeftOut(n, why) for n, why in self._left_out.items()],
+            left_out=[OmittedTrial(n, why) for n, why in self._left_out.items()],
         )
         before, self._latest = self._latest, update
         yield update
-        others = before is None or (before.members, before.weights) != (members, update.weights)
-        if others and len(members) > 1 and all(number in self._told for number in members):
-            whole = [joined(self._told[number].lots) for number in members]
-            yield members_disagree(self._problem, self._rows, members, w, whole)
+        has_changed = before is None or (before.members, before.weights) != (
+            members,
+            update.weights,
+        )
+        if (
+            has_changed
+            and len(members) > 1
+            and all(number in self._predictions for number in members)
+        ):
+            member_predictions = [
+                concatenate_predictions(self._predictions[number].folds) for number in members
+            ]
+            yield members_disagree(
+                self._problem, self._held_out_rows, members, w, member_predictions
+            )
 
     @property
-    def _rows(self) -> np.ndarray:
-        """The dataset's rows that are held out, in the order of the lots."""
-        return np.concatenate(self._lots)
+    def _held_out_rows(self) -> np.ndarray:
+        """The dataset's rows that are held out, in the order of the folds."""
+        return np.concatenate(self._folds)
 
     def _weights(self, members: list[int]) -> np.ndarray:
         latest = self._latest
         if self._kind == "greedy" and latest is not None and latest.members == members:
             return np.array(latest.weights)
-        told = [self._told.get(number) for number in members]
-        logs = None
+        member_folds = [self._predictions.get(number) for number in members]
+        member_log_densities = None
         several = len(members) > 1
-        if several and self._kind == "greedy" and all(one is not None for one in told):
-            said = [joined(one.lots) for one in told if one is not None]
-            logs = log_densities(np.concatenate(self._y), said)
-        return weigh(self._kind, self.models.scores, members, self._maximize, logs)
+        if several and self._kind == "greedy" and all(trial is not None for trial in member_folds):
+            all_predictions = [
+                concatenate_predictions(trial.folds) for trial in member_folds if trial is not None
+            ]
+            member_log_densities = log_densities(np.concatenate(self._y), all_predictions)
+        return member_weights(
+            self._kind, self.models.scores, members, self._maximize, member_log_densities
+        )
 
-    def _held_out(self) -> tuple[float | None, float | None]:
-        """The metric of the average and of the single best, both chosen by the other lots."""
-        if len(self._lots) < 2 or any(n not in self._told for n in self.models.members):
+    def _held_out_scores(self) -> tuple[float | None, float | None]:
+        """The metric of the average and of the single best, both chosen by the other folds."""
+        if len(self._folds) < 2 or any(n not in self._predictions for n in self.models.members):
             return None, None
         averages, singles = [], []
-        for lot in range(len(self._lots)):
-            found = self._without(lot)
-            chosen = ranking(found, maximize=self._maximize)[
+        for fold in range(len(self._folds)):
+            scores = self._scores_without(fold)
+            best_numbers = rank_trials(scores, maximize=self._maximize)[
                 : member_count(len(self.models.scores))
             ]
-            averages.append(self._average_on(lot, found, chosen))
-            singles.append(self._told[chosen[0]].scores[lot])
-        return _mean(averages), _mean(singles)
+            averages.append(self._average_score(fold, scores, best_numbers))
+            singles.append(self._predictions[best_numbers[0]].scores[fold])
+        return _finite_mean(averages), _finite_mean(singles)
 
-    def _average_on(self, lot: int, found: dict[int, float], chosen: list[int]) -> float:
-        """The score of the average of `chosen` on a lot; the same members are not asked twice."""
-        key = (lot, *chosen)
-        if self._kind != "tempered" and key in self._known:
-            return self._known[key]
-        said = [self._told[number].lots[lot] for number in chosen]
-        w = weigh(self._kind, found, chosen, self._maximize, self._logs_without(lot, chosen))
-        score = self._score(lot, averaged_said(said, w))
-        self._known = {other: at for other, at in self._known.items() if other[0] != lot}
-        self._known[key] = score
+    def _average_score(
+        self, fold: int, scores: dict[int, float], member_numbers: list[int]
+    ) -> float:
+        """The score of the average of `member_numbers` on a fold, worked out once for each."""
+        key = (fold, *member_numbers)
+        if self._kind != "tempered" and key in self._average_scores:
+            return self._average_scores[key]
+        all_predictions = [self._predictions[number].folds[fold] for number in member_numbers]
+        w = member_weights(
+            self._kind,
+            scores,
+            member_numbers,
+            self._maximize,
+            self._log_densities_without(fold, member_numbers),
+        )
+        score = self._score_fold(fold, average_predictions(all_predictions, w))
+        self._average_scores = {
+            cache_key: cached_score
+            for cache_key, cached_score in self._average_scores.items()
+            if cache_key[0] != fold
+        }
+        self._average_scores[key] = score
         return score
 
-    def _without(self, lot: int) -> dict[int, float]:
-        """{trial: mean score of the other lots}, of the trials that are at hand."""
+    def _scores_without(self, fold: int) -> dict[int, float]:
+        """{trial: mean score of the other folds}, of the trials that are at hand."""
         return {
-            number: float(np.delete(told.scores, lot).mean())
-            for number, told in self._told.items()
+            number: float(np.delete(predictions.scores, fold).mean())
+            for number, predictions in self._predictions.items()
             if number not in self.models.excluded
         }
 
-    def _logs_without(self, lot: int, chosen: list[int]) -> np.ndarray | None:
-        if self._kind != "greedy" or len(chosen) == 1:
+    def _log_densities_without(self, fold: int, member_numbers: list[int]) -> np.ndarray | None:
+        if self._kind != "greedy" or len(member_numbers) == 1:
             return None
-        others = [at for at in range(len(self._lots)) if at != lot]
-        y = np.concatenate([self._y[at] for at in others])
-        said = [joined([self._told[n].lots[at] for at in others]) for n in chosen]
-        return log_densities(y, said)
+        other_folds = [index for index in range(len(self._folds)) if index != fold]
+        y = np.concatenate([self._y[index] for index in other_folds])
+        all_predictions = [
+            concatenate_predictions([self._predictions[n].folds[index] for index in other_folds])
+            for n in member_numbers
+        ]
+        return log_densities(y, all_predictions)
 
-    def _score(self, lot: int, said: Said) -> float:
+    def _score_fold(self, fold: int, predictions: Predictions) -> float:
         metric = self._problem.metric
-        if getattr(said, metric.needs) is None:
+        if getattr(predictions, metric.needs) is None:
             return math.nan  # base pairs of an average are known only once it is one model
-        return metric.score(self._y[lot], said)
+        return metric.score(self._y[fold], predictions)
 
-    def _of_lots(self, outcome: Outcome) -> LotPredictions:
-        lots = parts_of(self._problem, outcome, self._lots)
-        if len(outcome.said) > 1:
-            return LotPredictions(lots, np.array(outcome.fold_scores))
-        return LotPredictions(
-            lots, np.array([self._score(at, said) for at, said in enumerate(lots)])
+    def _fold_predictions(self, result: TrialResult) -> HoldoutFoldPredictions:
+        folds = predictions_by_fold(self._problem, result, self._folds)
+        if len(result.predictions) > 1:
+            return HoldoutFoldPredictions(folds, np.array(result.fold_scores))
+        return HoldoutFoldPredictions(
+            folds,
+            np.array(
+                [self._score_fold(index, predictions) for index, predictions in enumerate(folds)]
+            ),
         )
 
-    def _let_go(self) -> None:
-        """Keep what was said by trials that are, or without one lot would be, among the best."""
-        most = self.models.capacity
-        wanted = set(self.models.kept[:most]) | set(self.models.members)
-        for lot in range(len(self._lots)):
-            wanted |= set(ranking(self._without(lot), maximize=self._maximize)[:most])
-        self._told = {number: told for number, told in self._told.items() if number in wanted}
+    def _drop_unneeded(self) -> None:
+        """Keep the predictions of trials that are, or without one fold would be, among the best."""
+        max_trials = self.models.capacity
+        needed_trials = set(self.models.trials_with_models[:max_trials]) | set(self.models.members)
+        for fold in range(len(self._folds)):
+            needed_trials |= set(
+                rank_trials(self._scores_without(fold), maximize=self._maximize)[:max_trials]
+            )
+        self._predictions = {
+            number: predictions
+            for number, predictions in self._predictions.items()
+            if number in needed_trials
+        }
 
 
-def weigh(
+def member_weights(
     kind: str,
     scores: dict[int, float],
     members: Sequence[int],
@@ -269,81 +316,96 @@ def weigh(
     """
     if kind == "greedy" and logs is None:
         kind = "uniform"
-    if logs is not None and len(logs) > GREEDY_ROWS:
-        logs = logs[:: math.ceil(len(logs) / GREEDY_ROWS)]
-    found = weights(kind, scores, members, maximize=maximize, log_densities=logs)
-    return np.array([found[number] for number in members])
+    if logs is not None and len(logs) > MAX_GREEDY_ROWS:
+        logs = logs[:: math.ceil(len(logs) / MAX_GREEDY_ROWS)]
+    weight_by_trial = weights(kind, scores, members, maximize=maximize, log_densities=logs)
+    return np.array([weight_by_trial[number] for number in members])
 
 
-def lots_of(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The dataset's rows of every lot, and their targets as metrics take them.
+def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The dataset's rows of every holdout fold, and their targets as metrics take them.
 
-    Lots share no row. Where the rows were divided into folds several times, a lot is a fold of the
-    first division, and its rows stand in it once for every division.
+    These folds share no row. Where the rows were divided several times, they are the folds of the
+    first division, and a row is in its fold once for every division.
     """
-    if problem.judged == "training":
+    if problem.validation_scheme == "training":
         return [], []
-    held = [rows for _, rows in problem.splits]
-    held = [np.tile(rows, problem.repeats) for rows in held[: len(held) // problem.repeats]]
-    if len(held) == 1:
+    held_out_rows = [rows for _, rows in problem.splits]
+    held_out_rows = [
+        np.tile(rows, problem.fold_repeats)
+        for rows in held_out_rows[: len(held_out_rows) // problem.fold_repeats]
+    ]
+    if len(held_out_rows) == 1:
         groups = problem.dataset.kept_together
-        units = np.arange(len(held[0])) if groups is None else _numbered(groups[held[0]])
-        held = [held[0][units % LOTS == lot] for lot in range(LOTS)]
-        held = [rows for rows in held if len(rows)]
+        units = (
+            np.arange(len(held_out_rows[0]))
+            if groups is None
+            else _number_groups(groups[held_out_rows[0]])
+        )
+        held_out_rows = [held_out_rows[0][units % FOLD_COUNT == fold] for fold in range(FOLD_COUNT)]
+        held_out_rows = [rows for rows in held_out_rows if len(rows)]
     task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
-    return held, [targets_of(target[rows], task, classes) for rows in held]
+    return held_out_rows, [targets_of(target[rows], task, classes) for rows in held_out_rows]
 
 
-def parts_of(problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]) -> tuple[Said, ...]:
-    """What a trial says about every lot.
+def predictions_by_fold(
+    problem: Problem, result: TrialResult, folds: Sequence[np.ndarray]
+) -> tuple[Predictions, ...]:
+    """What a trial predicts for every holdout fold.
 
     Args:
         problem: the run's problem.
-        outcome: of a trial on all folds.
-        lots: the dataset's rows of every lot (`lots_of`).
+        result: of a trial on all folds.
+        folds: the dataset's rows of every fold (`holdout_folds`).
     """
-    if problem.repeats > 1:
-        return _of_divisions(problem, outcome, lots)
-    if len(outcome.said) > 1:
-        return outcome.said
-    places = _places(problem.splits[0][1], lots)
-    return tuple(_rows_of(outcome.said[0], place) for place in places)
+    if problem.fold_repeats > 1:
+        return _predictions_of_repeats(problem, result, folds)
+    if len(result.predictions) > 1:
+        return result.predictions
+    fold_positions = _fold_positions(problem.splits[0][1], folds)
+    return tuple(
+        _take_predictions(result.predictions[0], positions) for positions in fold_positions
+    )
 
 
-def _of_divisions(
-    problem: Problem, outcome: Outcome, lots: Sequence[np.ndarray]
-) -> tuple[Said, ...]:
-    """What a trial says about every lot in every division into folds."""
-    times, held = problem.repeats, [rows for _, rows in problem.splits]
-    count = len(held) // times
-    once = [lot[: len(lot) // times] for lot in lots]
-    parts: list[list[Said]] = [[] for _ in lots]
-    for at in range(0, len(held), count):
-        whole = joined(outcome.said[at : at + count])
-        places = _places(np.concatenate(held[at : at + count]), once)
-        for part, place in zip(parts, places, strict=True):
-            part.append(whole.rows(place))
-    return tuple(joined(part) for part in parts)
+def _predictions_of_repeats(
+    problem: Problem, result: TrialResult, folds: Sequence[np.ndarray]
+) -> tuple[Predictions, ...]:
+    """What a trial predicts for every holdout fold, of every division into folds."""
+    repeat_count, held_out_rows = problem.fold_repeats, [rows for _, rows in problem.splits]
+    count = len(held_out_rows) // repeat_count
+    folds_of_repeat = [fold[: len(fold) // repeat_count] for fold in folds]
+    fold_predictions: list[list[Predictions]] = [[] for _ in folds]
+    for start in range(0, len(held_out_rows), count):
+        repeat_predictions = concatenate_predictions(result.predictions[start : start + count])
+        fold_positions = _fold_positions(
+            np.concatenate(held_out_rows[start : start + count]), folds_of_repeat
+        )
+        for predictions, positions in zip(fold_predictions, fold_positions, strict=True):
+            predictions.append(repeat_predictions.subset(positions))
+    return tuple(concatenate_predictions(predictions) for predictions in fold_predictions)
 
 
-def _places(rows: np.ndarray, lots: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Where the rows of every lot stand among others, each of which is there once."""
+def _fold_positions(rows: np.ndarray, folds: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Where the rows of every fold are among others, each of which is there once."""
     order = np.argsort(rows)
-    found = order[np.searchsorted(rows, np.concatenate(lots), sorter=order)]
-    return np.split(found, np.cumsum([len(lot) for lot in lots])[:-1])
+    positions = order[np.searchsorted(rows, np.concatenate(folds), sorter=order)]
+    return np.split(positions, np.cumsum([len(fold) for fold in folds])[:-1])
 
 
-def _numbered(groups: np.ndarray) -> np.ndarray:
+def _number_groups(groups: np.ndarray) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def _rows_of(said: Said, rows: np.ndarray) -> Said:
-    part = said.rows(rows)
-    if part.whole is None:
-        return part
-    return replace(part, whole=np.stack([part.whole[:, 0], _numbered(part.whole[:, 1])], axis=1))
+def _take_predictions(predictions: Predictions, rows: np.ndarray) -> Predictions:
+    subset = predictions.subset(rows)
+    if subset.whole is None:
+        return subset
+    return replace(
+        subset, whole=np.stack([subset.whole[:, 0], _number_groups(subset.whole[:, 1])], axis=1)
+    )
 
 
-def _mean(values: list[float]) -> float | None:
+def _finite_mean(values: list[float]) -> float | None:
     value = float(np.mean(values))
     return value if math.isfinite(value) else None

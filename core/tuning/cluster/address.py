@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import UnusableError
-from core.estimators.optional_parts import OPTIONAL_PARTS
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
 
 LOCAL = "local"  # in place of an address: workers on this machine, for one run
 OPTION = "option cluster"
@@ -23,7 +23,7 @@ _SCHEMELESS = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 
 
 @dataclass(frozen=True)
-class Place:
+class ClusterAddress:
     """Where trials run.
 
     Attributes:
@@ -38,23 +38,25 @@ class Place:
     key: str = ""
 
     @property
-    def local(self) -> bool:
+    def is_local(self) -> bool:
         """Whether the workers are started here, for this run alone."""
         return self.address == LOCAL
 
     @property
-    def encrypted(self) -> bool:
+    def is_encrypted(self) -> bool:
         """Whether both ends show certificates."""
-        return self.local or self.address.startswith("tls://")
+        return self.is_local or self.address.startswith("tls://")
 
     @property
     def host(self) -> str:
         """The scheduler's host, without brackets."""
-        found = _ADDRESS.fullmatch(self.address)
-        return found["host"].strip("[]") if found else ""
+        match = _ADDRESS.fullmatch(self.address)
+        return match["host"].strip("[]") if match else ""
 
 
-def place_of(address: str, ca: str = "", certificate: str = "", key: str = "") -> Place:
+def parse_cluster_address(
+    address: str, ca: str = "", certificate: str = "", key: str = ""
+) -> ClusterAddress:
     """The place that a person named.
 
     Raises:
@@ -64,25 +66,25 @@ def place_of(address: str, ca: str = "", certificate: str = "", key: str = "") -
     address = address.strip()
     if _SCHEMELESS.fullmatch(address):
         address = f"{'tls' if ca or certificate else 'tcp'}://{address}"
-    place = Place(address, ca, certificate, key)
-    if not place.local:
+    cluster_address = ClusterAddress(address, ca, certificate, key)
+    if not cluster_address.is_local:
         _check_address(address)
     files = {"tls-ca": ca, "tls-cert": certificate, "tls-key": key}
-    given = {name: file for name, file in files.items() if file}
-    if given and not address.startswith("tls://"):
+    named_files = {name: file for name, file in files.items() if file}
+    if named_files and not address.startswith("tls://"):
         raise UnusableError(
             f"a certificate is named, and “{address}” uses none",
-            where=f"option {next(iter(given))}",
+            where=f"option {next(iter(named_files))}",
             cure="give an address that begins with tls://",
         )
-    for name, file in given.items():
+    for name, file in named_files.items():
         _check_file(name, file)
-    return place
+    return cluster_address
 
 
 def _check_address(address: str) -> None:
-    found = _ADDRESS.fullmatch(address)
-    if found is None or not 0 < int(found["port"]) < 65536:
+    match = _ADDRESS.fullmatch(address)
+    if match is None or not 0 < int(match["port"]) < 65536:
         raise UnusableError(
             f"“{address}” is no address of a scheduler",
             where=OPTION,
@@ -102,13 +104,13 @@ def _check_file(name: str, file: str) -> None:
         ) from error
 
 
-def warning(place: Place) -> str:
+def data_transfer_warning(address: ClusterAddress) -> str:
     """What a person should know before the first trial; "" where nothing leaves this machine."""
-    if place.encrypted or _is_here(place.host):
+    if address.is_encrypted or _is_here(address.host):
         return ""
     return (
-        f"Nothing protects {place.address}: whoever reaches it can read the training rows, and run "
-        "any code on its workers and, by what they send back, on this computer. Use it in a "
+        f"Nothing protects {address.address}: whoever reaches it can read the training rows, and "
+        "run any code on its workers and, by what they send back, on this computer. Use it in a "
         "network that you trust, or with certificates (tls://)."
     )
 
@@ -122,27 +124,29 @@ def _is_here(host: str) -> bool:
         return False
 
 
-def security_of(place: Place) -> Any:
+def security_of(address: ClusterAddress) -> Any:
     """What dask is told about certificates; None where the address needs none."""
-    if not place.encrypted:
+    if not address.is_encrypted:
         return None
     from distributed.security import Security
 
-    if place.local:
+    if address.is_local:
         return Security.temporary()
-    given: Mapping[str, str] = {
-        "tls_ca_file": place.ca,
-        "tls_client_cert": place.certificate,
-        "tls_client_key": place.key or place.certificate,
+    file_options: Mapping[str, str] = {
+        "tls_ca_file": address.ca,
+        "tls_client_cert": address.certificate,
+        "tls_client_key": address.key or address.certificate,
     }
-    made = Security(require_encryption=True, **{name: file for name, file in given.items() if file})
-    if not made.tls_ca_file or not made.tls_client_cert:
+    security = Security(
+        require_encryption=True, **{name: file for name, file in file_options.items() if file}
+    )
+    if not security.tls_ca_file or not security.tls_client_cert:
         raise UnusableError(
             "a tls:// address needs certificates, and none are named",
             where=OPTION,
             cure="name them with --tls-ca, --tls-cert and --tls-key, or in dask's configuration",
         )
-    return made
+    return security
 
 
 def check_installed() -> None:
@@ -151,11 +155,11 @@ def check_installed() -> None:
     Raises:
         UnusableError: it is not, or cannot be imported; says what installs it.
     """
-    part = OPTIONAL_PARTS["cluster"]
-    for module in part.modules:
+    dependency = OPTIONAL_DEPENDENCIES["cluster"]
+    for module in dependency.modules:
         if find_spec(module) is None:
-            raise part.missing
+            raise dependency.missing_error
         try:
             importlib.import_module(module)
         except Exception as error:  # a half installation may fail in any way
-            raise part.broken(module, f"{type(error).__name__}: {error}") from error
+            raise dependency.broken_error(module, f"{type(error).__name__}: {error}") from error

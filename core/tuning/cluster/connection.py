@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.cluster import versions
-from core.tuning.cluster.address import OPTION, Place, check_installed, security_of
+from core.tuning.cluster import worker_versions
+from core.tuning.cluster.address import OPTION, ClusterAddress, check_installed, security_of
+from core.tuning.cluster.cluster_monitor import ClusterMonitor
 from core.tuning.cluster.executor import ClusterExecutor
-from core.tuning.cluster.watching import Watching
-from core.tuning.scores.scoring import Work
-from core.tuning.trials.scratch import Scratch
+from core.tuning.scores.scoring import ScoringJob
+from core.tuning.trials.scratch_folder import ScratchFolder
 
 ANSWERS = 10.0  # seconds within which a scheduler answers
 COMES = 30.0  # seconds within which the first worker comes
@@ -24,11 +24,11 @@ TELLS = 30.0  # seconds more, within which one that came tells what it has insta
 LEAVES = 5.0  # seconds
 
 
-class Connection:
+class ClusterConnection:
     """A cluster that answered, with at least one worker that can run trials.
 
     Args:
-        place: where it is; "local" starts one worker a core on this machine, with certificates
+        address: where it is; "local" starts one worker a core on this machine, with certificates
             of its own that end with it.
         most: how many trials run at the same time at most; None for one a thread of its workers.
             A local cluster has so many workers; None for one a core.
@@ -41,41 +41,43 @@ class Connection:
             or no worker comes or can be used.
     """
 
-    def __init__(self, place: Place, most: int | None = None) -> None:
+    def __init__(self, address: ClusterAddress, max_running: int | None = None) -> None:
         check_installed()
         _silence()
-        self.place, self._most = place, most
+        self.address, self._max_running = address, max_running
         self._stack = contextlib.ExitStack()
         try:
-            self._client = self._connected()
-            self._watching = Watching(self._client)
+            self._client = self._connect_client()
+            self._watching = ClusterMonitor(self._client)
             self._await_workers()
         except BaseException:
             self.close()
             raise
 
-    def _connected(self) -> Any:
+    def _connect_client(self) -> Any:
         from distributed import Client
 
-        place = self.place
-        target: Any = place.address
+        address = self.address
+        target: Any = address.address
         try:
-            security = security_of(place)
-            if place.local:
-                target = self._started(security, self._most or os.cpu_count() or 1)
+            security = security_of(address)
+            if address.is_local:
+                target = self._start_local_cluster(
+                    security, self._max_running or os.cpu_count() or 1
+                )
             client = Client(
                 target, timeout=ANSWERS, security=security, set_as_default=False, name="tunescope"
             )
         except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
-            raise _unreachable(place, error) from error
+            raise _unreachable(address, error) from error
         self._stack.callback(client.close, LEAVES)
         return client
 
-    def _started(self, security: Any, workers: int) -> Any:
+    def _start_local_cluster(self, security: Any, workers: int) -> Any:
         from distributed import LocalCluster
 
-        folder = Scratch("cluster")
-        self._stack.callback(folder.remove)
+        folder = ScratchFolder("cluster")
+        self._stack.callback(folder.remove_folder)
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -92,12 +94,12 @@ class Connection:
     def _await_workers(self) -> None:
         end = time.monotonic() + COMES
         while not self._watching.threads:
-            if self._watching.said and not self._watching.asks:
-                versions.refuse(self._watching.said)
-            if time.monotonic() > end + (TELLS if self._watching.asks else 0.0):
+            if self._watching.remarks and not self._watching.has_open_question:
+                worker_versions.raise_no_worker(self._watching.remarks)
+            if time.monotonic() > end + (TELLS if self._watching.has_open_question else 0.0):
                 raise UnusableError(
                     f"no worker came within {COMES:g} seconds",
-                    where=self.place.address,
+                    where=self.address.address,
                     cure="start workers with: dask worker ADDRESS",
                 )
             time.sleep(0.2)
@@ -105,8 +107,8 @@ class Connection:
     @property
     def warnings(self) -> list[str]:
         """What was found of workers that differ from this machine; each is given out once."""
-        said, self._watching.said = self._watching.said, []
-        return said
+        remarks, self._watching.remarks = self._watching.remarks, []
+        return remarks
 
     @property
     def threads(self) -> int:
@@ -119,20 +121,20 @@ class Connection:
         return self._client
 
     def executor(
-        self, work: Work, _workers: int = 1, limit: float | None = None
+        self, work: ScoringJob, _workers: int = 1, limit: float | None = None
     ) -> ClusterExecutor:
         """What runs the trials of one run, as `core.tuning.tune` asks for it.
 
         How many run at a time is the cluster's to say: it may grow and shrink meanwhile.
         """
-        return ClusterExecutor(self._client, work, self._most, limit, self._watching)
+        return ClusterExecutor(self._client, work, self._max_running, limit, self._watching)
 
     def close(self) -> None:
         """Leave the cluster; a local one ends."""
         with contextlib.suppress(OSError, TimeoutError):
             self._stack.close()
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> ClusterConnection:
         return self
 
     def __exit__(
@@ -144,9 +146,9 @@ class Connection:
         self.close()
 
 
-def _unreachable(place: Place, error: Exception) -> UnusableError:
+def _unreachable(address: ClusterAddress, error: Exception) -> UnusableError:
     text = " ".join(str(error).split())
-    if place.local:
+    if address.is_local:
         return UnusableError(
             f"workers could not be started here ({type(error).__name__}: {text[:200]})",
             where=OPTION,
@@ -156,12 +158,12 @@ def _unreachable(place: Place, error: Exception) -> UnusableError:
     if any(word in about for word in ("ssl", "tls", "certificate", "pem")):
         return UnusableError(
             f"the certificates do not fit ({text[:200] or type(error).__name__})",
-            where=place.address,
+            where=address.address,
             cure="name those that the scheduler was started with (--tls-ca, --tls-cert, --tls-key)",
         )
     return UnusableError(
         "no scheduler answers",
-        where=place.address,
+        where=address.address,
         cure="see that “dask scheduler” runs there and that its port can be reached",
     )
 

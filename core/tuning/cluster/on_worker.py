@@ -14,26 +14,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.tuning.scores.scoring import Outcome, Task
-from core.tuning.trials.executors import Executor
+from core.tuning.scores.scoring import TrialRequest, TrialResult
+from core.tuning.trials.executors import ProcessExecutor
 
 LOOK = 0.25  # seconds between two looks at whether a trial is still wanted
 KEPT = 300.0  # seconds that a process waits for another trial of its run
 
 
 @dataclass
-class _Parked:
+class _IdleExecutor:
     run: str
-    executor: Executor
+    executor: ProcessExecutor
     since: float
 
 
-_parked: list[_Parked] = []
-_at: dict[str, Executor] = {}  # by the key of a trial: what runs it
+_idle_executors: list[_IdleExecutor] = []
+_executor_by_trial: dict[str, ProcessExecutor] = {}  # by the key of a trial: what runs it
 _lock = threading.Lock()
 
 
-def run_trial(work: bytes, run: str, task: Task, limit: float | None) -> Outcome:
+def run_trial(work: bytes, run: str, task: TrialRequest, limit: float | None) -> TrialResult:
     """Score what a task asks for; whatever goes wrong becomes the reason.
 
     Args:
@@ -42,26 +42,26 @@ def run_trial(work: bytes, run: str, task: Task, limit: float | None) -> Outcome
         task: what is asked for.
         limit: seconds that it may take; None for no limit.
     """
-    worker, key = _asked()
-    executor = _taken(run, work)
+    worker, key = _worker_and_key()
+    executor = _take_executor(run, work)
     executor.limit = limit
     try:
-        _at[key] = executor
-        executor.begin(task)
-        while not (ended := executor.wait(LOOK)):
-            if not _wanted(worker, key):
+        _executor_by_trial[key] = executor
+        executor.submit_request(task)
+        while not (ended := executor.wait_for_results(LOOK)):
+            if not _is_wanted(worker, key):
                 executor.close()
-                return Outcome(task.number, task.setting, failure="It was no longer wanted.")
+                return TrialResult(task.number, task.setting, failure="It was no longer wanted.")
     except BaseException:
         executor.close()
         raise
     finally:
-        _at.pop(key, None)
-    _park(run, executor)
+        _executor_by_trial.pop(key, None)
+    _keep_executor(run, executor)
     return ended[0]
 
 
-def shorten(limits: Mapping[str, float]) -> list[str]:
+def shorten_limits(limits: Mapping[str, float]) -> list[str]:
     """Give trials that are under way here another time limit, from their begin.
 
     Args:
@@ -70,46 +70,46 @@ def shorten(limits: Mapping[str, float]) -> list[str]:
     Returns:
         the keys of those that are under way here.
     """
-    here = [key for key in limits if key in _at]
-    for key in here:
-        _at[key].limit = limits[key]
-    return here
+    running_keys = [key for key in limits if key in _executor_by_trial]
+    for key in running_keys:
+        _executor_by_trial[key].limit = limits[key]
+    return running_keys
 
 
-def forget(run: str) -> None:
+def close_idle(run: str) -> None:
     """End the processes that wait for another trial of a run, and those nobody came back to."""
     now = time.monotonic()
     with _lock:
-        gone = [one for one in _parked if one.run == run or now - one.since > KEPT]
-        for one in gone:
-            _parked.remove(one)
-    for one in gone:
-        one.executor.close()
+        gone = [idle for idle in _idle_executors if idle.run == run or now - idle.since > KEPT]
+        for idle in gone:
+            _idle_executors.remove(idle)
+    for idle in gone:
+        idle.executor.close()
 
 
-def _taken(run: str, work: bytes) -> Executor:
-    forget("")
+def _take_executor(run: str, work: bytes) -> ProcessExecutor:
+    close_idle("")
     with _lock:
-        for one in _parked:
-            if one.run == run:
-                _parked.remove(one)
-                return one.executor
+        for idle in _idle_executors:
+            if idle.run == run:
+                _idle_executors.remove(idle)
+                return idle.executor
     # The worker is itself a daemonic process where a nanny watches it, and such may have none of
     # their own; ours leave with it all the same.
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-    return Executor(pickle.loads(work))
+    return ProcessExecutor(pickle.loads(work))
 
 
-def _park(run: str, executor: Executor) -> None:
+def _keep_executor(run: str, executor: ProcessExecutor) -> None:
     with _lock:
-        _parked.append(_Parked(run, executor, time.monotonic()))
+        _idle_executors.append(_IdleExecutor(run, executor, time.monotonic()))
     # Nobody tells a worker that a run was killed; its process must not stay for ever.
-    sweep = threading.Timer(KEPT + 1, forget, ("",))
+    sweep = threading.Timer(KEPT + 1, close_idle, ("",))
     sweep.daemon = True
     sweep.start()
 
 
-def _asked() -> tuple[Any, str]:
+def _worker_and_key() -> tuple[Any, str]:
     """The worker whose thread this is, and the key of what it is at; None and "" elsewhere."""
     from distributed import get_worker
 
@@ -120,7 +120,7 @@ def _asked() -> tuple[Any, str]:
         return None, ""
 
 
-def _wanted(worker: Any, key: str) -> bool:
+def _is_wanted(worker: Any, key: str) -> bool:
     """Whether a trial is still asked for by anyone."""
     if worker is None:
         return True

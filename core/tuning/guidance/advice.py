@@ -1,25 +1,32 @@
 """Guidance: which model and strategy to take for this data, and why, with the data's numbers.
 
-It works on the plain summary of a dataset, so that it needs neither the data nor scikit-learn.
+It works on the summary of a dataset, so that it needs neither the data nor scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, DocumentSummary
 from core.datasets.groups import OTHER
+from core.datasets.task import TABLE_TASKS, Task
 from core.datasets.texts.ngrams import DIRECTIONS
-from core.estimators.facts import Facts, Suggestion
+from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.model import Model
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed, lacking
+from core.estimators.multi_model import SEVERAL, selectable_models
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed, missing_package_text
 from core.estimators.registry import MODELS
-from core.estimators.several import SEVERAL, choosable
-from core.extensions import faults
-from core.tuning.contenders import MOST_DENSE, TEXT_WIDTH, minutes_for
-from core.tuning.evaluation import FEW_ROWS, TABLES
+from core.extensions import extension_errors
+from core.tuning.candidate_models import MAX_DENSE_BYTES, TEXT_WIDTH, minutes_for
+from core.tuning.evaluation import FEW_ROWS
 from core.tuning.guidance.forecast import estimate
+from core.tuning.guidance.guidance_records import (
+    Advice,
+    MissingModel,
+    ModelAdvice,
+    StrategyAdvice,
+)
 from core.tuning.scores.imbalance import rare_class
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Space, Strategy
@@ -30,65 +37,46 @@ _TRAINING_SHARE = 0.7
 _VERY_WIDE = 500  # columns of a sparse file that are better not filled in
 _DENSE_LIMIT = 4e9  # bytes
 
-_ONLY_FOR = {
-    "sequence": "It labels the tokens of sequences.",
-    "structure": "It folds RNA molecules.",
-    "topics": "It finds the topics of texts.",
-}
 
-
-def advise(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Every model and its strategies, the recommended ones first.
-
-    Args:
-        summary: as `core.datasets.summary.summarize` gives it.
-
-    Returns:
-        ``models``: a list of {name, title, good_for, cost, recommended, suits, reason, fits_task,
-        needs, install}: suits is whether the reason speaks for it, needs and install the package
-        that it lacks and the command that brings it, "" for none. The entry of several models has
-        {tries, alone, lacking} beside: titles of the models that are tuned together and of those
-        that are tuned by themselves only, and {title, needs, install} of those that a package would
-        bring;
-        ``strategies``: {model: list of {name, title, kind, does, costs, shows, recommended,
-        reason, options, default_trials, default_minutes, groups, uses_history}}, where groups is
-        the regularization groups that suit the data; ``left_out``: a sentence for each extension
-        that failed here. Models that do not fit come last, with the reason, and without strategies.
-    """
-    facts, failed = _facts(summary), set(faults())
-    found = MODELS.answers(lambda model: _model(model, facts))
-    best, _ = _best({name: one.suggestion for name, one in found.items()})
-    models = [one.entry for one in found.values()]
-    for entry in models:
-        suggestion = found[entry["name"]].suggestion
-        if suggestion is not None and entry["fits_task"]:
-            entry |= {"recommended": entry["name"] == best, "reason": suggestion.reason}
-            entry["suits"] = True
-    for entry in models:
-        if entry["name"] == SEVERAL:
-            entry |= _together(models, summary)
-    models.sort(key=lambda entry: (not entry["fits_task"], -found[entry["name"]].rank))
-    fitting = {entry["name"]: found[entry["name"]] for entry in models if entry["fits_task"]}
-    offers = STRATEGIES.answers(lambda strategy: _offers(strategy, fitting, facts))
-    return {
-        "models": models,
-        "strategies": {name: _strategies(name, offers) for name in fitting},
-        "left_out": [sentence for sentence in faults() if sentence not in failed],
-    }
+def advise(summary: DatasetSummary) -> Advice:
+    """Every model and its strategies, the recommended ones first."""
+    facts, earlier_errors = _modeling_facts(summary), set(extension_errors())
+    candidates = MODELS.answers(lambda model: _candidate(model, facts))
+    suggestions = {name: candidate.suggestion for name, candidate in candidates.items()}
+    best, _ = _best_suggestion(suggestions)
+    models = [
+        candidate.advice
+        if candidate.suggestion is None or not candidate.advice.fits_task
+        else replace(
+            candidate.advice,
+            recommended=name == best,
+            reason=candidate.suggestion.reason,
+            suits=True,
+        )
+        for name, candidate in candidates.items()
+    ]
+    models = [_with_joint_tuning(entry, models, summary) for entry in models]
+    models.sort(key=lambda entry: (not entry.fits_task, -candidates[entry.name].rank))
+    fitting = {entry.name: candidates[entry.name] for entry in models if entry.fits_task}
+    offers = STRATEGIES.answers(lambda strategy: _strategy_offer(strategy, fitting, facts))
+    return Advice(
+        models=models,
+        strategies={name: _strategies(name, offers) for name in fitting},
+        left_out=[sentence for sentence in extension_errors() if sentence not in earlier_errors],
+    )
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What a model says of the data.
+class _Candidate:
+    """A model, and what it says of the data.
 
     Attributes:
-        entry: of the advice.
         suggestion: why it is the model to take, where it may be.
         learned: whether penalties can be learned on it.
         spaces: its search space without and with class weights where a class is rare.
     """
 
-    entry: dict[str, Any]
+    advice: ModelAdvice
     suggestion: Suggestion | None
     learned: bool
     spaces: tuple[Space, Space]
@@ -99,106 +87,113 @@ class _Found:
         return 0 if self.suggestion is None else self.suggestion.rank
 
 
-def _model(model: Model, facts: Facts) -> _Found:
-    fits = facts.task in model.tasks
-    obstacle = _obstacle(model, facts)
-    entry = {
-        "name": model.name,
-        "title": model.title,
-        "good_for": model.good_for,
-        "cost": model.cost,
-        "recommended": False,
-        "suits": False,
-        "reason": obstacle or model.warns(facts),
-        "fits_task": not obstacle,
-        **_lacking(model, facts),
-    }
+def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
+    does_task = facts.task in model.tasks
+    obstacle, (needs, install) = _obstacle(model, facts), _missing_package(model, facts)
+    advice = ModelAdvice(
+        name=model.name,
+        title=model.title,
+        good_for=model.good_for,
+        cost=model.cost,
+        reason=obstacle or model.warns(facts),
+        fits_task=not obstacle,
+        needs=needs,
+        install=install,
+    )
     spaces: tuple[Space, Space] = ((), ())
-    if fits:
+    if does_task:
         plain = model.space_of(facts.task)
         spaces = (plain, model.space_of(facts.task, rare=True) if facts.rare else plain)
-    return _Found(entry, model.suggests(facts) if fits else None, facts.task in model.loss, spaces)
+    suggestion = model.suggests(facts) if does_task else None
+    return _Candidate(advice, suggestion, facts.task in model.loss, spaces)
 
 
-def _together(models: list[dict[str, Any]], summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Which models are tuned together, which are not, and which a package would bring."""
-    there = choosable(MODELS, summary["task"])
-    dense = 8.0 * summary["rows"] * summary["features"]
-    sparse = _has_texts(summary) or (summary["format"] == "libsvm" and dense > MOST_DENSE)
-    tried = [name for name in there if MODELS[name].takes_sparse or not sparse]
-    others = [one for one in models if one["name"] not in (*tried, SEVERAL)]
-    competing = [one for one in others if MODELS[one["name"]].competes]
-    return {
-        "tries": [one["title"] for one in models if one["name"] in tried],
-        "alone": [one["title"] for one in others if one["fits_task"]],
-        "lacking": [
-            {name: one[name] for name in ("title", "needs", "install")}
-            for one in competing
-            if one["install"]
+def _with_joint_tuning(
+    advice: ModelAdvice, models: list[ModelAdvice], summary: DatasetSummary
+) -> ModelAdvice:
+    """Of several models also which are tuned together, which are not, and which are missing."""
+    if advice.name != SEVERAL:
+        return advice
+    selectable_names = selectable_models(MODELS, summary.task)
+    dense = 8.0 * summary.rows * summary.features
+    is_sparse = _has_texts(summary) or (summary.format == "libsvm" and dense > MAX_DENSE_BYTES)
+    tuned_names = [name for name in selectable_names if MODELS[name].takes_sparse or not is_sparse]
+    other_models = [entry for entry in models if entry.name not in (*tuned_names, SEVERAL)]
+    return replace(
+        advice,
+        tries=[entry.title for entry in models if entry.name in tuned_names],
+        alone=[entry.title for entry in other_models if entry.fits_task],
+        lacking=[
+            MissingModel(entry.title, entry.needs, entry.install)
+            for entry in other_models
+            if entry.install and MODELS[entry.name].competes
         ],
-    }
+    )
 
 
-def _facts(summary: Mapping[str, Any]) -> Facts:
-    features = [column for column in summary["columns"] if column["role"] == "feature"]
+def _modeling_facts(summary: DatasetSummary) -> ModelingFacts:
+    features = summary.feature_columns
     # Beyond the columns that the summary lists, each counts as a number.
-    unlisted = max(0, summary["features"] - len(features))
-    spread = sum(_inputs(column) for column in features)
-    sparse = summary["format"] == "libsvm"
-    share = 1.0 if summary["test_rows"] else _TRAINING_SHARE
-    counts = {one["label"]: one["count"] for one in summary["classes"]}
-    rows, task = summary["rows"], summary["task"]
+    unlisted = max(0, summary.features - len(features))
+    input_count = sum(_input_count(column) for column in features)
+    share = 1.0 if summary.test_rows else _TRAINING_SHARE
+    counts = {entry.label: entry.count for entry in summary.classes}
+    rows, task, structured = summary.rows, summary.task, summary.structured
     training = max(1, round(rows * share))
-    return Facts(
+    return ModelingFacts(
         task=task,
         rows=rows,
-        columns=summary["features"],
-        inputs=max(1, spread + unlisted),
-        classes=len(summary["classes"]),
+        columns=summary.features,
+        inputs=max(1, input_count + unlisted),
+        classes=len(summary.classes),
         training=training,
-        learning=rows if rows < FEW_ROWS and task in TABLES else training,
-        sparse=sparse and summary["features"] > _VERY_WIDE,
-        groups=_groups(summary),
-        items=summary.get("structured", {}).get("items", ""),
-        words=summary.get("structured", {}).get("vocabulary", 0),
+        learning=rows if rows < FEW_ROWS and task.is_table else training,
+        sparse=summary.format == "libsvm" and summary.features > _VERY_WIDE,
+        groups=_prefix_groups(summary),
+        items=structured.items if structured else "",
+        words=structured.vocabulary if isinstance(structured, DocumentSummary) else 0,
         rare=rare_class(task, counts) is not None,
         texts=_has_texts(summary),
     )
 
 
-def _has_texts(summary: Mapping[str, Any]) -> bool:
+def _has_texts(summary: DatasetSummary) -> bool:
     """Whether words of texts become columns."""
-    kinds = {(column["role"], column["kind"]) for column in summary["columns"]}
-    return summary["task"] in TABLES and ("feature", "text") in kinds
+    has_text = any(column.kind == "text" for column in summary.feature_columns)
+    return has_text and summary.task.is_table
 
 
-def _groups(summary: Mapping[str, Any]) -> tuple[str, ...]:
+def _prefix_groups(summary: DatasetSummary) -> tuple[str, ...]:
     """The groups that column names form, if they say something: most columns, a few in each."""
-    named = {name: of for name, of in summary["prefixes"].items() if name != OTHER}
-    covered = sum(len(columns) for columns in named.values())
-    telling = len(named) > 1 and covered >= max(3 * len(named), summary["features"] / 2)
-    return tuple(named) if telling else ()
+    columns_by_prefix = {
+        name: columns for name, columns in summary.prefixes.items() if name != OTHER
+    }
+    column_count = sum(len(columns) for columns in columns_by_prefix.values())
+    is_telling = len(columns_by_prefix) > 1 and column_count >= max(
+        3 * len(columns_by_prefix), summary.features / 2
+    )
+    return tuple(columns_by_prefix) if is_telling else ()
 
 
-def _inputs(column: Mapping[str, Any]) -> int:
-    if column["kind"] == "text":
+def _input_count(column: ColumnSummary) -> int:
+    if column.kind == "text":
         return DIRECTIONS  # where a model takes no sparse columns; the others take any number
-    return max(1, column["distinct"]) if column["kind"] == "category" else 1
+    return max(1, column.distinct) if column.kind == "category" else 1
 
 
-def _obstacle(model: Model, facts: Facts) -> str:
+def _obstacle(model: Model, facts: ModelingFacts) -> str:
     """Why a model cannot be used here; "" if it can."""
     if facts.task not in model.tasks:
-        if facts.task == "topics":
+        if not facts.task.has_target:
             return "It predicts, and here nothing is to be predicted."
-        if facts.task in _ONLY_FOR or set(model.tasks) <= set(_ONLY_FOR):
-            return _ONLY_FOR.get(model.tasks[0], "It takes every row by itself.")
-        if facts.task == "regression":
-            return "It tells classes apart, and here a number is to be predicted."
-        return "It predicts numbers, and here classes are to be told apart."
-    if facts.task == "topics":
+        if not facts.task.is_table or set(TABLE_TASKS).isdisjoint(model.tasks):
+            return Task(model.tasks[0]).model_text
+        if facts.task.has_numbers:
+            return "It predicts classes, and here a number is to be predicted."
+        return "It predicts numbers, and here classes are to be predicted."
+    if not facts.task.has_target:
         return _too_few_texts(model, facts)
-    if needs := lacking(model.extra):
+    if needs := missing_package_text(model.extra):
         return f"It needs {needs}."
     if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
         need = 8e-9 * facts.rows * facts.inputs
@@ -206,7 +201,7 @@ def _obstacle(model: Model, facts: Facts) -> str:
     return ""
 
 
-def _too_few_texts(model: Model, facts: Facts) -> str:
+def _too_few_texts(model: Model, facts: ModelingFacts) -> str:
     """Why these are too few texts to find topics in; "" if they are enough."""
     if facts.training >= model.minibatch:
         return ""
@@ -216,30 +211,32 @@ def _too_few_texts(model: Model, facts: Facts) -> str:
     )
 
 
-def _lacking(model: Model, facts: Facts) -> dict[str, str]:
+def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
     """The package that a model would need for this task, and the command that brings it."""
     if facts.task not in model.tasks or not model.extra or is_installed(model.extra):
-        return {"needs": "", "install": ""}
-    part = OPTIONAL_PARTS[model.extra]
-    return {"needs": part.modules[0], "install": part.command}
-
-
-def _best(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
-    """The name with the suggestion of the highest rank, and its reason; "" where there is none."""
-    there = {name: one for name, one in suggestions.items() if one is not None}
-    if not there:
         return "", ""
-    best = max(there, key=lambda name: there[name].rank)
-    return best, there[best].reason
+    dependency = OPTIONAL_DEPENDENCIES[model.extra]
+    return dependency.modules[0], dependency.command
 
 
-_Offers = dict[str, Suggestion | None]
+def _best_suggestion(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
+    """The name with the suggestion of the highest rank, and its reason; "" where there is none."""
+    present_suggestions = {
+        name: suggestion for name, suggestion in suggestions.items() if suggestion is not None
+    }
+    if not present_suggestions:
+        return "", ""
+    best = max(present_suggestions, key=lambda name: present_suggestions[name].rank)
+    return best, present_suggestions[best].reason
 
 
-def _offers(
-    strategy: Strategy, models: Mapping[str, _Found], facts: Facts
-) -> tuple[dict[str, Any], _Offers]:
-    """The strategy's entry in the advice, and {model: its suggestion} of those that it suits."""
+_Offer = tuple[StrategyAdvice, dict[str, Suggestion | None]]  # and, by model, why to take it
+
+
+def _strategy_offer(
+    strategy: Strategy, models: Mapping[str, _Candidate], facts: ModelingFacts
+) -> _Offer:
+    """A strategy, and what it says of itself for each of the models that it suits."""
     suggestions = {}
     if not strategy.tasks or facts.task in strategy.tasks:
         for name, model in models.items():
@@ -248,44 +245,42 @@ def _offers(
                 continue
             if (model.learned or strategy.kind == "trials") and strategy.suits(space):
                 suggestions[name] = strategy.suggests(facts, space)
-    entry = {
-        "name": strategy.name,
-        "title": strategy.title,
-        "kind": strategy.kind,
-        "does": strategy.does,
-        "costs": (facts.structured and strategy.costs_structured) or strategy.costs,
-        "shows": strategy.shows,
-        "recommended": False,
-        "reason": "",
-        "options": [asdict(option) for option in strategy.options],
-        "default_trials": strategy.default_trials,
-        "default_minutes": _minutes(facts) if strategy.several else None,
-        "groups": _suiting_groups(strategy.kind, facts),
-        "uses_history": strategy.uses_history,
+    advice = StrategyAdvice(
+        name=strategy.name,
+        title=strategy.title,
+        kind=strategy.kind,
+        does=strategy.does,
+        costs=(facts.structured and strategy.costs_structured) or strategy.costs,
+        shows=strategy.shows,
+        options=tuple(strategy.options),
+        default_trials=strategy.default_trials,
+        default_minutes=_default_minutes(facts) if strategy.several else None,
+        groups=_suiting_groups(strategy.kind, facts),
+        uses_history=strategy.uses_history,
+    )
+    return advice, suggestions
+
+
+def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice]:
+    """The strategies that suit a model, the recommended one first."""
+    suggestions = {
+        name: by_model[model] for name, (_, by_model) in offers.items() if model in by_model
     }
-    return entry, suggestions
-
-
-def _strategies(
-    model: str, offers: Mapping[str, tuple[dict[str, Any], _Offers]]
-) -> list[dict[str, Any]]:
-    """The entries of the strategies that suit a model, the recommended one first."""
-    suited = {name: (entry, of[model]) for name, (entry, of) in offers.items() if model in of}
-    best, why = _best({name: suggestion for name, (_, suggestion) in suited.items()})
+    best, why = _best_suggestion(suggestions)
     entries = [
-        {**entry, "recommended": name == best, "reason": why if name == best else ""}
-        for name, (entry, _) in suited.items()
+        replace(offers[name][0], recommended=name == best, reason=why if name == best else "")
+        for name in suggestions
     ]
-    return sorted(entries, key=lambda entry: not entry["recommended"])
+    return sorted(entries, key=lambda entry: not entry.recommended)
 
 
-def _minutes(facts: Facts) -> float:
+def _default_minutes(facts: ModelingFacts) -> float:
     """How long several models are tuned where nobody said."""
     columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
     return minutes_for(facts.rows, columns, facts.classes)
 
 
-def _suiting_groups(kind: str, facts: Facts) -> str:
-    if kind == "penalties" and facts.task in _ONLY_FOR:
+def _suiting_groups(kind: str, facts: ModelingFacts) -> str:
+    if kind == "penalties" and not facts.task.is_table:
         return "column"  # a group for every kind of parameter, as in the papers
     return "prefix" if kind == "penalties" and facts.groups else "single"

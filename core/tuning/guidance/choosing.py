@@ -14,20 +14,19 @@ def chosen_or_recommended(dataset: Dataset, model: str, strategy: str) -> tuple[
         dataset: the data.
         model, strategy: names in the registries; "" where they are left open.
     """
-    structured = dataset.task in ("sequence", "structure")
+    structured = dataset.task.is_structured
     if model and strategy and not structured:
         return model, strategy, "single"
     advice = advise(summarize(dataset))
     # Where none fits, the best one is refused with its reason.
-    fitting = [entry for entry in advice["models"] if entry["fits_task"]] or advice["models"][:1]
-    fitting.sort(key=lambda entry: not entry["recommended"])
-    for entry in [{"name": model}] if model else fitting:
-        offered = advice["strategies"].get(entry["name"], [])
-        offered = sorted(offered, key=lambda one: not one["recommended"])
-        groups = {one["name"]: one["groups"] for one in offered}
-        if not strategy and offered:
-            return entry["name"], offered[0]["name"], offered[0]["groups"]
+    fitting = advice.fitting_models or advice.models[:1]
+    fitting.sort(key=lambda entry: not entry.recommended)
+    for name in [model] if model else [entry.name for entry in fitting]:
+        offers = advice.strategies.get(name, [])  # the recommended one first
+        groups = {offer.name: offer.groups for offer in offers}
+        if not strategy and offers:
+            return name, offers[0].name, offers[0].groups
         if strategy in groups:
             # Every parameter of a structured model has a kind; columns of a table may have none.
-            return entry["name"], strategy, groups[strategy] if structured else "single"
-    return model or fitting[0]["name"], strategy or "random", "single"
+            return name, strategy, groups[strategy] if structured else "single"
+    return model or fitting[0].name, strategy or "random", "single"

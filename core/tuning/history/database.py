@@ -17,8 +17,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from core.errors import UnusableError
-from core.tuning.history.versions import OURS, TABLES, migrate
-from core.tuning.runs.ownership import TakenError, owning
+from core.tuning.history.schema_versions import OURS, TABLES, migrate
+from core.tuning.runs.run_lock import RunLockedError, hold_run_lock
 
 PATIENCE = 30.0  # seconds that one program waits for another
 DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
@@ -63,27 +63,29 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
         UnusableError: it is of a newer version or another program's, or can be neither written nor
             read.
     """
-    before = identity(path)
+    before = file_identity(path)
     try:
         if path.is_dir():
-            raise _unusable("there is a folder where the history should be", path)
+            raise _unusable_error("there is a folder where the history should be", path)
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(f"the history cannot be kept here ({error.strerror})", path) from error
-    with exclusive(path, patience):
+        raise _unusable_error(
+            f"the history cannot be kept here ({error.strerror})", path
+        ) from error
+    with hold_file_lock(path, patience):
         try:
             return OpenFile(_writable(path, patience))
         except sqlite3.DatabaseError as error:
             failure = error
-        if _code(failure) in DAMAGED:
-            return _begun_anew(path, patience)
-        if _code(failure) in UNWRITABLE and before is not None:
+        if _error_code(failure) in DAMAGED:
+            return _start_new_file(path, patience)
+        if _error_code(failure) in UNWRITABLE and before is not None:
             return _read_only(path)
-    raise in_words(failure, path) from failure
+    raise history_error(failure, path) from failure
 
 
 @contextmanager
-def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def hold_file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """While inside, no other of our programs opens, renames or replaces the file.
 
     In a folder that cannot be written nobody can.
@@ -93,15 +95,15 @@ def exclusive(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(owning(path.with_name(path.name + "-lock"), patience))
-        except TakenError:
-            raise _locked(path) from None
+            stack.enter_context(hold_run_lock(path.with_name(path.name + "-lock"), patience))
+        except RunLockedError:
+            raise _locked_error(path) from None
         except OSError:
             pass
         yield
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
     """Which file it is that has this name now; None where there is none."""
     try:
         about = path.stat()
@@ -110,18 +112,18 @@ def identity(path: Path) -> tuple[int, int] | None:
     return about.st_dev, about.st_ino
 
 
-def in_words(error: sqlite3.Error, path: Path) -> UnusableError:
+def history_error(error: sqlite3.Error, path: Path) -> UnusableError:
     """What a failure of SQLite means, as a sentence."""
-    code = _code(error)
+    code = _error_code(error)
     if code == sqlite3.SQLITE_FULL:
         cure = "free some space; what the history holds is kept"
         return UnusableError("the disk is full", where=str(path), cure=cure)
     if code in DAMAGED:
-        cure = "start the program again, which puts it aside and begins a new one"
+        cure = "start the program again, which renames it and begins a new one"
         return UnusableError("the history is damaged", where=str(path), cure=cure)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return _locked(path)
-    return _unusable(f"the history cannot be read or written ({error})", path)
+        return _locked_error(path)
+    return _unusable_error(f"the history cannot be read or written ({error})", path)
 
 
 def is_ours(path: Path) -> bool:
@@ -137,17 +139,17 @@ def is_ours(path: Path) -> bool:
     )
 
 
-def _locked(path: Path) -> UnusableError:
+def _locked_error(path: Path) -> UnusableError:
     cure = "close the other program that uses it"
     return UnusableError("the history is locked", where=str(path), cure=cure)
 
 
-def _unusable(what: str, path: Path) -> UnusableError:
+def _unusable_error(problem: str, path: Path) -> UnusableError:
     cure = "name a file that you may write to in TUNESCOPE_HISTORY"
-    return UnusableError(what, where=str(path), cure=cure)
+    return UnusableError(problem, where=str(path), cure=cure)
 
 
-def _code(error: sqlite3.Error) -> int:
+def _error_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
@@ -155,7 +157,7 @@ def _writable(path: Path, patience: float) -> sqlite3.Connection:
     database = sqlite3.connect(
         path, timeout=patience, isolation_level=None, check_same_thread=False
     )
-    database.text_factory = _text
+    database.text_factory = _decode_text
     try:
         _refuse_strangers(database, path)
         database.execute("PRAGMA secure_delete = ON")
@@ -166,14 +168,14 @@ def _writable(path: Path, patience: float) -> sqlite3.Connection:
         migrate(database, path)
         database.execute("DELETE FROM switches WHERE 0")  # fails where nothing can be written
         database.execute("COMMIT")
-        _check(database)
+        _check_integrity(database)
     except BaseException:
         database.close()
         raise
     return database
 
 
-def _text(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     """Of a damaged text what can be read."""
     return content.decode("utf-8", errors="replace")
 
@@ -188,7 +190,7 @@ def _write_ahead(database: sqlite3.Connection, patience: float) -> bool:
         try:
             return bool(database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal")
         except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+            if _error_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
                 raise
             time.sleep(0.005)
 
@@ -197,24 +199,24 @@ def _refuse_strangers(database: sqlite3.Connection, path: Path) -> None:
     tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     (mark,) = database.execute("PRAGMA application_id").fetchone()
     if tables and mark != OURS:
-        raise _unusable("this database is not a history of Tunescope", path)
+        raise _unusable_error("this database is not a history of Tunescope", path)
 
 
-def _check(database: sqlite3.Connection) -> None:
+def _check_integrity(database: sqlite3.Connection) -> None:
     """Raises sqlite3.DatabaseError with SQLITE_CORRUPT where the file is damaged."""
-    found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    report = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     try:
         for table, columns in TABLES.items():
             database.execute(f"SELECT {columns} FROM {table} LIMIT 0")
     except sqlite3.OperationalError as error:
-        found = str(error)
-    if found != "ok":
-        damaged = sqlite3.DatabaseError(found)
+        report = str(error)
+    if report != "ok":
+        damaged = sqlite3.DatabaseError(report)
         damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise damaged
 
 
-def _begun_anew(path: Path, patience: float) -> OpenFile:
+def _start_new_file(path: Path, patience: float) -> OpenFile:
     """Rename a damaged file and begin a new one, with the switches as they were if possible."""
     switches = read_switches(path)
     name = _put_aside(path)
@@ -224,7 +226,7 @@ def _begun_anew(path: Path, patience: float) -> OpenFile:
         database.executemany("INSERT OR REPLACE INTO switches VALUES (?, ?)", switches)
         return OpenFile(database, notice=notice)
     except sqlite3.DatabaseError as error:
-        raise in_words(error, path) from error
+        raise history_error(error, path) from error
 
 
 def read_switches(path: Path) -> list[tuple[str, str]]:
@@ -232,10 +234,10 @@ def read_switches(path: Path) -> list[tuple[str, str]]:
     try:
         address = f"file:{quote(str(path.resolve()))}?mode=ro"
         with closing(sqlite3.connect(address, timeout=1.0, uri=True)) as database:
-            found = database.execute("SELECT name, value FROM switches").fetchall()
+            rows = database.execute("SELECT name, value FROM switches").fetchall()
     except (sqlite3.Error, OSError):
         return []
-    return [(name, value) for name, value in found if (name, value) in SWITCHES]
+    return [(name, value) for name, value in rows if (name, value) in SWITCHES]
 
 
 def _put_aside(path: Path) -> str:
@@ -247,7 +249,7 @@ def _put_aside(path: Path) -> str:
             if beside.exists():
                 beside.rename(aside.with_name(aside.name + companion))
     except OSError as error:
-        raise _unusable("the history is damaged and cannot be renamed", path) from error
+        raise _unusable_error("the history is damaged and cannot be renamed", path) from error
     return aside.name
 
 
@@ -267,20 +269,20 @@ def _read_only(path: Path) -> OpenFile:
     made, nobody writes it, and it is read as one that does not change.
     """
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    database.text_factory = _text
+    database.text_factory = _decode_text
     try:
         try:
-            _copy(path, "mode=ro", database)
+            _copy_into(path, "mode=ro", database)
         except sqlite3.OperationalError:
-            _copy(path, "mode=ro&immutable=1", database)
+            _copy_into(path, "mode=ro&immutable=1", database)
         _refuse_strangers(database, path)
         database.execute("BEGIN")
         migrate(database, path)
         database.execute("COMMIT")
-        _check(database)
+        _check_integrity(database)
     except sqlite3.DatabaseError as error:
         database.close()
-        raise in_words(error, path) from error
+        raise history_error(error, path) from error
     except UnusableError:
         database.close()
         raise
@@ -288,7 +290,7 @@ def _read_only(path: Path) -> OpenFile:
     return OpenFile(database, False, notice)
 
 
-def _copy(path: Path, how: str, into: sqlite3.Connection) -> None:
-    address = f"file:{quote(str(path.resolve()))}?{how}"
+def _copy_into(path: Path, mode: str, into: sqlite3.Connection) -> None:
+    address = f"file:{quote(str(path.resolve()))}?{mode}"
     with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as source:
         source.backup(into)

@@ -15,8 +15,9 @@ from importlib.resources import files
 from typing import Any
 
 from core.errors import UnusableError
-from core.tuning.history.records import Record, Trial
-from core.tuning.history.soundness import (
+from core.records import JsonObject
+from core.tuning.history.dataset_records import DatasetRecord, StoredTrial
+from core.tuning.history.record_checks import (
     LARGEST,
     is_plain,
     sound_flag,
@@ -30,25 +31,27 @@ VERSION = 1
 TEXTS = ("began", "model", "task", "metric", "strategy")
 
 
-def as_json(records: Iterable[Record]) -> str:
+def as_json(records: Iterable[DatasetRecord]) -> str:
     """Datasets as text, a line each."""
-    lines = [json.dumps(_plain(record), ensure_ascii=False, allow_nan=False) for record in records]
+    lines = [
+        json.dumps(_record_dict(record), ensure_ascii=False, allow_nan=False) for record in records
+    ]
     head = f'{{"tunescope_history": {VERSION}, "datasets": ['
     return head + "\n" + ",\n".join(lines) + "\n]}\n"
 
 
-def records_in(text: str) -> tuple[list[Record], list[str]]:
+def records_in(text: str) -> tuple[list[DatasetRecord], list[str]]:
     """The datasets of a text, and a sentence for each that cannot be understood.
 
     Raises:
         UnusableError: it is no history, or one of a newer version.
     """
     try:
-        whole = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _no_history() from error
-    version = whole.get("tunescope_history") if isinstance(whole, dict) else None
-    if type(version) is not int or not isinstance(whole.get("datasets"), list):
+    version = content.get("tunescope_history") if isinstance(content, dict) else None
+    if type(version) is not int or not isinstance(content.get("datasets"), list):
         raise _no_history()
     if version > VERSION:
         raise UnusableError(
@@ -56,11 +59,11 @@ def records_in(text: str) -> tuple[list[Record], list[str]]:
             cure="update Tunescope",
         )
     records, left_out = [], []
-    for place, plain in enumerate(whole["datasets"], start=1):
+    for number, plain in enumerate(content["datasets"], start=1):
         try:
-            records.append(_record(plain))
+            records.append(_parse_record(plain))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            left_out.append(f"Dataset {place} of the file is damaged and was left out.")
+            left_out.append(f"Dataset {number} of the file is damaged and was left out.")
     return records, left_out
 
 
@@ -70,42 +73,42 @@ def _no_history() -> UnusableError:
     )
 
 
-def _plain(record: Record) -> dict[str, Any]:
+def _record_dict(record: DatasetRecord) -> JsonObject:
     return {
         "id": record.id,
         **{name: getattr(record, name) for name in TEXTS},
         "maximize": record.maximize,
         "statistics": list(record.statistics),
         "axes": list(record.axes),
-        "trials": [[one.number, one.score, *one.values] for one in record.trials],
+        "trials": [[trial.number, trial.score, *trial.values] for trial in record.trials],
     }
 
 
-def _record(plain: dict[str, Any]) -> Record:
+def _parse_record(plain: JsonObject) -> DatasetRecord:
     """Raises what plain Python raises on a wrong shape, or ValueError."""
     axes = sound_names(plain["axes"])
     if not re.fullmatch(r"[0-9a-f]{1,64}", plain["id"]):
         raise ValueError("not an id")
-    return Record(
+    return DatasetRecord(
         id=plain["id"],
         **{name: sound_text(plain[name]) for name in TEXTS},
         maximize=sound_flag(plain["maximize"]),
         statistics=sound_statistics(plain["statistics"]),
         axes=axes,
-        trials=tuple(_trial(row, len(axes)) for row in plain["trials"]),
+        trials=tuple(_parse_trial(row, len(axes)) for row in plain["trials"]),
     )
 
 
-def _trial(row: list[Any], width: int) -> Trial:
+def _parse_trial(row: list[Any], width: int) -> StoredTrial:
     number, score, *values = row
     if len(values) != width or not all(map(is_plain, values)):
         raise ValueError("not a setting")
     if type(number) is not int or not 0 <= number < LARGEST:
         raise ValueError("not a trial's number")
-    return Trial(number, tuple(values), sound_score(score))
+    return StoredTrial(number, tuple(values), sound_score(score))
 
 
-def starter_records() -> list[Record]:
+def starter_records() -> list[DatasetRecord]:
     """What comes with the program; nothing where the file was left out of a package."""
     file = files("resources") / "starter_history.json"
     if not file.is_file():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import UnusableError, cannot_write
-from core.tuning.history.database import exclusive, is_ours, read_switches
+from core.errors import UnusableError, write_error
+from core.tuning.history.database import hold_file_lock, is_ours, read_switches
 from core.tuning.history.store import History, history_path
 from core.tuning.history.traces import remove_companions
 
@@ -14,7 +14,7 @@ WAITS = 3.0  # seconds for another program
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class DeletionCounts:
     """What was deleted.
 
     Attributes:
@@ -26,7 +26,7 @@ class Forgotten:
     notices: tuple[str, ...]
 
 
-def forget_everything(path: Path | None = None) -> Forgotten:
+def forget_everything(path: Path | None = None) -> DeletionCounts:
     """Delete the whole history, also where it is damaged, locked or of a newer version.
 
     Where SQLite cannot do it, the file is replaced by an empty one, with the switches as they were.
@@ -39,18 +39,18 @@ def forget_everything(path: Path | None = None) -> Forgotten:
         with History(path, starter=False, patience=WAITS) as history:
             count = len(history.entries())
             history.forget_all()
-            return Forgotten(count, tuple(history.notices))
+            return DeletionCounts(count, tuple(history.notices))
     except UnusableError:
         if path.is_dir() or not is_ours(path):
             raise
     switches = [(name, value) for name, value in read_switches(path) if name == "enabled"]
     try:
-        with exclusive(path):
+        with hold_file_lock(path):
             path.unlink(missing_ok=True)
             remove_companions(path)
     except OSError as error:
-        raise cannot_write("the history", path, error) from error
+        raise write_error("the history", path, error) from error
     with History(path, starter=False) as history:
         history.set_switches(switches)
         history.forget_all()
-        return Forgotten(None, tuple(history.notices))
+        return DeletionCounts(None, tuple(history.notices))

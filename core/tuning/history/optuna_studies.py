@@ -19,14 +19,15 @@ from optuna.storages.journal import JournalFileBackend, JournalRedisBackend
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.facts import uncapitalized
 from core.estimators.model import Model
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import Statistics
 from core.space import Axis
-from core.tuning.checks import chosen
-from core.tuning.history.records import Record, Trial, settings_in
+from core.tuning.history.dataset_records import DatasetRecord, StoredTrial, settings_in
+from core.tuning.plan_checks import registry_entry
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.metrics import METRICS, default_metric
 
@@ -36,7 +37,7 @@ HEADER = b"SQLite format 3\x00"
 
 def studies_as_records(
     storage: str, model: str, statistics: Statistics, study: str | None, metric: str
-) -> tuple[list[Record], list[str]]:
+) -> tuple[list[DatasetRecord], list[str]]:
     """The studies that can be taken, and a sentence for everything that cannot.
 
     Only what lies in the model's space is taken, so that neither the studies' names nor their
@@ -45,32 +46,32 @@ def studies_as_records(
     Raises:
         UnusableError: the storage cannot be read, or nothing of it can be taken.
     """
-    kind = chosen(MODELS, "model", model)
-    task = _task(kind, statistics)
-    scoring = chosen(METRICS, "metric", metric or default_metric(task))
+    kind = registry_entry(MODELS, "model", model)
+    task = _dataset_task(kind, statistics)
+    scoring = registry_entry(METRICS, "metric", metric or default_metric(task))
     if task not in scoring.tasks:
         raise UnusableError(f"{scoring.name} does not measure this task ({task})")
     where = re.sub(r"//[^@/]*@", "//", storage)  # without a password
-    found, left_out = [], []
-    for one in _studies(storage, study, where):
-        record, sentences = _as_record(one, kind, task, scoring, statistics)
+    records, left_out = [], []
+    for optuna_study in _studies(storage, study, where):
+        record, sentences = _as_record(optuna_study, kind, task, scoring, statistics)
         left_out += sentences
         if record is not None:
-            found.append(record)
-    if not found:
+            records.append(record)
+    if not records:
         why = left_out[0].rstrip(".") if left_out else "there is no study"
         raise UnusableError(
             f"nothing can be taken: {why}",
             where=where,
             cure="choose the model, the kind of data and the metric that the study was made with",
         )
-    return found, left_out
+    return records, left_out
 
 
-def _task(model: Model, statistics: Statistics) -> str:
+def _dataset_task(model: Model, statistics: Statistics) -> str:
     if len(model.tasks) == 1:
         return model.tasks[0]
-    task = {0: "regression", 2: "binary"}.get(int(statistics[2]), "multiclass")
+    task = {0: Task.REGRESSION, 2: Task.BINARY}.get(int(statistics[2]), Task.MULTICLASS)
     if task not in model.tasks:
         raise UnusableError(
             f"{model.name} cannot do {task}", cure="give the number of classes, 0 for numbers"
@@ -83,9 +84,9 @@ def _task(model: Model, statistics: Statistics) -> str:
 
 def _studies(storage: str, study: str | None, where: str) -> list[Study]:
     try:
-        opened = _opened(storage, where)
-        names = [study] if study else optuna.get_all_study_names(opened)
-        return [optuna.load_study(study_name=name, storage=opened) for name in names]
+        optuna_storage = _open_storage(storage, where)
+        names = [study] if study else optuna.get_all_study_names(optuna_storage)
+        return [optuna.load_study(study_name=name, storage=optuna_storage) for name in names]
     except UnusableError:
         raise
     except KeyError as error:
@@ -99,7 +100,7 @@ def _studies(storage: str, study: str | None, where: str) -> list[Study]:
         ) from error
 
 
-def _opened(storage: str, where: str) -> BaseStorage:
+def _open_storage(storage: str, where: str) -> BaseStorage:
     if storage.startswith(("redis://", "rediss://")):
         return JournalStorage(JournalRedisBackend(storage))
     path = Path(storage.removeprefix(SQLITE))
@@ -133,37 +134,41 @@ def refuse_other_databases(path: Path, where: str) -> None:
 
 def _as_record(
     study: Study, model: Model, task: str, metric: Metric, statistics: Statistics
-) -> tuple[Record | None, list[str]]:
+) -> tuple[DatasetRecord | None, list[str]]:
     space, called = model.space(task), f"The study “{study.study_name}”"
     names = tuple(axis.name for axis in space)
-    every = study.get_trials(deepcopy=False)
-    done = [one for one in every if one.state == TrialState.COMPLETE and _has_score(one)]
+    all_trials = study.get_trials(deepcopy=False)
+    done = [
+        trial for trial in all_trials if trial.state == TrialState.COMPLETE and _has_score(trial)
+    ]
     if not done:
         return None, [f"{called} has no finished trial."]
     refusal = _refusal(study, metric)
     if refusal:
         return None, [f"{called} {refusal}."]
-    same = [one for one in done if set(one.params) == set(names)]
+    same = [trial for trial in done if set(trial.params) == set(names)]
     sentences = []
     if len(same) < len(done):
-        others = sorted({name for one in done for name in one.params} ^ set(names)) or names
-        sentences.append(
-            f"{called} has {_count(len(done) - len(same))} with other parameters than "
-            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(others)}."
+        differing_names = (
+            sorted({name for trial in done for name in trial.params} ^ set(names)) or names
         )
-    rows = [tuple(one.params[name] for name in names) for one in same]
+        sentences.append(
+            f"{called} has {_count_text(len(done) - len(same))} with other parameters than "
+            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing_names)}."
+        )
+    rows = [tuple(trial.params[name] for name in names) for trial in same]
     fit = settings_in(space, names, rows)
     sentences += [f"{called} has {words}." for words in _misfits(space, rows)]
     trials = tuple(
-        Trial(one.number, tuple(setting.values()), float(one.values[0]))
-        for one, setting in zip(same, fit, strict=True)
+        StoredTrial(trial.number, tuple(setting.values()), float(trial.values[0]))
+        for trial, setting in zip(same, fit, strict=True)
         if setting is not None
     )
     if not trials:
         return None, sentences
-    record = Record(
+    record = DatasetRecord(
         id=_identity(study, model, space, metric, statistics),
-        began=_began(every[0]),
+        began=_start_time(all_trials[0]),
         model=model.name,
         task=task,
         metric=metric.name,
@@ -181,8 +186,8 @@ def _refusal(study: Study, metric: Metric) -> str:
         return "has several objectives"
     wanted = StudyDirection.MAXIMIZE if metric.maximize else StudyDirection.MINIMIZE
     if study.directions[0] != wanted:
-        way = "larger" if metric.maximize else "smaller"
-        return f"looks for the opposite: a {way} {metric.name} is better"
+        direction = "larger" if metric.maximize else "smaller"
+        return f"looks for the opposite: a {direction} {metric.name} is better"
     return ""
 
 
@@ -191,10 +196,9 @@ def _has_score(trial: FrozenTrial) -> bool:
 
 
 def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str]:
-    """What is wrong with values, axis by axis."""
-    found = []
-    for place, axis in enumerate(space):
-        values = [(row[place],) for row in rows]
+    misfits = []
+    for position, axis in enumerate(space):
+        values = [(row[position],) for row in rows]
         wrong = [
             value
             for (value,), setting in zip(
@@ -205,24 +209,25 @@ def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str
         if not wrong:
             continue
         if axis.kind == "choice":
-            named = ", ".join(dict.fromkeys(map(str, wrong)))
-            known = ", ".join(map(str, axis.choices))
-            found.append(
-                f"{_count(len(wrong))} with a {axis.name} that there is no more "
-                f"({named} instead of {known})"
+            wrong_text = ", ".join(dict.fromkeys(map(str, wrong)))
+            choices_text = ", ".join(map(str, axis.choices))
+            misfits.append(
+                f"{_count_text(len(wrong))} with a {axis.name} that there is no more "
+                f"({wrong_text} instead of {choices_text})"
             )
         else:
-            found.append(
-                f"{_count(len(wrong))} with {axis.name} outside of {axis.low:g} to {axis.high:g}"
+            misfits.append(
+                f"{_count_text(len(wrong))} with {axis.name} outside of {axis.low:g} to "
+                f"{axis.high:g}"
             )
-    return found
+    return misfits
 
 
-def _count(trials: int) -> str:
+def _count_text(trials: int) -> str:
     return "1 trial" if trials == 1 else f"{trials} trials"
 
 
-def _began(first: FrozenTrial) -> str:
+def _start_time(first: FrozenTrial) -> str:
     begun = first.datetime_start
     return "" if begun is None else begun.astimezone(UTC).isoformat(timespec="seconds")
 
@@ -234,9 +239,19 @@ def _identity(
 
     Its name and its first finished trial, with moments, parameters and value, tell it from others.
     """
-    done = [one for one in study.get_trials(deepcopy=False) if one.state == TrialState.COMPLETE]
-    first = min(done, key=lambda one: (str(one.datetime_complete), one.number))
-    trial = (first.datetime_start, first.datetime_complete, sorted(first.params.items()))
+    done = [
+        trial for trial in study.get_trials(deepcopy=False) if trial.state == TrialState.COMPLETE
+    ]
+    first = min(done, key=lambda trial: (str(trial.datetime_complete), trial.number))
+    first_key = (first.datetime_start, first.datetime_complete, sorted(first.params.items()))
     axes = [axis.name for axis in space]
-    told = (study.study_name, *trial, first.values, model.name, axes, metric.name, statistics)
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:32]
+    content = (
+        study.study_name,
+        *first_key,
+        first.values,
+        model.name,
+        axes,
+        metric.name,
+        statistics,
+    )
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:32]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from core.errors import UnusableError
-from core.tuning.history.database import exclusive
+from core.tuning.history.database import hold_file_lock
 from core.tuning.history.traces import forget_in, reads_history
 from core.tuning.runs.run_folder import EVENTS, runs_root
 from core.writing import write_whole
@@ -27,9 +27,9 @@ def remember_reader(history: Path, run: Path) -> None:
         run: the run's folder.
     """
     run = run.resolve()
-    place = run.parent if run.parent == runs_root().resolve() else run
-    if place not in _known(history):
-        _change(history, lambda known: [*known, place])
+    folder = run.parent if run.parent == runs_root().resolve() else run
+    if folder not in _known_folders(history):
+        _change_list(history, lambda folders: [*folders, folder])
 
 
 def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
@@ -38,29 +38,29 @@ def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
     Returns:
         A sentence for each folder that is gone, which is named once, or cannot be written.
     """
-    known = _known(history)
-    gone = [place for place in known if not place.is_dir()]
-    said = [
-        f"The folder {place} is gone; what its runs had read of the history could not be deleted"
+    known_folders = _known_folders(history)
+    gone = [folder for folder in known_folders if not folder.is_dir()]
+    sentences = [
+        f"The folder {folder} is gone; what its runs had read of the history could not be deleted"
         " from it."
-        for place in gone
+        for folder in gone
     ]
-    for place in dict.fromkeys([runs_root().resolve(), *known]):
-        said += map(_not_written, _forget_below(place, ids))
+    for folder in dict.fromkeys([runs_root().resolve(), *known_folders]):
+        sentences += map(_not_written, _forget_below(folder, ids))
     if gone:
-        _change(history, lambda known: [place for place in known if place not in gone])
-    return said
+        _change_list(history, lambda folders: [folder for folder in folders if folder not in gone])
+    return sentences
 
 
-def _forget_below(place: Path, ids: Collection[str] | None) -> list[Path]:
+def _forget_below(folder: Path, ids: Collection[str] | None) -> list[Path]:
     """Forget in a run's folder, or in those of all runs there; those that cannot be written."""
     lost = []
     try:
-        found = [place / EVENTS, *sorted(place.glob(f"*/{EVENTS}"))]
-        found = [path for path in found if path.is_file()]
+        event_files = [folder / EVENTS, *sorted(folder.glob(f"*/{EVENTS}"))]
+        event_files = [path for path in event_files if path.is_file()]
     except OSError:
-        return [place]
-    for path in found:
+        return [folder]
+    for path in event_files:
         try:
             forget_in(path, ids)
         except OSError:
@@ -77,19 +77,28 @@ def _not_written(run: Path) -> str:
     )
 
 
-def _list(history: Path) -> Path:
+def _list_path(history: Path) -> Path:
     return history.with_name(f"{history.stem}-runs.json")
 
 
-def _known(history: Path) -> list[Path]:
+def _known_folders(history: Path) -> list[Path]:
     try:
-        told = json.loads(_list(history).read_text(encoding="utf-8"))
+        content = json.loads(_list_path(history).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    named = [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
-    return [Path(one) for one in named if os.path.isabs(one) and "\0" not in one]
+    named = (
+        [path_text for path_text in content if isinstance(path_text, str)]
+        if isinstance(content, list)
+        else []
+    )
+    return [
+        Path(path_text) for path_text in named if os.path.isabs(path_text) and "\0" not in path_text
+    ]
 
 
-def _change(history: Path, change: Callable[[list[Path]], list[Path]]) -> None:
-    with contextlib.suppress(OSError, UnusableError), exclusive(history):
-        write_whole(_list(history), json.dumps([str(place) for place in change(_known(history))]))
+def _change_list(history: Path, change: Callable[[list[Path]], list[Path]]) -> None:
+    with contextlib.suppress(OSError, UnusableError), hold_file_lock(history):
+        write_whole(
+            _list_path(history),
+            json.dumps([str(folder) for folder in change(_known_folders(history))]),
+        )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from core.errors import UnusableError
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.tuning.events import Event, HistoryRead, Noticed, TrialFinished
+from core.tuning.events import Event, HistoryRead, RemarkMade, TrialFinished
 from core.tuning.history.readers import remember_reader
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 from core.tuning.payloads import HistoryDataset
 from core.tuning.problem import Problem
 
@@ -54,9 +54,11 @@ class RunHistory:
         try:
             self._history = opened()
             if fresh and not name:
-                whole = None if several else facts_of(problem)
-                self.name = self._history.begin(whole) if whole else self._history.fresh_id()
-            reads = several or problem.strategy.uses_history or problem.recalls > 0
+                metadata = None if several else metadata_of(problem)
+                self.name = (
+                    self._history.begin_dataset(metadata) if metadata else self._history.fresh_id()
+                )
+            reads = several or problem.strategy.uses_history or problem.warm_start_datasets > 0
             if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
         except UnusableError as error:
@@ -68,20 +70,24 @@ class RunHistory:
         Args:
             problem: that of one model, where several are tuned.
         """
-        own = problem or self._problem
+        model_problem = problem or self._problem
         datasets: tuple[EarlierDataset, ...] = ()
         if self._history is not None and self._history.enabled:
             try:
-                datasets = self._history.datasets_for(facts_of(own), without=self._name_of(own))
+                datasets = self._history.datasets_for(
+                    metadata_of(model_problem), without=self._name_of(model_problem)
+                )
             except UnusableError as error:
                 self._give_up(error)
-        return event_of(datasets, own)
+        return event_of(datasets, model_problem)
 
-    def keep(self, trial: TrialFinished) -> None:
+    def record_trial(self, trial: TrialFinished) -> None:
         """Leave one finished trial in the history."""
-        self._add(self._problem, trial)
+        self._add_trial(self._problem, trial)
 
-    def keep_of(self, problem: Problem, trial: TrialFinished, *, past: bool = False) -> None:
+    def record_model_trial(
+        self, problem: Problem, trial: TrialFinished, *, past: bool = False
+    ) -> None:
         """Leave one finished trial of one of several models in the history.
 
         Args:
@@ -92,32 +98,34 @@ class RunHistory:
         name = problem.model.name
         if self._history is not None and self.name and not past and name not in self._begun:
             try:
-                self._history.begin(facts_of(problem), self._name_of(problem))
+                self._history.begin_dataset(metadata_of(problem), self._name_of(problem))
             except UnusableError as error:
                 self._give_up(error)
         self._begun.add(name)
-        self._add(problem, trial)
+        self._add_trial(problem, trial)
 
-    def _add(self, problem: Problem, trial: TrialFinished) -> None:
+    def _add_trial(self, problem: Problem, trial: TrialFinished) -> None:
         if self._history is None or not self.name:
             return
         try:
-            self._history.add(self._name_of(problem), trial.number, trial.setting, trial.score)
+            self._history.add_trial(
+                self._name_of(problem), trial.number, trial.setting, trial.score
+            )
         except UnusableError as error:
             self._give_up(error)
 
     def _name_of(self, problem: Problem) -> str:
         """Under which the history keeps the trials of a model."""
-        parts = self.name and self._problem.strategy.several
-        return f"{self.name}-{problem.model.name}" if parts else self.name
+        is_per_model = self.name and self._problem.strategy.several
+        return f"{self.name}-{problem.model.name}" if is_per_model else self.name
 
-    def notices(self) -> Iterator[Noticed]:
+    def notices(self) -> Iterator[RemarkMade]:
         """What a person should know, each once."""
         if self._history is not None:
             self._sentences += self._history.notices
             self._history.notices.clear()
         while self._sentences:
-            yield Noticed(sentence=self._sentences.pop(0))
+            yield RemarkMade(sentence=self._sentences.pop(0))
 
     def close(self) -> None:
         """Let go of the history's file."""
@@ -126,14 +134,14 @@ class RunHistory:
             self._history = None
 
     def _give_up(self, error: UnusableError) -> None:
-        self._sentences.append(f"{error.sentence} This run goes on without the history.")
+        self._sentences.append(f"{error.sentence} This run continues without the history.")
         self.close()
 
 
-def facts_of(problem: Problem) -> Facts:
+def metadata_of(problem: Problem) -> RunMetadata:
     """What the history keeps of a run beside its trials; nothing of the data itself."""
     dataset = problem.dataset
-    return Facts(
+    return RunMetadata(
         model=problem.model.name,
         task=dataset.task,
         metric=problem.scored_by.name,
@@ -149,22 +157,22 @@ def facts_of(problem: Problem) -> Facts:
 def event_of(datasets: Sequence[EarlierDataset], problem: Problem) -> HistoryRead:
     """Earlier datasets as an event, so that a resumed run has the same."""
     axes = [axis.name for axis in problem.space]
-    history = TuningHistory(tuple(datasets), facts_of(problem).statistics)
+    history = TuningHistory(tuple(datasets), metadata_of(problem).statistics)
     distances = history.distances() if datasets else ()
     return HistoryRead(
         statistics=list(history.statistics),
         axes=axes,
         datasets=[
             HistoryDataset(
-                id=one.id,
-                statistics=list(one.statistics),
-                values=[[setting[name] for name in axes] for setting in one.settings],
-                scores=list(one.scores),
-                maximize=one.maximize,
-                starter=one.starter,
+                id=dataset.id,
+                statistics=list(dataset.statistics),
+                values=[[setting[name] for name in axes] for setting in dataset.settings],
+                scores=list(dataset.scores),
+                maximize=dataset.maximize,
+                starter=dataset.starter,
                 distance=float(distance),
             )
-            for one, distance in zip(datasets, distances, strict=True)
+            for dataset, distance in zip(datasets, distances, strict=True)
         ],
         simplex=list(problem.model.simplex),
     )
@@ -173,24 +181,24 @@ def event_of(datasets: Sequence[EarlierDataset], problem: Problem) -> HistoryRea
 def history_of(read: HistoryRead, simplex: tuple[str, ...] = ()) -> TuningHistory:
     """What the sampler learns from, from the event."""
     return TuningHistory(
-        datasets=tuple(_dataset(one, read.axes) for one in read.datasets),
-        statistics=_three(read.statistics),
+        datasets=tuple(_dataset(dataset, read.axes) for dataset in read.datasets),
+        statistics=_three_floats(read.statistics),
         simplex=simplex,
     )
 
 
-def _dataset(one: HistoryDataset, axes: list[str]) -> EarlierDataset:
+def _dataset(dataset: HistoryDataset, axes: list[str]) -> EarlierDataset:
     return EarlierDataset(
-        id=one.id,
-        statistics=_three(one.statistics),
-        settings=tuple(dict(zip(axes, values, strict=True)) for values in one.values),
-        scores=tuple(one.scores),
-        maximize=one.maximize,
-        starter=one.starter,
+        id=dataset.id,
+        statistics=_three_floats(dataset.statistics),
+        settings=tuple(dict(zip(axes, values, strict=True)) for values in dataset.values),
+        scores=tuple(dataset.scores),
+        maximize=dataset.maximize,
+        starter=dataset.starter,
     )
 
 
-def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
+def _three_floats(numbers: Sequence[float]) -> tuple[float, float, float]:
     rows, features, classes = numbers
     return float(rows), float(features), float(classes)
 

@@ -18,37 +18,38 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 from core.samplers.transfer.history import EarlierDataset, Statistics, TuningHistory
 from core.space import Setting
-from core.tuning.history import records
+from core.tuning.history import dataset_records
 from core.tuning.history.database import PATIENCE
+from core.tuning.history.dataset_records import DatasetRecord
 from core.tuning.history.exchange import as_json, records_in, starter_records
-from core.tuning.history.facts import Entry, Facts, Imported, Known, statistics_of
-from core.tuning.history.file import HistoryFile, set_switch
+from core.tuning.history.history_counts import HistoryCounts, ImportCounts
+from core.tuning.history.history_file import HistoryFile, set_switch
 from core.tuning.history.readers import forget_in_readers
-from core.tuning.history.records import Record
+from core.tuning.history.run_metadata import HistoryEntry, RunMetadata, statistics_of
 from core.tuning.history.traces import erase_traces, forget_copies
 from core.writing import write_whole
 
 __all__ = [
-    "Entry",
-    "Facts",
     "History",
-    "Imported",
-    "Known",
+    "HistoryCounts",
+    "HistoryEntry",
+    "ImportCounts",
+    "RunMetadata",
     "history_path",
     "statistics_of",
 ]
 
 SIMILAR = 1.0  # standard deviations of the statistics within which datasets count as alike
-MOST = 1000  # datasets that a run learns from
+MAX_DATASETS = 1000  # datasets that a run learns from
 
 
 def history_path() -> Path:
     """The file of the history: TUNESCOPE_HISTORY, or one in the user's data folder."""
-    if given := os.environ.get("TUNESCOPE_HISTORY"):
-        return Path(given)
+    if path_text := os.environ.get("TUNESCOPE_HISTORY"):
+        return Path(path_text)
     from platformdirs import user_data_path
 
     return user_data_path("tunescope", appauthor=False) / "history.sqlite3"
@@ -79,7 +80,7 @@ class History:
         self.notices = self._file.notices
         try:
             if self._file.writable and starter:
-                self._greet()
+                self._add_starter()
         except BaseException:
             self.close()
             raise
@@ -99,9 +100,9 @@ class History:
     @property
     def enabled(self) -> bool:
         """Whether runs are kept and used; asked of the file itself."""
-        return self._file.switch("enabled") != "no"
+        return self._file.switch_value("enabled") != "no"
 
-    def switch(self, on: bool) -> None:
+    def set_enabled(self, on: bool) -> None:
         """Begin or cease to keep and use runs; what is kept stays."""
         self.set_switches([("enabled", "yes" if on else "no")])
 
@@ -117,7 +118,7 @@ class History:
         """An id that nothing is kept under yet; "" where nothing is kept now."""
         return uuid.uuid4().hex if self._file.writable and self.enabled else ""
 
-    def begin(self, facts: Facts, id: str = "") -> str:
+    def begin_dataset(self, facts: RunMetadata, id: str = "") -> str:
         """The id under which a new dataset's trials are kept; "" where nothing is.
 
         Where it cannot be written, a notice says so.
@@ -131,7 +132,7 @@ class History:
             return ""
         id = id or fresh
         names = tuple(axis.name for axis in facts.axes)
-        record = Record(
+        record = DatasetRecord(
             id,
             datetime.now(UTC).isoformat(timespec="seconds"),
             facts.model,
@@ -143,15 +144,15 @@ class History:
             names,
         )
         try:
-            with self._file.once(), self._file.writing() as database:
-                records.write_dataset(database, record, records.RUN)
+            with self._file.single_statement(), self._file.writing() as database:
+                dataset_records.write_dataset(database, record, dataset_records.RUN)
         except UnusableError as error:  # what is known can still be used
             self.notices.append(f"{error.sentence} Nothing is added to the history.")
             return ""
         self._axes[id] = names
         return id
 
-    def add(self, id: str, number: int, setting: Setting, score: float) -> None:
+    def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
         """Keep a finished trial; it is committed when this returns.
 
         What was added before stays as it is. Nothing is added while the history is switched off,
@@ -163,35 +164,35 @@ class History:
         """
         if not id or not self._file.writable or not math.isfinite(score):
             return
-        with self._file.once(), self._file.writing() as database:
+        with self._file.single_statement(), self._file.writing() as database:
             if not self._may_grow(database, id):
                 return
-            values = records.values_in(setting, self._names(id))
+            values = dataset_records.values_in(setting, self._axis_names(id))
             if values is not None:
-                records.write_trial(database, id, int(number), values, float(score))
+                dataset_records.write_trial(database, id, int(number), values, float(score))
 
     def _may_grow(self, database: sqlite3.Connection, id: str) -> bool:
         """Whether trials are added to a dataset; never again once the history was off meanwhile."""
         if not self.enabled:
-            set_switch(database, records.CLOSED + id, "yes")
-        return not self._file.switch(records.CLOSED + id)
+            set_switch(database, dataset_records.CLOSED + id, "yes")
+        return not self._file.switch_value(dataset_records.CLOSED + id)
 
-    def _names(self, id: str) -> tuple[str, ...]:
+    def _axis_names(self, id: str) -> tuple[str, ...]:
         if id not in self._axes:
-            self._axes[id] = records.names_of(self._file.database, id)
+            self._axes[id] = dataset_records.names_of(self._file.database, id)
         return self._axes[id]
 
     # --------------------------------------------------------------------------------- reading
 
     def datasets_for(
-        self, facts: Facts, *, without: str = "", most: int = MOST
+        self, facts: RunMetadata, *, without: str = "", max_datasets: int = MAX_DATASETS
     ) -> tuple[EarlierDataset, ...]:
         """Earlier datasets with the same model, metric and kind of task.
 
         Args:
             facts: of the present run; only trials whose settings fit its axes are given.
             without: an id that is left out.
-            most: how many at most, the nearest ones.
+            max_datasets: how many at most, the nearest ones.
 
         Returns:
             Datasets with one trial or more, in the order they came in; none while switched off.
@@ -199,63 +200,72 @@ class History:
         with self._file.reading() as database:
             if not self.enabled:
                 return ()
-            kind = records.kind_of(facts.task)
-            found = [
-                one
-                for one in records.candidates(database, facts.model, facts.metric)
-                if one.id != without and records.kind_of(one.task) == kind
+            kind = dataset_records.kind_of(facts.task)
+            candidates = [
+                candidate
+                for candidate in dataset_records.candidates(database, facts.model, facts.metric)
+                if candidate.id != without and dataset_records.kind_of(candidate.task) == kind
             ]
-            read = {axes: records.reading(facts.axes, axes) for axes in {o.axes for o in found}}
-            kept = []
-            for place in _nearest_first(found, facts.statistics, most):
-                dataset = records.earlier_dataset(database, found[place], read[found[place].axes])
+            setting_readers = {
+                axes: dataset_records.setting_reader(facts.axes, axes)
+                for axes in {o.axes for o in candidates}
+            }
+            indexed_datasets = []
+            for index in _nearest_first(candidates, facts.statistics, max_datasets):
+                dataset = dataset_records.earlier_dataset(
+                    database, candidates[index], setting_readers[candidates[index].axes]
+                )
                 if dataset is not None:
-                    kept.append((place, dataset))
-                if len(kept) == most:
+                    indexed_datasets.append((index, dataset))
+                if len(indexed_datasets) == max_datasets:
                     break
-        return tuple(dataset for _, dataset in sorted(kept, key=lambda pair: pair[0]))
+        return tuple(dataset for _, dataset in sorted(indexed_datasets, key=lambda pair: pair[0]))
 
-    def known(self, facts: Facts) -> Known:
+    def matching_counts(self, facts: RunMetadata) -> HistoryCounts:
         """How many earlier datasets a run would use, and how many of them are alike."""
         datasets = self.datasets_for(facts)
         if not datasets:
-            return Known()
+            return HistoryCounts(enabled=self.enabled)
         near = TuningHistory(datasets, facts.statistics).distances() <= SIMILAR
-        return Known(len(datasets), int(near.sum()), sum(one.starter for one in datasets))
+        starter_count = sum(dataset.starter for dataset in datasets)
+        return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[HistoryEntry]:
         """Everything that is kept, the latest first; a notice tells of what is damaged."""
         with self._file.reading() as database:
-            found, damaged = records.read_entries(database)
+            entries, damaged = dataset_records.read_entries(database)
         if damaged:
-            many = "1 dataset" if damaged == 1 else f"{damaged} datasets"
-            said = f"{many} of the history cannot be read. Deleting all of it removes them too."
-            self.notices += [said] if said not in self.notices else []
-        return found
+            count_text = "1 dataset" if damaged == 1 else f"{damaged} datasets"
+            notice = (
+                f"{count_text} of the history cannot be read. Deleting all of it removes them too."
+            )
+            self.notices += [notice] if notice not in self.notices else []
+        return entries
 
     # ------------------------------------------------------------------------------ forgetting
 
-    def forget(self, id: str) -> None:
+    def forget_dataset(self, id: str) -> None:
         """Delete a dataset and its trials so that they cannot be read back from any file."""
-        self._delete("id = ?", id)
+        self._delete_datasets("id = ?", id)
         self.notices += forget_in_readers(self.path, {id})
         self.notices += forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
         """Delete everything, the starter history as well."""
-        self._delete("1", removes_starter=True)
+        self._delete_datasets("1", removes_starter=True)
         self.notices += forget_in_readers(self.path, None)
         self.notices += forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
         """Delete the starter history, which does not come back by itself; how many datasets."""
-        return self._delete("origin = ?", records.STARTER, removes_starter=True)
+        return self._delete_datasets("origin = ?", dataset_records.STARTER, removes_starter=True)
 
     def restore_starter(self) -> int:
         """Bring the starter history back; how many datasets are new."""
         with self._file.writing() as database:
             set_switch(database, "starter", "there")
-            return records.write_records(database, starter_records(), records.STARTER)[0]
+            starter, origin = starter_records(), dataset_records.STARTER
+            return dataset_records.write_records(database, starter, origin)[0]
 
     # ------------------------------------------------------------------------------- exchanging
 
@@ -266,14 +276,16 @@ class History:
             UnusableError: the file cannot be written.
         """
         with self._file.reading() as database:
-            found = records.read_records(database, but=records.STARTER)
+            records = dataset_records.read_records(
+                database, excluded_origin=dataset_records.STARTER
+            )
         try:
-            write_whole(Path(path), as_json(found))
+            write_whole(Path(path), as_json(records))
         except OSError as error:
-            raise cannot_write("the file", path, error) from error
-        return len(found)
+            raise write_error("the file", path, error) from error
+        return len(records)
 
-    def import_from(self, path: Path) -> Imported:
+    def import_from(self, path: Path) -> ImportCounts:
         """Import what `export_to` wrote; datasets that are there already are completed.
 
         Raises:
@@ -282,13 +294,13 @@ class History:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            what = "the file cannot be read"
-            raise UnusableError(what, where=str(path), cure="choose another file") from error
+            problem = "the file cannot be read"
+            raise UnusableError(problem, where=str(path), cure="choose another file") from error
         try:
-            found, left_out = records_in(text)
+            records, left_out = records_in(text)
         except UnusableError as error:
             raise UnusableError(error.what, where=str(path), cure=error.cure) from error
-        return self._take_in(found, records.FILE, left_out)
+        return self._add_records(records, dataset_records.FILE, left_out)
 
     def import_optuna(
         self,
@@ -298,7 +310,7 @@ class History:
         study: str | None = None,
         *,
         metric: str = "",
-    ) -> Imported:
+    ) -> ImportCounts:
         """Import Optuna studies of one of the program's models.
 
         Args:
@@ -314,22 +326,24 @@ class History:
         """
         from core.tuning.history.optuna_studies import studies_as_records
 
-        found, left_out = studies_as_records(storage, model, statistics, study, metric)
-        return self._take_in(found, records.OPTUNA, left_out)
+        records, left_out = studies_as_records(storage, model, statistics, study, metric)
+        return self._add_records(records, dataset_records.OPTUNA, left_out)
 
-    def _take_in(self, found: list[Record], origin: str, left_out: list[str]) -> Imported:
+    def _add_records(
+        self, records: list[DatasetRecord], origin: str, left_out: list[str]
+    ) -> ImportCounts:
         with self._file.writing() as database:
-            if origin == records.OPTUNA:
-                found = [records.told_apart(database, one) for one in found]
-            counts = records.write_records(database, found, origin)
-        return Imported(*counts, left_out=tuple(left_out))
+            if origin == dataset_records.OPTUNA:
+                records = [dataset_records.with_distinct_id(database, record) for record in records]
+            counts = dataset_records.write_records(database, records, origin)
+        return ImportCounts(*counts, left_out=tuple(left_out))
 
-    def _delete(self, condition: str, *values: Any, removes_starter: bool = False) -> int:
+    def _delete_datasets(self, condition: str, *values: Any, removes_starter: bool = False) -> int:
         with self._file.writing() as database:
             if removes_starter:
                 set_switch(database, "starter", "removed")
-            deleted = records.delete(database, condition, *values)
-        with self._file.in_words():
+            deleted = dataset_records.delete_datasets(database, condition, *values)
+        with self._file.translated_errors():
             erased = erase_traces(self._file.database, self.path)
         self._file.reopen_if_replaced()
         if not erased:
@@ -339,23 +353,24 @@ class History:
             )
         return deleted
 
-    def _greet(self) -> None:
+    def _add_starter(self) -> None:
         """The starter history enters a file that has never had it."""
-        with self._file.in_words():
-            if self._file.switch("starter"):
+        with self._file.translated_errors():
+            if self._file.switch_value("starter"):
                 return
         with self._file.writing() as database:
-            if not self._file.switch("starter"):  # now that no other program can write
+            if not self._file.switch_value("starter"):  # now that no other program can write
                 set_switch(database, "starter", "there")
-                records.write_records(database, starter_records(), records.STARTER)
+                dataset_records.write_records(database, starter_records(), dataset_records.STARTER)
 
 
 def _nearest_first(
-    found: Sequence[records.Candidate], statistics: Statistics, most: int
+    candidates: Sequence[dataset_records.UnreadDataset], statistics: Statistics, max_datasets: int
 ) -> Sequence[int]:
-    """Places of the candidates, nearest first where not all can be taken."""
-    if len(found) <= most:
-        return range(len(found))
-    known = tuple(EarlierDataset(one.id, one.statistics, (), ()) for one in found)
-    distances = TuningHistory(known, statistics).distances()
-    return [int(place) for place in distances.argsort(kind="stable")]
+    if len(candidates) <= max_datasets:
+        return range(len(candidates))
+    datasets = tuple(
+        EarlierDataset(candidate.id, candidate.statistics, (), ()) for candidate in candidates
+    )
+    distances = TuningHistory(datasets, statistics).distances()
+    return [int(index) for index in distances.argsort(kind="stable")]

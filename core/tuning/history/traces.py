@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import cannot_write
+from core.errors import write_error
 from core.tuning.event_lines import from_json, to_json
-from core.tuning.events import CommonSurfaceFitted, Event, HistoryRead
-from core.tuning.history.database import COMPANIONS, PATIENCE, exclusive
+from core.tuning.events import Event, HistoryRead, JointSurfaceFitted
+from core.tuning.history.database import COMPANIONS, PATIENCE, hold_file_lock
 from core.writing import whole_file
 
 READ = (b'{"event": "HistoryRead"', b'{"event": "PastRecalled"')  # now, and formerly
@@ -44,15 +44,15 @@ def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
     database.execute(f"PRAGMA busy_timeout = {round(1000 * READERS)}")
     try:
         (busy, _, _) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not busy or _replaced(database, path)
+        return not busy or _replace_file(database, path)
     finally:
         database.execute(f"PRAGMA busy_timeout = {patience}")
 
 
-def _replaced(database: sqlite3.Connection, path: Path) -> bool:
+def _replace_file(database: sqlite3.Connection, path: Path) -> bool:
     """Let a copy without traces take the file's place; False where the system does not allow it."""
     with (
-        exclusive(path),
+        hold_file_lock(path),
         closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as guard,
     ):
         guard.execute("BEGIN IMMEDIATE")  # nobody writes meanwhile
@@ -84,19 +84,19 @@ def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
     Returns:
         A sentence for each that could not be removed.
     """
-    left = []
+    sentences = []
     for copy in put_aside_copies(path):
         try:
-            if ids is None or _holds(copy, [id.encode() for id in ids]):
+            if ids is None or _contains_any(copy, [id.encode() for id in ids]):
                 copy.unlink(missing_ok=True)
         except OSError as error:
-            left.append(
-                cannot_write("this damaged copy", copy, error, "delete it yourself").sentence
+            sentences.append(
+                write_error("this damaged copy", copy, error, "delete it yourself").sentence
             )
-    return left
+    return sentences
 
 
-def _holds(path: Path, marks: Collection[bytes]) -> bool:
+def _contains_any(path: Path, marks: Collection[bytes]) -> bool:
     before = b""
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
@@ -130,18 +130,18 @@ def forget_in(path: Path, ids: Collection[str] | None) -> None:
         ValueError: it is damaged.
     """
     with path.open("r+b") as file:
-        kept: dict[int, int] = {}  # {place of a dataset before: now}
+        new_index: dict[int, int] = {}  # {place of a dataset before: now}
         touched, number = False, 0
         while line := file.readline():
             number += 1
             if line.startswith(READ):
-                kept, changed = _without(from_json(line), ids)
+                new_index, changed = _without(from_json(line), ids)
                 touched = touched or changed is not None
                 _overwrite(file, line, changed)
             elif number > EARLY and not touched:
                 return
             elif touched and line.startswith(FITTED):
-                _overwrite(file, line, _renumbered(from_json(line), kept))
+                _overwrite(file, line, _renumber(from_json(line), new_index))
         if touched:
             os.fsync(file.fileno())
 
@@ -150,21 +150,21 @@ def _without(event: Event, ids: Collection[str] | None) -> tuple[dict[int, int],
     """The places of the datasets that stay, and the event with them alone; None if all stay."""
     assert isinstance(event, HistoryRead)
     stay = [
-        place
-        for place, one in enumerate(event.datasets)
-        if one.starter or (ids is not None and one.id not in ids)
+        index
+        for index, dataset in enumerate(event.datasets)
+        if dataset.starter or (ids is not None and dataset.id not in ids)
     ]
-    places = {before: now for now, before in enumerate(stay)}
+    new_index = {before: now for now, before in enumerate(stay)}
     if len(stay) == len(event.datasets):
-        return places, None
-    return places, replace(event, datasets=[event.datasets[place] for place in stay])
+        return new_index, None
+    return new_index, replace(event, datasets=[event.datasets[index] for index in stay])
 
 
-def _renumbered(event: Event, kept: dict[int, int]) -> Event:
-    assert isinstance(event, CommonSurfaceFitted)
-    told = zip(event.neighbours, event.past_responses, strict=True)
-    stay = [(kept[place], responses) for place, responses in told if place in kept]
-    neighbours, responses = [place for place, _ in stay], [told for _, told in stay]
+def _renumber(event: Event, new_index: dict[int, int]) -> Event:
+    assert isinstance(event, JointSurfaceFitted)
+    pairs = zip(event.neighbours, event.past_responses, strict=True)
+    stay = [(new_index[index], responses) for index, responses in pairs if index in new_index]
+    neighbours, responses = [index for index, _ in stay], [response for _, response in stay]
     return replace(event, neighbours=neighbours, past_responses=responses)
 
 

@@ -16,26 +16,26 @@ from sklearn.pipeline import Pipeline
 from core.datasets.groups import penalty_groups, prefix_groups
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
-from core.losses.crf.loss import CrfLoss, build_crf
-from core.losses.rna.loss import RnaLoss, build_rna
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.losses.rna.rna_loss import RnaLoss, build_rna
 from core.tuning.events import MoleculesFolded, SequencesLabelled
-from core.tuning.learning.training import Training
+from core.tuning.learning.training import PenaltyTraining
 from core.tuning.payloads import FoldedMolecule, LabelledSequence
-from core.tuning.problem import Problem, take
+from core.tuning.problem import Problem, take_rows
 
 _EXAMPLES = 5
 _TOKENS, _BASES = (5, 40), (20, 150)  # lengths that can be read on a screen
-_LEAST_PAIR = 0.01
+_MIN_PAIR_PROBABILITY = 0.01
 
 
-def structured_training(problem: Problem, rows: np.ndarray) -> Training:
+def structured_training(problem: Problem, rows: np.ndarray) -> PenaltyTraining:
     """The training of a model of sequences or molecules on some rows."""
-    make = _crf_training if problem.dataset.task == "sequence" else _rna_training
+    make = _crf_training if problem.dataset.task.has_sequences else _rna_training
     return make(problem, rows)
 
 
 @dataclass(frozen=True)
-class CrfTraining(Training):
+class CrfTraining(PenaltyTraining):
     """The loss of a linear-chain CRF on the training sequences.
 
     Attributes:
@@ -50,51 +50,53 @@ class CrfTraining(Training):
     @property
     def counted(self) -> np.ndarray:
         """The weights of (value, label) pairs and steps that the training sequences have."""
-        return self.loss.seen
+        return self.loss.seen_parameters
 
     @property
     def occurrences(self) -> np.ndarray:
         """How often the training sequences have each of them."""
         return self.loss.occurrences
 
-    def pair(
+    def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[CrfLoss, CrfLoss]:
         """The losses of two parts of the training sequences."""
         dataset = problem.dataset
         fit, held = (
-            self.loss.on(take(dataset.features, rows), dataset.target[rows])
+            self.loss.for_data(take_rows(dataset.features, rows), dataset.target[rows])
             for rows in (fit_rows, held_rows)
         )
         return fit, held
 
-    def _fitted(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
+    def _fitted_tagger(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
         C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return CrfTagger(C, self.sequence, self.decoding).take(self.loss, w, penalties, self.groups)
+        return CrfTagger(C, self.sequence, self.decoding).set_weights(
+            self.loss, w, penalties, self.groups
+        )
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
         """The fitted pipeline: it takes rows of tokens."""
-        return Pipeline([("prepare", "passthrough"), ("model", self._fitted(w, penalties))])
+        return Pipeline([("prepare", "passthrough"), ("model", self._fitted_tagger(w, penalties))])
 
-    def shown(self, step: int, w: np.ndarray) -> SequencesLabelled:
+    def display_event(self, step: int, w: np.ndarray) -> SequencesLabelled:
         """The examples with their marginal probabilities at w."""
         X, y = self.examples
-        tagger = self._fitted(w, {})
+        tagger = self._fitted_tagger(w, {})
         marginals, labels = tagger.predict_proba(X), tagger.predict(X)
         names = X[self.sequence].astype(str).to_numpy()
-        tokens = _words(X.drop(columns=self.sequence))
+        tokens = _token_texts(X.drop(columns=self.sequence))
         sequences = []
         for name in dict.fromkeys(names):
-            own = np.flatnonzero(names == name)
+            rows = np.flatnonzero(names == name)
             sequences.append(
                 LabelledSequence(
                     name=str(name),
-                    tokens=[tokens[row] for row in own],
-                    truth=[str(y[row]) for row in own],
-                    labels=[str(labels[row]) for row in own],
-                    marginals=np.round(marginals[own], 4).tolist(),
+                    tokens=[tokens[row] for row in rows],
+                    truth=[str(y[row]) for row in rows],
+                    labels=[str(labels[row]) for row in rows],
+                    marginals=np.round(marginals[rows], 4).tolist(),
                 )
             )
         return SequencesLabelled(
@@ -102,7 +104,7 @@ class CrfTraining(Training):
         )
 
 
-def _words(features: pd.DataFrame) -> list[str]:
+def _token_texts(features: pd.DataFrame) -> list[str]:
     """What stands for a token: its first feature that is text, or its first one."""
     texts = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     return features[(texts or list(features))[0]].astype(str).tolist()
@@ -111,22 +113,22 @@ def _words(features: pd.DataFrame) -> list[str]:
 def _crf_training(problem: Problem, rows: np.ndarray) -> CrfTraining:
     """The loss of the sequences of some rows."""
     dataset = problem.dataset
-    X, y = take(dataset.features, rows), dataset.target[rows]
+    X, y = take_rows(dataset.features, rows), dataset.target[rows]
     loss = build_crf(X, dataset.sequence_name, y, list(dataset.classes))
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
-    shown = _examples(pd.factorize(X[dataset.sequence_name])[0], *_TOKENS, problem.plan.seed)
+    example_rows = _examples(pd.factorize(X[dataset.sequence_name])[0], *_TOKENS, problem.plan.seed)
     return CrfTraining(
         names,
         groups,
         loss,
         dataset.sequence_name,
         problem.plan.decoding,
-        (X.iloc[shown], np.asarray(y)[shown]),
+        (X.iloc[example_rows], np.asarray(y)[example_rows]),
     )
 
 
 @dataclass(frozen=True)
-class RnaTraining(Training):
+class RnaTraining(PenaltyTraining):
     """The loss of the folding model on the training molecules.
 
     Attributes:
@@ -140,71 +142,75 @@ class RnaTraining(Training):
     @property
     def counted(self) -> np.ndarray:
         """The weights of what the training molecules' structures have."""
-        return self.loss.seen
+        return self.loss.seen_parameters
 
-    def pair(
+    def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[RnaLoss, RnaLoss]:
         """The losses of two parts of the training molecules."""
         dataset = problem.dataset
         fit, held = (
-            self.loss.on(
-                take(dataset.features, rows).iloc[:, 0].tolist(), dataset.target[rows].tolist()
+            self.loss.for_data(
+                take_rows(dataset.features, rows).iloc[:, 0].tolist(), dataset.target[rows].tolist()
             )
             for rows in (fit_rows, held_rows)
         )
         return fit, held
 
-    def _fitted(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
+    def _fitted_folder(self, w: np.ndarray, penalties: dict[str, float]) -> RnaFolder:
         C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return RnaFolder(C, self.gamma).take(self.loss, w, penalties, self.groups)
+        return RnaFolder(C, self.gamma).set_weights(self.loss, w, penalties, self.groups)
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
         """The fitted pipeline: it takes a column of letters."""
-        return Pipeline([("prepare", "passthrough"), ("model", self._fitted(w, penalties))])
+        return Pipeline([("prepare", "passthrough"), ("model", self._fitted_folder(w, penalties))])
 
-    def shown(self, step: int, w: np.ndarray) -> MoleculesFolded:
+    def display_event(self, step: int, w: np.ndarray) -> MoleculesFolded:
         """The examples with their pair probabilities at w."""
-        folder = self._fitted(w, {})
+        folder = self._fitted_folder(w, {})
         X = pd.DataFrame({"letters": [letters for _, letters, _ in self.examples]})
-        found = zip(self.examples, folder.pair_probabilities(X), folder.predict(X), strict=True)
+        foldings = zip(self.examples, folder.pair_probabilities(X), folder.predict(X), strict=True)
         molecules = [
             FoldedMolecule(
                 name=name,
                 sequence=letters,
                 truth=truth,
                 predicted=str(predicted),
-                pairs=_likely(probabilities),
+                pairs=_likely_pairs(probabilities),
             )
-            for (name, letters, truth), probabilities, predicted in found
+            for (name, letters, truth), probabilities, predicted in foldings
         ]
         return MoleculesFolded(step=step, molecules=molecules)
 
 
-def _likely(probabilities: np.ndarray) -> list[list[float]]:
-    pairs = np.argwhere(probabilities >= _LEAST_PAIR)
+def _likely_pairs(probabilities: np.ndarray) -> list[list[float]]:
+    pairs = np.argwhere(probabilities >= _MIN_PAIR_PROBABILITY)
     return [[int(i), int(j), round(float(probabilities[i, j]), 4)] for i, j in pairs]
 
 
 def _rna_training(problem: Problem, rows: np.ndarray) -> RnaTraining:
     """The loss of the molecules of some rows."""
     dataset = problem.dataset
-    letters = take(dataset.features, rows).iloc[:, 0].tolist()
+    letters = take_rows(dataset.features, rows).iloc[:, 0].tolist()
     structures = dataset.target[rows].tolist()
     loss = build_rna(letters, structures)
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
-    given = dataset.row_names
-    called = [f"Molecule {row + 1}" if given is None else str(given[row]) for row in rows]
-    of_base = np.repeat(np.arange(len(letters)), [len(one) for one in letters])
-    shown = list(dict.fromkeys(of_base[_examples(of_base, *_BASES, problem.plan.seed)].tolist()))
+    row_names = dataset.row_names
+    molecule_names = [
+        f"Molecule {row + 1}" if row_names is None else str(row_names[row]) for row in rows
+    ]
+    of_base = np.repeat(np.arange(len(letters)), [len(sequence) for sequence in letters])
+    example_numbers = list(
+        dict.fromkeys(of_base[_examples(of_base, *_BASES, problem.plan.seed)].tolist())
+    )
     return RnaTraining(
         names,
         groups,
         loss,
         problem.plan.gamma,
-        tuple((called[k], letters[k], structures[k]) for k in shown),
+        tuple((molecule_names[k], letters[k], structures[k]) for k in example_numbers),
     )
 
 
@@ -221,17 +227,19 @@ def structured_groups(
         sources: of the parameters.
     """
     if spec == "prefix":
-        columns = [one for one in dict.fromkeys(sources) if one not in ("initial", "transition")]
-        group_of = {c: group for group, own in prefix_groups(columns).items() for c in own}
+        columns = [
+            source for source in dict.fromkeys(sources) if source not in ("initial", "transition")
+        ]
+        group_of = {c: group for group, members in prefix_groups(columns).items() for c in members}
         spec, sources = "column", [group_of.get(source, source) for source in sources]
     return penalty_groups(spec, names, sources)
 
 
-def _examples(unit_of_row: np.ndarray, least: int, most: int, seed: int) -> np.ndarray:
+def _examples(unit_of_row: np.ndarray, min_length: int, max_length: int, seed: int) -> np.ndarray:
     """The rows of a few sequences or molecules of readable length, chosen by the seed."""
     lengths = np.bincount(unit_of_row)
-    readable = np.flatnonzero((lengths >= least) & (lengths <= most))
-    if not len(readable):
-        readable = np.argsort(lengths, kind="stable")[:_EXAMPLES]
-    chosen = np.random.default_rng(seed).permutation(readable)[:_EXAMPLES]
-    return np.flatnonzero(np.isin(unit_of_row, chosen))
+    readable_units = np.flatnonzero((lengths >= min_length) & (lengths <= max_length))
+    if not len(readable_units):
+        readable_units = np.argsort(lengths, kind="stable")[:_EXAMPLES]
+    chosen_units = np.random.default_rng(seed).permutation(readable_units)[:_EXAMPLES]
+    return np.flatnonzero(np.isin(unit_of_row, chosen_units))

@@ -12,17 +12,16 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.groups import penalty_groups
 from core.datasets.preparation import output_names, output_sources
-from core.losses.fitted import as_estimator
-from core.losses.linear.linear import LinearLoss
-from core.losses.registry import TableLoss, build, parameter_groups
-from core.tuning.learning.training import Training
-from core.tuning.prepared import fit_prepared
-from core.tuning.problem import Problem, take
-from core.tuning.strategies.penalty_options import TARGET_SPREAD
+from core.losses.fitted_estimator import as_estimator
+from core.losses.linear.linear_loss import LinearLoss
+from core.losses.registry import TableLoss, build_loss, parameter_groups
+from core.tuning.fit_preparation import fit_prepared
+from core.tuning.learning.training import PenaltyTraining
+from core.tuning.problem import Problem, take_rows
 
 
 @dataclass(frozen=True)
-class TableTraining(Training):
+class TableTraining(PenaltyTraining):
     """The loss of a linear model on the training rows.
 
     Attributes:
@@ -37,7 +36,7 @@ class TableTraining(Training):
     group_of_column: np.ndarray
     unit: float = 1.0
 
-    def pair(
+    def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[TableLoss, TableLoss]:
         """The losses of one part, with the parameters of the training loss.
@@ -48,14 +47,16 @@ class TableTraining(Training):
         dataset = problem.dataset
         prepare = clone(problem.preparation())
         matrices = [
-            prepare.fit_transform(take(dataset.features, fit_rows), dataset.target[fit_rows]),
-            prepare.transform(take(dataset.features, held_rows)),
+            prepare.fit_transform(take_rows(dataset.features, fit_rows), dataset.target[fit_rows]),
+            prepare.transform(take_rows(dataset.features, held_rows)),
         ]
-        chosen = _selection(output_names(prepare), output_names(self.prepare))
-        fit_X, held_X = ((X if chosen is None else _times(X, chosen)) for X in matrices)
+        selection = _selection(output_names(prepare), output_names(self.prepare))
+        fit_X, held_X = (
+            (X if selection is None else _select_columns(X, selection)) for X in matrices
+        )
         return (
-            self.loss.on(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
-            self.loss.on(held_X, _in_unit(dataset.target[held_rows], self.unit)),
+            self.loss.for_data(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
+            self.loss.for_data(held_X, _in_unit(dataset.target[held_rows], self.unit)),
         )
 
     @property
@@ -70,14 +71,16 @@ class TableTraining(Training):
 
     def without_rows(self) -> TableTraining:
         """The same with one row alone: columns, unit and the least noise stay."""
-        return replace(self, loss=self.loss.part(np.arange(1)))
+        return replace(self, loss=self.loss.subset(np.arange(1)))
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
         """The fitted pipeline: it takes raw rows; scikit-learn's objects only."""
-        one = next(iter(penalties.values())) if len(penalties) == 1 else None
-        model = as_estimator(self.loss, w, C=one, classes=np.asarray(classes) if classes else None)
+        single_penalty = next(iter(penalties.values())) if len(penalties) == 1 else None
+        model = as_estimator(
+            self.loss, w, C=single_penalty, classes=np.asarray(classes) if classes else None
+        )
         if self.unit != 1.0:
             model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
         return Pipeline([("prepare", self.prepare), ("model", model)])
@@ -97,8 +100,8 @@ def table_training(
     dataset = problem.dataset
     prepare = clone(problem.preparation())
     X = fit_prepared(prepare, dataset, rows)
-    unit = _unit(problem, dataset.target[rows]) if like is None else like.unit
-    loss = build(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
+    unit = _target_unit(problem, dataset.target[rows]) if like is None else like.unit
+    loss = build_loss(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
     if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
         loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
     names, of_column = penalty_groups(
@@ -108,28 +111,31 @@ def table_training(
     return TableTraining(names, groups, loss, prepare, of_column, unit)
 
 
-def _unit(problem: Problem, target: np.ndarray) -> float:
-    if problem.dataset.task != "regression" or not problem.plan.standardize:
+def _target_unit(problem: Problem, target: np.ndarray) -> float:
+    if not problem.dataset.task.has_numbers or not problem.plan.standardize:
         return 1.0
-    spread = float(problem.options.get("target_spread", TARGET_SPREAD))
-    return float(target.std()) / spread or 1.0
+    return float(target.std()) / problem.options.target_spread or 1.0
 
 
 def _in_unit(target: np.ndarray, unit: float) -> np.ndarray:
     return target if unit == 1.0 else target / unit
 
 
-def _selection(have: list[str], want: list[str]) -> sparse.csr_matrix | None:
-    """The 0–1 matrix that takes columns `have` to columns `want`; None where they are the same."""
-    if have == want:
+def _selection(source_names: list[str], target_names: list[str]) -> sparse.csr_matrix | None:
+    """The 0–1 matrix from columns `source_names` to `target_names`; None where they are equal."""
+    if source_names == target_names:
         return None
-    place = {name: at for at, name in enumerate(want)}
-    pairs = [(at, place[name]) for at, name in enumerate(have) if name in place]
+    position_by_name = {name: position for position, name in enumerate(target_names)}
+    pairs = [
+        (position, position_by_name[name])
+        for position, name in enumerate(source_names)
+        if name in position_by_name
+    ]
     rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
     ones = np.ones(len(rows))
-    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(have), len(want)))
+    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(source_names), len(target_names)))
 
 
-def _times(X: Any, chosen: sparse.csr_matrix) -> Any:
-    product = X @ chosen
+def _select_columns(X: Any, selection: sparse.csr_matrix) -> Any:
+    product = X @ selection
     return product if sparse.issparse(X) else np.asarray(product)

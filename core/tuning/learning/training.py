@@ -14,7 +14,7 @@ from core.tuning.problem import Problem
 
 
 @dataclass(frozen=True)
-class Training:
+class PenaltyTraining:
     """The loss on the training rows, and which group each of its parameters belongs to.
 
     Attributes:
@@ -28,7 +28,7 @@ class Training:
     loss: Loss
 
     @property
-    def sizes(self) -> dict[str, int]:
+    def group_sizes(self) -> dict[str, int]:
         """{group: number of penalized parameters}."""
         counts = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_names))
         return {name: int(count) for name, count in zip(self.group_names, counts, strict=True)}
@@ -43,7 +43,7 @@ class Training:
         """How often each of them does, shape (n,); None where it means nothing."""
         return None
 
-    def pair(
+    def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[Loss, Loss]:
         """The losses of two parts of the training rows, with the same parameters."""
@@ -68,6 +68,9 @@ class Training:
         """The same for a model that is fitted already, without the memory of its rows."""
         return self
 
-    def shown(self, step: int, w: np.ndarray) -> Event | None:
+    def display_event(self, step: int, w: np.ndarray) -> Event | None:
         """What the model says about a few examples at w, to be watched; None for tables."""
         return None
+
+
+Training = PenaltyTraining  # the name of earlier versions

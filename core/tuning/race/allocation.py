@@ -10,7 +10,7 @@ time is used up, so that dear models are not starved by cheap ones (Lee and othe
 | --- | --- | --- |
 | f* | ``best`` | the best score of all models, larger is better |
 | μ, s | ``mean``, ``deviation`` | what a model's next trial is expected to score |
-| c | ``takes`` | seconds that it is expected to take |
+| c | ``expected_seconds`` | seconds that it is expected to take |
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ BEHIND = 0.02  # of the scores' scale: less expected improvement is none
 
 
 @dataclass(frozen=True)
-class Chance:
+class ArmEstimate:
     """What a model's next trial promises; scores are such that larger is better.
 
     Attributes:
         trials: that it has had, those under way among them.
-        look: its score at the first look; −∞ where that failed.
-        takes: seconds that the next trial is expected to take.
+        screening_score: its score at the screening; −∞ where that failed.
+        expected_seconds: seconds that the next trial is expected to take.
         seconds: that it has had so far.
-        gain: the improvement on the best score of all that is expected.
+        expected_gain: the improvement on the best score of all that is expected.
     """
 
     model: str
     trials: int
-    look: float
-    takes: float
+    screening_score: float
+    expected_seconds: float
     seconds: float
-    gain: float
+    expected_gain: float
 
 
 @dataclass(frozen=True)
-class Choice:
+class ArmChoice:
     """The model that is tried next.
 
     Attributes:
@@ -68,54 +68,73 @@ def expected_improvement(mean: float, deviation: float, best: float) -> float:
 
 
 @dataclass(frozen=True)
-class Moment:
+class RemainingBudget:
     """When the choice is made.
 
     Attributes:
-        left: seconds until the run ends; infinite where trials are counted.
+        seconds_left: seconds until the run ends; infinite where trials are counted.
         share: of the run's time or trials that is left, 1 at the start.
         done: trials that were begun so far, of all models.
     """
 
-    left: float
+    seconds_left: float
     share: float
     done: int
 
 
-def next_model(chances: Sequence[Chance], scale: float, now: Moment) -> Choice:
+def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudget) -> ArmChoice:
     """The model that is tried next.
 
     Args:
-        chances: of all models that may be tried.
+        arms: of all models that may be tried.
         scale: of the scores, in whose units improvements are small or large.
-        now: when the choice is made.
+        budget: when the choice is made.
     """
-    left = now.left
-    new = [one for one in chances if one.trials == 0]
-    affordable = [one for one in new if one.takes <= FIRST_SHARE * left]
-    if affordable or len(new) == len(chances):
-        first = min(affordable or new, key=lambda one: (_rank(one, chances), one.takes))
-        if not affordable:
-            first = min(new, key=lambda one: one.takes)
-        return Choice(first.model, "first")
-    begun = [one for one in chances if one.trials > 0]
-    few = [one for one in begun if one.trials < FLOOR and one.takes <= FLOOR_SHARE * left]
-    if few:
-        return Choice(min(few, key=lambda one: (one.trials, -one.look)).model, "floor")
-    fitting = [one for one in begun if one.takes <= left] or [min(begun, key=lambda o: o.takes)]
-    if now.done % TURN == 0:
-        open_ = [one for one in fitting if one.gain > BEHIND * scale and one.takes < 0.1 * left]
-        if open_:
-            return Choice(min(open_, key=lambda one: one.seconds).model, "turn")
-    power = max(0.0, min(1.0, now.share))
-    best = max(fitting, key=lambda one: one.gain / (one.takes + ASKING) ** power)
-    return Choice(best.model, "gain")
+    seconds_left = budget.seconds_left
+    new_arms = [arm for arm in arms if arm.trials == 0]
+    affordable_arms = [
+        arm for arm in new_arms if arm.expected_seconds <= FIRST_SHARE * seconds_left
+    ]
+    if affordable_arms or len(new_arms) == len(arms):
+        first = min(
+            affordable_arms or new_arms,
+            key=lambda arm: (_screening_half(arm, arms), arm.expected_seconds),
+        )
+        if not affordable_arms:
+            first = min(new_arms, key=lambda arm: arm.expected_seconds)
+        return ArmChoice(first.model, "first")
+    started_arms = [arm for arm in arms if arm.trials > 0]
+    floor_arms = [
+        arm
+        for arm in started_arms
+        if arm.trials < FLOOR and arm.expected_seconds <= FLOOR_SHARE * seconds_left
+    ]
+    if floor_arms:
+        return ArmChoice(
+            min(floor_arms, key=lambda arm: (arm.trials, -arm.screening_score)).model, "floor"
+        )
+    arms_in_time = [arm for arm in started_arms if arm.expected_seconds <= seconds_left] or [
+        min(started_arms, key=lambda o: o.expected_seconds)
+    ]
+    if budget.done % TURN == 0:
+        open_arms = [
+            arm
+            for arm in arms_in_time
+            if arm.expected_gain > BEHIND * scale and arm.expected_seconds < 0.1 * seconds_left
+        ]
+        if open_arms:
+            return ArmChoice(min(open_arms, key=lambda arm: arm.seconds).model, "turn")
+    power = max(0.0, min(1.0, budget.share))
+    best = max(
+        arms_in_time, key=lambda arm: arm.expected_gain / (arm.expected_seconds + ASKING) ** power
+    )
+    return ArmChoice(best.model, "gain")
 
 
-def _rank(one: Chance, chances: Sequence[Chance]) -> int:
-    """The better half at the first look comes first; within a half the quicker first."""
-    ahead = sum(other.look > one.look for other in chances)
-    return 0 if ahead < (len(chances) + 1) // 2 else 1
+def _screening_half(arm: ArmEstimate, arms: Sequence[ArmEstimate]) -> int:
+    """The better half at the screening comes first; within a half the quicker first."""
+    ahead = sum(other_arm.screening_score > arm.screening_score for other_arm in arms)
+    return 0 if ahead < (len(arms) + 1) // 2 else 1
 
 
 def scale_of_scores(defaults: Sequence[float], noise: float) -> float:

@@ -12,15 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from core.errors import UnusableError
-from core.options import complete
 from core.space import Setting
 from core.tuning.events import Progress
-from core.tuning.learning.run import Learned, learn
+from core.tuning.learning.learning_run import PenaltyFit, run_learner
 from core.tuning.problem import Problem
 from core.tuning.strategies.registry import STRATEGIES
 
 MOST = 3e6  # training rows × columns × scores a row: about a second
-MOST_STEPS = 30
+MAX_STEPS = 30
 _LEARNER: Mapping[str, str] = {"logistic": "loo", "linear": "evidence"}
 
 
@@ -35,11 +34,11 @@ def learned_start(problem: Problem) -> Setting | None:
     outputs = len(problem.dataset.classes) if len(problem.dataset.classes) > 2 else 1
     if strategy is None or rows * columns * outputs > MOST:
         return None
-    options = complete(strategy.options, {})
+    options = strategy.option_values({})
     # A model that is tuned by trials has one penalty, whatever groups were asked for.
     plan = problem.plan.changed(groups="single")
-    own = replace(problem, plan=plan, strategy=strategy, options=options)
-    learning = learn(own, lambda steps: steps >= MOST_STEPS, Progress)
+    learner_problem = replace(problem, plan=plan, strategy=strategy, options=options)
+    learning = run_learner(learner_problem, lambda steps: steps >= MAX_STEPS, Progress)
     try:
         while True:
             next(learning)
@@ -49,7 +48,7 @@ def learned_start(problem: Problem) -> Setting | None:
         return None  # the other starts remain
 
 
-def _setting(problem: Problem, learned: Learned) -> Setting | None:
+def _setting(problem: Problem, learned: PenaltyFit) -> Setting | None:
     """The penalty as the model's own parameter: C = 1/penalty, or α = σ² × penalty of Ridge."""
     (penalty,) = learned.penalties.values()
     (axis,) = [axis for axis in problem.space if axis.name in ("C", "alpha")]

@@ -13,21 +13,21 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from core.errors import UnusableError
-from core.estimators.fitting import fit
+from core.estimators.fitting import fit_with_remarks
+from core.estimators.multi_model import split_model_setting
 from core.estimators.registry import MODELS
-from core.estimators.several import divided
 from core.space import Setting
-from core.tuning.events import ModelPicked
+from core.tuning.events import ModelSelected
 from core.tuning.problem import Problem
-from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.runs.competition import Trial
+from core.tuning.results.comparison import ComparisonContext, results_of
+from core.tuning.run_results import CandidateResults
 from core.tuning.runs.state import RunState
-from core.tuning.scores.metrics import say
-from core.tuning.scores.predictions import Predictions
-from core.tuning.scores.scoring import in_a_sentence
+from core.tuning.runs.trial_table import Trial
+from core.tuning.scores.metrics import predict_all
+from core.tuning.scores.predictions import ComparedPredictions
+from core.tuning.scores.scoring import one_line_error
 
 BEST, SIMPLEST, AVERAGE, DEFAULT, TRIAL = "best", "simplest", "average", "default", "trial"
-_TOLD = ("test", "test_interval", "gain", "gain_over_baseline")
 
 
 @dataclass(frozen=True)
@@ -47,101 +47,112 @@ class Candidate:
     score: float | None
 
 
-def picked(problem: Problem, state: RunState) -> Candidate | None:
+def selected_candidate(problem: Problem, state: RunState) -> Candidate | None:
     """What a person has picked; None where nobody has.
 
     Raises:
         UnusableError: it is not there.
     """
-    pick = state.picked
-    return None if pick is None else candidate(problem, state, pick)
+    selection = state.picked
+    return None if selection is None else find_candidate(problem, state, selection)
 
 
-def candidate(problem: Problem, state: RunState, pick: ModelPicked) -> Candidate:
+def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) -> Candidate:
     """The candidate that is meant.
 
     Raises:
         UnusableError: there is no such trial, it has no score, or nothing was averaged.
     """
-    if pick.kind == DEFAULT:
-        return _of_default(problem, state)
-    if pick.kind == TRIAL:
-        trial = None if pick.number is None else state.trial(pick.number)
+    if selection.kind == DEFAULT:
+        return _default_candidate(problem, state)
+    if selection.kind == TRIAL:
+        trial = None if selection.number is None else state.find_trial(selection.number)
         if trial is None or trial.failure:
             raise UnusableError(
-                f"there is no trial {pick.number} with a score",
+                f"there is no trial {selection.number} with a score",
                 where="run",
                 cure="choose one from the table of trials",
             )
-        return _of_trial(TRIAL, trial)
-    there = {one.kind: one for one in candidates_of(problem, state)}
-    if pick.kind == SIMPLEST and BEST in there:  # the best may be the simplest itself
-        return replace(there.get(SIMPLEST, there[BEST]), kind=SIMPLEST)
-    if pick.kind not in there:
+        return _trial_candidate(TRIAL, trial)
+    candidates_by_kind = {candidate.kind: candidate for candidate in candidates_of(problem, state)}
+    if (
+        selection.kind == SIMPLEST and BEST in candidates_by_kind
+    ):  # the best may be the simplest itself
+        return replace(candidates_by_kind.get(SIMPLEST, candidates_by_kind[BEST]), kind=SIMPLEST)
+    if selection.kind not in candidates_by_kind:
         raise UnusableError(
-            f"this run has nothing to take away called “{pick.kind}”",
+            f"this run has nothing to select called “{selection.kind}”",
             where="run",
-            cure="choose one of " + ", ".join([*there, TRIAL]),
+            cure="choose one of " + ", ".join([*candidates_by_kind, TRIAL]),
         )
-    return there[pick.kind]
+    return candidates_by_kind[selection.kind]
 
 
 def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
     """What a run of several models offers, the best first; the default for every run of trials."""
-    found = []
+    candidates = []
     if problem.strategy.several:
-        best = best_whole(state)
+        best = best_full_trial(state)
         if best is not None:
-            found.append(_of_trial(BEST, best))
-            simplest = _simplest(state, best)
+            candidates.append(_trial_candidate(BEST, best))
+            simplest = _simplest_trial(state, best)
             if simplest.number != best.number:
-                found.append(_of_trial(SIMPLEST, simplest))
+                candidates.append(_trial_candidate(SIMPLEST, simplest))
         if (update := state.ensemble) is not None and len(update.members) > 1:
-            found.append(Candidate(AVERAGE, None, {}, update.average))
-    elif problem.strategy.kind == "trials" and state.best is not None:
-        found.append(_of_trial(BEST, state.best))
-    return [*found, _of_default(problem, state)]
+            candidates.append(Candidate(AVERAGE, None, {}, update.average))
+    elif problem.strategy.kind == "trials" and state.best_trial is not None:
+        candidates.append(_trial_candidate(BEST, state.best_trial))
+    return [*candidates, _default_candidate(problem, state)]
 
 
-def best_whole(state: RunState) -> Trial | None:
+def best_full_trial(state: RunState) -> Trial | None:
     """The best trial that was scored on all folds; the best of all where none was."""
-    whole = [trial for trial in state.scored() if not trial.behind]
+    full_trials = [trial for trial in state.scored_trials() if not trial.behind]
     sign = 1.0 if state.maximize else -1.0
-    competing = [trial for trial in whole if trial.number not in state.excluded]
-    return max(competing or whole, key=lambda t: (sign * t.score, -t.number), default=state.best)
+    competing_trials = [trial for trial in full_trials if trial.number not in state.excluded]
+    return max(
+        competing_trials or full_trials,
+        key=lambda t: (sign * t.score, -t.number),
+        default=state.best_trial,
+    )
 
 
-def _simplest(state: RunState, best: Trial) -> Trial:
+def _simplest_trial(state: RunState, best: Trial) -> Trial:
     sign, error = (1.0 if state.maximize else -1.0), best.error
-    close = [
+    close_trials = [
         trial
-        for trial in state.scored()
+        for trial in state.scored_trials()
         if not trial.behind
         and trial.number not in state.excluded
         and sign * trial.score >= sign * best.score - error
     ]
-    return min(close or [best], key=lambda t: (_complexity(t.setting), -sign * t.score, t.number))
+    return min(
+        close_trials or [best],
+        key=lambda t: (_model_complexity(t.setting), -sign * t.score, t.number),
+    )
 
 
-def _complexity(setting: Mapping[str, Any]) -> int:
-    name, _ = divided(setting)
+def _model_complexity(setting: Mapping[str, Any]) -> int:
+    name, _ = split_model_setting(setting)
     return MODELS[name].complexity if name in MODELS else 9
 
 
-def _of_trial(kind: str, trial: Trial) -> Candidate:
+def _trial_candidate(kind: str, trial: Trial) -> Candidate:
     return Candidate(kind, trial.number, dict(trial.setting), trial.score)
 
 
-def _of_default(problem: Problem, state: RunState) -> Candidate:
+def _default_candidate(problem: Problem, state: RunState) -> Candidate:
     setting = problem.default
-    tried = next((t for t in state.scored() if dict(t.setting) == setting and not t.behind), None)
-    if tried is None:
+    default_trial = next(
+        (t for t in state.scored_trials() if dict(t.setting) == setting and not t.behind), None
+    )
+    if default_trial is None:
         return Candidate(DEFAULT, None, setting, None)
-    return _of_trial(DEFAULT, tried)
+    return _trial_candidate(DEFAULT, default_trial)
 
 
 @dataclass(frozen=True)
-class Taken:
+class SelectedModel:
     """The one that was taken, fitted on the training rows.
 
     Attributes:
@@ -153,75 +164,88 @@ class Taken:
     pipeline: Pipeline
     members: tuple[int, ...] = ()
 
-    def member(self, number: int | None) -> Pipeline | None:
+    def member_pipeline(self, number: int | None) -> Pipeline | None:
         """One of the average's models as a pipeline of its own; None where it is not among them."""
-        fitted = getattr(self.pipeline.named_steps["model"], "estimators_", ())
-        if number not in self.members or len(fitted) != len(self.members):
+        fitted_models = getattr(self.pipeline.named_steps["model"], "estimators_", ())
+        if number not in self.members or len(fitted_models) != len(self.members):
             return None
-        estimator = fitted[self.members.index(number)]
+        estimator = fitted_models[self.members.index(number)]
         return Pipeline([("prepare", self.pipeline.named_steps["prepare"]), ("model", estimator)])
 
 
-def judged_candidates(
+def candidate_results(
     problem: Problem,
     state: RunState,
-    taken: Taken,
-    predictions: Predictions | None,
-    comparison: Comparison,
-) -> list[dict[str, Any]]:
-    """The candidates of a run of several models as plain data.
+    selected_model: SelectedModel,
+    predictions: ComparedPredictions | None,
+    comparison: ComparisonContext,
+) -> list[CandidateResults]:
+    """The candidates of a run of several models.
 
     Args:
         problem: the run's problem.
         state: how the run stands.
-        taken: the one that was taken.
+        selected_model: the one that was taken.
         predictions: what the contestants say about the test rows, for the scores of the others
             there; None where nobody wants to wait for them.
         comparison: what they are compared for.
     """
-    found = []
-    for one in candidates_of(problem, state):
-        told: dict[str, Any] = {
-            "kind": one.kind,
-            "trial": one.number,
-            "setting": one.setting,
-            "validation": one.score,
-            "taken": one.kind == taken.kind,
-        }
-        if predictions is not None and one.kind not in (taken.kind, DEFAULT):
-            told |= _tested(problem, state, one, taken, predictions, comparison)
-        found.append(told)
-    return found
+    entries = []
+    for candidate in candidates_of(problem, state):
+        entry = CandidateResults(
+            kind=candidate.kind,
+            trial=candidate.number,
+            setting=candidate.setting,
+            validation=candidate.score,
+            taken=candidate.kind == selected_model.kind,
+        )
+        if predictions is not None and candidate.kind not in (selected_model.kind, DEFAULT):
+            entry = _with_test_scores(
+                entry, problem, state, candidate, selected_model, predictions, comparison
+            )
+        entries.append(entry)
+    return entries
 
 
-def _tested(
+def _with_test_scores(
+    entry: CandidateResults,
     problem: Problem,
     state: RunState,
-    one: Candidate,
-    taken: Taken,
-    predictions: Predictions,
-    comparison: Comparison,
-) -> dict[str, Any]:
+    candidate: Candidate,
+    selected_model: SelectedModel,
+    predictions: ComparedPredictions,
+    comparison: ComparisonContext,
+) -> CandidateResults:
     dataset = problem.dataset
     try:
-        X, y = problem.test
-        pipeline = _fitted(problem, state, one, taken)
-        said = say(pipeline, X, dataset.classes, task=dataset.task, y=y)
+        X, y = problem.test_data
+        pipeline = _fit_candidate(problem, state, candidate, selected_model)
+        candidate_predictions = predict_all(pipeline, X, dataset.classes, task=dataset.task, y=y)
     except Exception as error:  # one that cannot be fitted is no candidate any more
-        return {"failure": in_a_sentence(error)}
-    own = replace(comparison, setting=one.setting, validation={}, averaged=one.kind == AVERAGE)
-    results = results_of(replace(predictions, tuned=said), own)
-    return {name: results[name] for name in _TOLD}
+        return replace(entry, failure=one_line_error(error))
+    candidate_comparison = replace(
+        comparison, setting=candidate.setting, validation={}, is_average=candidate.kind == AVERAGE
+    )
+    results = results_of(replace(predictions, tuned=candidate_predictions), candidate_comparison)
+    return replace(
+        entry,
+        test=results.test,
+        test_interval=results.test_interval,
+        gain=results.gain,
+        gain_over_baseline=results.gain_over_baseline,
+    )
 
 
-def _fitted(problem: Problem, state: RunState, one: Candidate, taken: Taken) -> Pipeline:
+def _fit_candidate(
+    problem: Problem, state: RunState, candidate: Candidate, selected_model: SelectedModel
+) -> Pipeline:
     """The pipeline of a candidate, fitted on the training rows; by the average where it has it."""
-    if one.kind == AVERAGE:
-        from core.tuning.averaging.averaged_model import averaged_model
+    if candidate.kind == AVERAGE:
+        from core.tuning.averaging.averaged_model import fit_averaged_model
 
-        return averaged_model(problem, state, {}).pipeline
-    if (member := taken.member(one.number)) is not None:
+        return fit_averaged_model(problem, state, {}).pipeline
+    if (member := selected_model.member_pipeline(candidate.number)) is not None:
         return member
-    pipeline = problem.pipeline(one.setting)
-    fit(pipeline, *problem.train)
+    pipeline = problem.pipeline(candidate.setting)
+    fit_with_remarks(pipeline, *problem.training_data)
     return pipeline

@@ -9,39 +9,42 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.dataset import Dataset
+from core.datasets.dataset import Dataset, DataSource
 from core.datasets.preparation import output_names
-from core.errors import UnusableError, cannot_write
-from core.tuning.begun import as_begun
-from core.tuning.events import Event, ModelPicked, RunFailed, RunFinished, RunStopped
+from core.errors import UnusableError, write_error
+from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
-from core.tuning.learning.run import Learned, recorded
+from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem, read_data
-from core.tuning.results.candidates import Taken, candidate, judged_candidates
-from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.results.judging import Course, predictions_of_folds, predictions_of_test, repeats
-from core.tuning.results.moved_default import said_of_moved
-from core.tuning.results.takeaway import (
+from core.tuning.results.candidates import SelectedModel, candidate_results, find_candidate
+from core.tuning.results.comparison import ComparisonContext, results_of
+from core.tuning.results.model_metadata import (
     NO_PENALTIES,
-    Penalties,
-    read_takeaway,
-    takeaway_of,
+    LearnedPenalties,
+    model_metadata,
+    read_metadata,
     versions,
 )
-from core.tuning.results.threshold import of_costs
+from core.tuning.results.moved_default import moved_default_remarks
+from core.tuning.results.test_evaluation import (
+    EvaluationContext,
+    predictions_of_folds,
+    predictions_of_test,
+    repeats_tuning,
+)
+from core.tuning.results.threshold import cost_results
 from core.tuning.results.training_rows import training_rows_of
-from core.tuning.results.winner import Winner, taken_away, winner_of
+from core.tuning.results.tuned_model import TunedModel, fit_tuned_model, refit_on_all_rows
+from core.tuning.resumed_problem import as_first_started
+from core.tuning.run_results import EvaluationFacts, GammaValues, Results
 from core.tuning.runs.best import has_best, keep_best, may_open_best
-from core.tuning.runs.clock import Clock
-from core.tuning.runs.edges import edges_of
+from core.tuning.runs.range_edges import edges_of
+from core.tuning.runs.run_clock import RunClock
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import RunState, folded
-from core.tuning.runs.waiting import written
-from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+from core.tuning.runs.state import state_from_events
+from core.tuning.runs.write_retry import write_with_retry
 from core.writing import write_whole
-
-_UNITS = {"sequence": "tokens", "structure": "molecules", "topics": "texts"}
 
 
 def conclude(
@@ -51,7 +54,7 @@ def conclude(
     *,
     folder: RunFolder | None = None,
     because: str = "it was stopped",
-) -> Event:
+) -> RunFinished | RunStopped | RunFailed:
     """The last event of a run that was stopped or killed: what was best until then is kept.
 
     One that was cut off while its winner was tested had come to its own end, and is called so.
@@ -66,32 +69,34 @@ def conclude(
     Returns:
         RunStopped or RunFinished with results, or RunFailed where no trial or step had ended.
     """
-    state = folded(events)
-    clock = Clock(state.seconds)
-    problem = as_begun(build_problem(plan, dataset), state.started if events else None)
-    if state.best is None and state.step is None:
+    state = state_from_events(events)
+    clock = RunClock(state.seconds)
+    problem = as_first_started(build_problem(plan, dataset), state.started if events else None)
+    if state.best_trial is None and state.last_step is None:
         first = "trial" if problem.strategy.kind == "trials" else "step"
         sentence = f"The run was stopped before its first {first} ended; there is nothing to keep."
-        last: Event = RunFailed(sentence=sentence)
+        last: RunFinished | RunStopped | RunFailed = RunFailed(sentence=sentence)
     else:
-        course = Course(state, clock, read_before(events), stopped=True)
+        context = EvaluationContext(state, clock, read_before(events), stopped=True)
         because = state.tuning_ended.because if state.tuning_ended else because
-        results = _drained(conclusion(problem, course, because, folder, None))
+        results = _drain_events(evaluate_and_keep(problem, context, because, folder, None))
         ended = RunFinished if state.tuning_ended else RunStopped
         last = ended(because=because, results=results)
     last = replace(last, seconds=round(clock.seconds, 4))
     if folder is not None:
-        with folder.owned():
+        with folder.hold_lock():
             folder.append(last)
     return last
 
 
-def pick(folder: RunFolder, given: ModelPicked, dataset: Dataset | None = None) -> Event:
+def select_model(
+    folder: RunFolder, selection: ModelSelected, dataset: Dataset | None = None
+) -> RunFinished | RunStopped | RunFailed:
     """Take another model away from a finished run than the one it kept: fit, judge and keep it.
 
     Args:
         folder: a run of trials that has ended.
-        given: which one.
+        selection: which one.
         dataset: its data, where they are at hand.
 
     Returns:
@@ -100,19 +105,19 @@ def pick(folder: RunFolder, given: ModelPicked, dataset: Dataset | None = None) 
     Raises:
         UnusableError: the run goes on, has no such candidate, or its data cannot be read.
     """
-    plan, events = folder.plan, folder.events()
-    state = folded(events)
+    plan, events = folder.plan, folder.all_events()
+    state = state_from_events(events)
     if state.ended is None or state.results is None:
         raise UnusableError(
             "this run has not ended", where=str(folder.path), cure="wait, or stop it first"
         )
     dataset = dataset or read_data(plan.data)
-    problem = as_begun(build_problem(plan, dataset), state.started)
-    candidate(problem, state, given)  # refuses before anything is written
-    with folder.owned():
-        folder.append(given)
-    because = state.results.get("stopped_because", "")
-    return conclude(plan, dataset, [*events, given], folder=folder, because=because)
+    problem = as_first_started(build_problem(plan, dataset), state.started)
+    find_candidate(problem, state, selection)  # refuses before anything is written
+    with folder.hold_lock():
+        folder.append(selection)
+    because = state.results.stopped_because
+    return conclude(plan, dataset, [*events, selection], folder=folder, because=because)
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
@@ -132,206 +137,211 @@ def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
     """
     if may_open_best(folder) or not has_best(folder):
         return ""
-    plan, state = folder.plan, folded(folder.events())
+    plan, state = folder.plan, state_from_events(folder.all_events())
     dataset = dataset or read_data(plan.data)
-    if read_takeaway(folder.path).source["fingerprint"] not in ("", dataset.source.fingerprint):
+    if read_metadata(folder.path).source.fingerprint not in ("", dataset.source.fingerprint):
         raise UnusableError(
             "the model must be fitted again, and the data has changed since this run",
             where=dataset.source.path or dataset.name,
             cure="put the old file back",
         )
-    problem = as_begun(build_problem(plan, dataset), state.started)
-    learned = recorded(problem, state) if problem.strategy.kind == "penalties" else None
-    winner = winner_of(problem, state, learned, {})
-    last, _ = taken_away(problem, winner)
-    with folder.owned():
-        _keep(problem, folder, winner, last)
+    problem = as_first_started(build_problem(plan, dataset), state.started)
+    learned = recorded_fit(problem, state) if problem.strategy.kind == "penalties" else None
+    tuned_model = fit_tuned_model(problem, state, learned, {})
+    final_model, _ = refit_on_all_rows(problem, tuned_model)
+    with folder.hold_lock():
+        _write_model(problem, folder, tuned_model, final_model)
     return (
         "The file that kept this run's model could run code, and does not come from this version "
         "of Tunescope on this computer: it stays closed, and the model was fitted again."
     )
 
 
-def _drained(concluding: Generator[Event, None, dict[str, Any]]) -> dict[str, Any]:
+def _drain_events(concluding: Generator[Event, None, Results]) -> Results:
     while True:
         try:
             next(concluding)
         except StopIteration as ended:
-            return dict(ended.value)
+            return ended.value
 
 
-def conclusion(
+def evaluate_and_keep(
     problem: Problem,
-    course: Course,
+    context: EvaluationContext,
     because: str,
     folder: RunFolder | None,
-    learned: Learned | None,
-    kept: Mapping[int, Any] | None = None,
-) -> Generator[Event, None, dict[str, Any]]:
+    learned: PenaltyFit | None,
+    fitted_models: Mapping[int, Any] | None = None,
+) -> Generator[Event, None, Results]:
     """Judge the winner beside the default and the baseline; keep it, fitted on all rows.
 
     Args:
         problem: the run's problem.
-        course: how the run went.
+        context: how the run went.
         because: why it ends.
         folder: where the fitted best goes; None for nowhere.
         learned: the penalty learner's own state, where it is at hand (saves a fit).
-        kept: {trial: fitted estimator} of the members of an average, likewise.
+        fitted_models: {trial: fitted estimator} of the members of an average, likewise.
 
     Yields:
         What is said while outer folds are tested.
-
-    Returns:
-        The results as described in core.tuning.results.comparison.
     """
-    state = course.state
+    state = context.state
     if problem.strategy.kind == "penalties" and learned is None:
-        learned = recorded(problem, state)
-    if problem.nested:
-        predictions = yield from predictions_of_folds(problem, course, learned)
-        winner = winner_of(problem, state, learned, kept or {})
+        learned = recorded_fit(problem, state)
+    if problem.is_nested:
+        predictions = yield from predictions_of_folds(problem, context, learned)
+        tuned_model = fit_tuned_model(problem, state, learned, fitted_models or {})
     else:
-        winner = winner_of(problem, state, learned, kept or {}).without_rows()
+        tuned_model = fit_tuned_model(problem, state, learned, fitted_models or {}).without_rows()
         learned = None
-        predictions = predictions_of_test(problem, winner.pipeline)
-    comparison = replace(_comparison(problem, winner), picked=state.picked is not None)
+        predictions = predictions_of_test(problem, tuned_model.pipeline)
+    comparison = replace(_comparison(problem, tuned_model), is_selected=state.picked is not None)
     results = results_of(predictions, comparison)
     if problem.strategy.several:
-        shown = None if course.stopped or problem.nested else predictions
-        results["taken"] = winner.kind
-        taken = Taken(winner.kind, winner.pipeline, winner.members)
-        results["candidates"] = judged_candidates(problem, state, taken, shown, comparison)
-    seconds = course.clock.seconds
-    last, said = taken_away(problem, winner)
-    facts = _evaluation(problem, refitted=last is not winner, repeated=repeats(problem, course))
-    if not facts["repeated"]:
-        for gain in ("gain", "gain_over_baseline"):
-            results[gain]["real"] = False
-    results["evaluation"] = facts
-    results["remarks"] = [*winner.remarks, *results["remarks"], *said]
-    if problem.metric_reason:
-        results["metric_reason"] = problem.metric_reason
-    if problem.dataset.task == "structure":
-        given = problem.plan.gamma
-        tuned = given if winner.gamma is None else winner.gamma
-        results["gamma"] = {"tuned": tuned, "default": given}
-    if winner.threshold is not None:
-        results["costs"] = of_costs(problem, winner.threshold, predictions)
-    results["remarks"] += [*said_of_moved(problem), *(e.sentence for e in edges_of(state))]
-    results |= _record(state, winner, seconds, because, problem)
-    if folder is not None and course.stopped:
-        _keep(problem, folder, winner, last)
+        shown_predictions = None if context.stopped or problem.is_nested else predictions
+        selected_model = SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members)
+        candidates = candidate_results(
+            problem, state, selected_model, shown_predictions, comparison
+        )
+        results = replace(results, taken=tuned_model.kind, candidates=candidates)
+    seconds = context.clock.seconds
+    final_model, remarks = refit_on_all_rows(problem, tuned_model)
+    facts = _evaluation_facts(
+        problem, refitted=final_model is not tuned_model, repeated=repeats_tuning(problem, context)
+    )
+    if not facts.repeated:
+        results = replace(
+            results,
+            gain=replace(results.gain, real=False),
+            gain_over_baseline=replace(results.gain_over_baseline, real=False),
+        )
+    gamma = tuned_model.gamma
+    threshold, learned = tuned_model.threshold, tuned_model.learned
+    results = replace(
+        results,
+        remarks=[
+            *tuned_model.remarks,
+            *results.remarks,
+            *remarks,
+            *moved_default_remarks(problem),
+            *(edge.sentence for edge in edges_of(state)),
+        ],
+        evaluation=facts,
+        metric_reason=problem.metric_reason or None,
+        gamma=GammaValues(problem.plan.gamma if gamma is None else gamma, problem.plan.gamma)
+        if problem.dataset.task.has_pairs
+        else None,
+        costs=None if threshold is None else cost_results(problem, threshold, predictions),
+        ensemble=tuned_model.ensemble,
+        groups=learned.penalties if learned else {},
+        switched_off=learned.switched_off if learned else [],
+        fits=state.fit_count,
+        trials=state.finished,
+        failed=state.failed,
+        seconds=round(seconds, 4),
+        stopped_because=because,
+        seed=problem.plan.seed,
+    )
+    if folder is not None and context.stopped:
+        _write_model(problem, folder, tuned_model, final_model)
     elif folder is not None:
-        keep = partial(_keep, problem, folder, winner, last)
-        yield from written(keep, partial(state.progress, None))
+        write_model = partial(_write_model, problem, folder, tuned_model, final_model)
+        yield from write_with_retry(write_model, partial(state.progress, None))
     return results
 
 
-def _evaluation(problem: Problem, *, refitted: bool, repeated: bool) -> dict[str, Any]:
+def _evaluation_facts(problem: Problem, *, refitted: bool, repeated: bool) -> EvaluationFacts:
     """How the scores came about, and which rows the model that is kept was fitted on."""
     dataset = problem.dataset
-    part = problem.keeps and problem.judged == "validation"
-    every = len(problem.train_rows) == dataset.rows and not part
-    return {
-        "kind": "nested" if problem.nested else "test",
-        "folds": len(problem.outer),
-        "repeated": repeated or not problem.nested,
-        "second_file": dataset.test is not None,
-        "fitted": "all" if refitted or every else "train",
-        "rows": dataset.rows,
-        "units": _UNITS.get(dataset.task, "rows"),
-        "drawn": dataset.sampled is not None,
-    }
+    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
+    has_all_rows = len(problem.train_rows) == dataset.rows and not has_holdout
+    return EvaluationFacts(
+        kind="nested" if problem.is_nested else "test",
+        folds=len(problem.outer),
+        repeated=repeated or not problem.is_nested,
+        second_file=dataset.test is not None,
+        fitted="all" if refitted or has_all_rows else "train",
+        rows=dataset.rows,
+        units=dataset.task.units,
+        drawn=dataset.sampled is not None,
+    )
 
 
-def _comparison(problem: Problem, winner: Winner) -> Comparison:
+def _comparison(problem: Problem, tuned_model: TunedModel) -> ComparisonContext:
     dataset = problem.dataset
     # Learners and scores on the training rows themselves have no validation score of this metric.
-    validated = problem.strategy.kind == "trials" and problem.judged != "training"
-    return Comparison(
+    has_validation = problem.strategy.kind == "trials" and problem.validation_scheme != "training"
+    return ComparisonContext(
         task=dataset.task,
         classes=dataset.classes,
         metric=problem.metric,
-        setting=winner.setting,
+        setting=tuned_model.setting,
         default_setting=problem.default,
-        validation=winner.validation,
-        validation_rows=problem.validated_rows if validated else 0,
+        validation=tuned_model.validation,
+        validation_rows=problem.validated_rows if has_validation else 0,
         seed=problem.plan.seed,
-        averaged=winner.ensemble is not None,
+        is_average=tuned_model.ensemble is not None,
         second_file=dataset.test is not None,
     )
 
 
-def _record(
-    state: RunState, winner: Winner, seconds: float, because: str, problem: Problem
-) -> dict[str, Any]:
-    learned = winner.learned
-    ensemble = {"ensemble": winner.ensemble} if winner.ensemble else {}
-    return {
-        **ensemble,
-        "groups": learned.penalties if learned else {},
-        "switched_off": learned.switched_off if learned else [],
-        "fits": state.fits,
-        "trials": state.finished,
-        "failed": state.failed,
-        "seconds": round(seconds, 4),
-        "stopped_because": because,
-        "seed": problem.plan.seed,
-    }
-
-
-def _keep(problem: Problem, folder: RunFolder, judged: Winner, last: Winner) -> None:
+def _write_model(
+    problem: Problem, folder: RunFolder, tested_model: TunedModel, final_model: TunedModel
+) -> None:
     """Write the model that is kept, and what must be known of it and of the one that was judged."""
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
-    once = problem.keeps and problem.judged == "validation"
-    takeaway = takeaway_of(
+    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
+    metadata = model_metadata(
         dataset,
         problem.train_rows,
         test_rows,
-        fitted_rows=problem.splits[0][0] if once else (),
-        output_names=_prepared_names(problem, last),
-        penalties=_penalties(last.learned),
+        fitted_rows=problem.splits[0][0] if has_holdout else (),
+        output_names=_prepared_names(problem, final_model),
+        penalties=_learned_penalties(final_model.learned),
     )
-    other = judged.learned if last is not judged else None
-    refitted = last is not judged
-    fitted = None if refitted else np.array(takeaway.fitted_rows or takeaway.train_rows, dtype=int)
+    tested_fit = tested_model.learned if final_model is not tested_model else None
+    refitted = final_model is not tested_model
+    fitted = None if refitted else np.array(metadata.fitted_rows or metadata.train_rows, dtype=int)
     training = training_rows_of(dataset, fitted)
-    takeaway = replace(
-        takeaway,
-        training=training.as_dict() if training else {},
-        source=_with_sample(takeaway.source, dataset),
-        test_source=_with_sample(takeaway.test_source, dataset.test),
+    metadata = replace(
+        metadata,
+        training=training,
+        source=_with_sample(dataset),
+        test_source=_with_sample(dataset.test) if dataset.test else None,
         standardize=problem.plan.standardize,
-        threshold=judged.threshold.value if judged.threshold else None,
-        judged=_penalties(other).as_dict() if other else {},
+        threshold=tested_model.threshold.value if tested_model.threshold else None,
+        judged=_learned_penalties(tested_fit) if tested_fit else None,
         refitted=refitted,
-        sampled=dataset.sampled.as_dict() if dataset.sampled else {},
-        taught=last.taught,
+        sampled=dataset.sampled.facts if dataset.sampled else None,
+        taught=final_model.extra_rows,
         versions=versions(problem.model.extra),
     )
-    keep_best(folder, last.pipeline)
+    keep_best(folder, final_model.pipeline)
     try:
-        write_whole(folder.takeaway_path, takeaway.as_json())
+        write_whole(folder.takeaway_path, metadata.as_json())
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
-        raise cannot_write("the model", folder.path, error, cure, room=cure) from error
+        raise write_error("the model", folder.path, error, cure, room=cure) from error
 
 
-def _with_sample(source: dict[str, Any], dataset: Dataset | None) -> dict[str, Any]:
-    """A file as the takeaway describes it, with how its rows were drawn."""
-    sampled = dataset.sampled if dataset is not None else None
-    return source if sampled is None else {**source, "sampled": sampled.as_dict()}
+def _with_sample(dataset: Dataset) -> DataSource:
+    """A file, with how its rows were drawn."""
+    sampled = dataset.sampled
+    return replace(dataset.source, sampled=sampled.facts if sampled else None)
 
 
-def _penalties(learned: Learned | None) -> Penalties:
+def _learned_penalties(learned: PenaltyFit | None) -> LearnedPenalties:
     if learned is None:
         return NO_PENALTIES
-    return Penalties(learned.penalties, learned.group_of_output, learned.noise_variance)
+    return LearnedPenalties(
+        learned.penalties, list(learned.group_of_output), learned.noise_variance
+    )
 
 
-def _prepared_names(problem: Problem, winner: Winner) -> list[str]:
+def _prepared_names(problem: Problem, tuned_model: TunedModel) -> list[str]:
     """The columns of the prepared matrix; none where the model takes raw rows."""
-    if problem.dataset.task in STRUCTURED_TASKS:
+    if problem.dataset.task.is_structured:
         return []
-    return output_names(winner.pipeline.named_steps["prepare"])
+    return output_names(tuned_model.pipeline.named_steps["prepare"])

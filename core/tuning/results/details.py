@@ -3,55 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from core.tuning.results.structured import of_molecules, of_sequences
-from core.tuning.scores.metric import Said
+from core.datasets.task import Task
+from core.tuning.results.structured_results import molecule_results, sequence_results
+from core.tuning.run_results import (
+    Calibration,
+    ConfusionCounts,
+    DocumentCounts,
+    PredictionPairs,
+    Results,
+    RightCounts,
+)
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.predictions import ComparedPredictions
 
 _BINS = 10
-_MOST_PREDICTIONS = 500
+_MAX_PREDICTIONS = 500
 
 
-def details_of(
-    task: str, y: np.ndarray, said: Mapping[str, Said], classes: Sequence[Any], seed: int
-) -> dict[str, Any]:
-    """The keys of the results that depend on the task.
+def with_details(
+    results: Results,
+    task: Task,
+    predictions: ComparedPredictions,
+    classes: Sequence[Any],
+    seed: int,
+) -> Results:
+    """The results with what depends on the task.
 
     Args:
+        results: without it.
         task: as the dataset has it.
-        y: codes or numbers, shape (rows,).
-        said: what the contestants tuned, default and baseline say about these rows.
+        predictions: what the contestants say about the test rows.
         classes: the sorted class labels; empty for other tasks.
         seed: of the rows that are shown where there are too many.
     """
-    if task == "regression":
-        return _of_numbers(y, said["tuned"], seed)
-    if task == "structure":
-        return of_molecules(said)
-    if task == "topics":
-        return _of_documents(said["tuned"])
-    of_classes = _of_classes(y, said, classes)
-    return of_classes | of_sequences(y, said) if task == "sequence" else of_classes
+    y, tuned, by_model = predictions.y, predictions.tuned, predictions.by_model
+    if task.has_numbers:
+        return replace(results, predictions=_prediction_pairs(y, tuned, seed))
+    if task.has_pairs:
+        pairs, curve = molecule_results(by_model)
+        return replace(results, pairs=pairs, curve=curve)
+    if not task.has_target:
+        return replace(results, documents=_document_counts(tuned))
+    return replace(
+        results,
+        right=RightCounts(**_right_counts(y, by_model), rows=len(y)),
+        confusion=_confusion_counts(y, by_model, classes),
+        calibration=_calibration(y, tuned) if len(classes) == 2 else None,
+        sequences=sequence_results(y, by_model) if task.has_sequences else None,
+    )
 
 
-def _of_numbers(y: np.ndarray, tuned: Said, seed: int) -> dict[str, Any]:
+def _prediction_pairs(y: np.ndarray, tuned: Predictions, seed: int) -> PredictionPairs:
     rows = np.arange(len(y))
-    if len(y) > _MOST_PREDICTIONS:
+    if len(y) > _MAX_PREDICTIONS:
         generator = np.random.default_rng(seed)
-        rows = np.sort(generator.choice(len(y), _MOST_PREDICTIONS, replace=False))
-    return {"predictions": {"actual": y[rows].tolist(), "tuned": tuned.labels[rows].tolist()}}
+        rows = np.sort(generator.choice(len(y), _MAX_PREDICTIONS, replace=False))
+    return PredictionPairs(y[rows].tolist(), tuned.labels[rows].tolist())
 
 
-def _of_classes(y: np.ndarray, said: Mapping[str, Said], classes: Sequence[Any]) -> dict[str, Any]:
-    right = {name: int((one.labels == y).sum()) for name, one in said.items()}
-    counts = {name: _confusion(y, one.labels, len(classes)) for name, one in said.items()}
-    return {
-        "right": {**right, "rows": len(y)},
-        "confusion": {"labels": [str(label) for label in classes], **counts},
-        "calibration": _calibration(y, said["tuned"]) if len(classes) == 2 else None,
+def _right_counts(y: np.ndarray, by_model: Mapping[str, Predictions]) -> dict[str, int]:
+    return {name: int((predictions.labels == y).sum()) for name, predictions in by_model.items()}
+
+
+def _confusion_counts(
+    y: np.ndarray, by_model: Mapping[str, Predictions], classes: Sequence[Any]
+) -> ConfusionCounts:
+    counts = {
+        name: _confusion(y, predictions.labels, len(classes))
+        for name, predictions in by_model.items()
     }
+    return ConfusionCounts([str(label) for label in classes], **counts)
 
 
 def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
@@ -61,29 +87,23 @@ def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]
     return flat.reshape(count, count).tolist()
 
 
-def _calibration(y: np.ndarray, tuned: Said) -> dict[str, list[float]] | None:
+def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:
     """Mean predicted and observed share of the second class in ten bins, empty ones left out."""
     if tuned.probabilities is None:
         return None
     predicted = tuned.probabilities[:, 1]
     bins = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
     counts = np.bincount(bins, minlength=_BINS)
-    used = counts > 0
-    return {
-        "predicted": (np.bincount(bins, predicted, _BINS)[used] / counts[used]).tolist(),
-        "observed": (np.bincount(bins, y == 1, _BINS)[used] / counts[used]).tolist(),
-        "counts": counts[used].tolist(),
-    }
+    is_used = counts > 0
+    return Calibration(
+        predicted=(np.bincount(bins, predicted, _BINS)[is_used] / counts[is_used]).tolist(),
+        observed=(np.bincount(bins, y == 1, _BINS)[is_used] / counts[is_used]).tolist(),
+        counts=counts[is_used].tolist(),
+    )
 
 
-def _of_documents(tuned: Said) -> dict[str, Any]:
+def _document_counts(tuned: Predictions) -> DocumentCounts:
     """How much the held-out documents had to be predicted; both models the same."""
     assert tuned.documents is not None
     words = tuned.documents[:, 1]
-    return {
-        "documents": {
-            "count": len(words),
-            "words": int(words.sum()),
-            "empty": int((words == 0).sum()),
-        }
-    }
+    return DocumentCounts(len(words), int(words.sum()), int((words == 0).sum()))

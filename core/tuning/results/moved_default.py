@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from core.space import Setting
 from core.tuning.problem import Problem
-from core.tuning.ranges import told
+from core.tuning.ranges import setting_value_text
 
 
-def default_moved(problem: Problem) -> dict[str, Any]:
+def moved_defaults(problem: Problem) -> Setting:
     """{setting: the model's usual value} of those that the ranges of the plan leave out."""
     plan = problem.plan
     if not (plan.ranges or plan.fixed) or problem.strategy.several:
         return {}
-    own = replace(problem, axes=()).own_axes if problem.axes else problem.own_axes
-    taken = problem.default
-    return {a.name: a.default for a in own if a.default != taken.get(a.name, a.default)}
+    model_axes = replace(problem, axes=()).own_axes if problem.axes else problem.own_axes
+    setting = problem.default
+    return {a.name: a.default for a in model_axes if a.default != setting.get(a.name, a.default)}
 
 
-def said_of_moved(problem: Problem) -> list[str]:
+def moved_default_remarks(problem: Problem) -> list[str]:
     """A sentence that names each such setting with both values; none where there is none."""
-    moved, taken = default_moved(problem), problem.default
-    if not moved:
+    usual_values, setting = moved_defaults(problem), problem.default
+    if not usual_values:
         return []
-    each = ", ".join(
-        f"{name} {told(taken[name])} instead of {told(value)}" for name, value in moved.items()
+    changes = ", ".join(
+        f"{name} {setting_value_text(setting[name])} instead of {setting_value_text(value)}"
+        for name, value in usual_values.items()
     )
     return [
         "The ranges leave the model's default setting out; what is compared as the default setting "
-        f"is the nearest one inside: {each}."
+        f"is the nearest one inside: {changes}."
     ]

@@ -16,7 +16,6 @@ probabilities that are off. Test rows have no part in it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,36 +23,18 @@ from sklearn.base import clone
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
-from core.estimators.fitting import fit
-from core.optimize.descent import solve
-from core.tuning.learning.run import Learned
+from core.estimators.fitting import fit_with_remarks
+from core.optimize.descent import solve_penalized
+from core.tuning.learning.learning_run import PenaltyFit
 from core.tuning.learning.table_training import table_training
-from core.tuning.problem import Problem, take
+from core.tuning.problem import Problem, take_rows
+from core.tuning.run_results import CostResults, DecisionThreshold, MistakeCounts
 from core.tuning.scores.costs import Costs, costs_of
-from core.tuning.scores.metrics import codes_of, say
-from core.tuning.scores.predictions import Predictions
+from core.tuning.scores.metrics import codes_of, predict_all
+from core.tuning.scores.predictions import ComparedPredictions
 
 HALF = 0.5
 _ENOUGH = 1e-8  # how near its minimum a fold's model must be
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """A chosen threshold, and what each way of deciding costs a row out of fold.
-
-    Attributes:
-        value: a row is called the second class from this probability on.
-        theoretical: the threshold that would be best were the probabilities true.
-        cost, theoretical_cost, half_cost: a row's mean cost at `value`, there, and at one half.
-        rows: how many rows they rest on.
-    """
-
-    value: float
-    theoretical: float
-    cost: float
-    theoretical_cost: float
-    half_cost: float
-    rows: int
 
 
 def cost_at(value: float, second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
@@ -66,7 +47,7 @@ def _mean_cost(called: np.ndarray, is_second: np.ndarray, costs: Costs) -> float
     return float(costs[0] * first + costs[1] * missed)
 
 
-def least_cost(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
+def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
     """The threshold of the least cost: of all that cost the same, the one nearest a / (a + b).
 
     Every threshold between two neighbouring probabilities costs the same, so that one of each gap
@@ -77,15 +58,15 @@ def least_cost(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float
         is_second: whether the rows are of it, (n,).
         costs: a and b.
     """
-    found, place = np.unique(second, return_inverse=True)
-    rows = np.bincount(place, minlength=len(found))
-    positive = np.bincount(place, is_second, minlength=len(found))
+    probabilities, index = np.unique(second, return_inverse=True)
+    rows = np.bincount(index, minlength=len(probabilities))
+    positive = np.bincount(index, is_second, minlength=len(probabilities))
     # Gap k lies below the k-th probability: those from there on are called the second class.
     called_first = np.concatenate(([0.0], np.cumsum(positive)))
     called_second = np.concatenate((np.cumsum((rows - positive)[::-1])[::-1], [0.0]))
     total = costs[0] * called_second + costs[1] * called_first
     best = np.flatnonzero(total <= total.min() * (1 + 1e-12))
-    edges = np.concatenate(([0.0], found, [max(1.0, np.nextafter(found[-1], 2.0))]))
+    edges = np.concatenate(([0.0], probabilities, [max(1.0, np.nextafter(probabilities[-1], 2.0))]))
     ideal = costs[0] / (costs[0] + costs[1])
     # The gap above the k-th probability excludes it and includes the next one.
     inside = best[(edges[best] < ideal) & (ideal <= edges[best + 1])]
@@ -98,8 +79,8 @@ def least_cost(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float
 
 
 def choose_threshold(
-    problem: Problem, pipeline: Pipeline, learned: Learned | None = None
-) -> Threshold | None:
+    problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None = None
+) -> DecisionThreshold | None:
     """The threshold for a fitted model of a problem; None where mistakes have no costs.
 
     The model is fitted again on the rows of every fold: at its setting, or at the penalties that
@@ -113,42 +94,47 @@ def choose_threshold(
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     if costs is None:
         return None
-    second, is_second = _out_of_fold(problem, pipeline, learned)
-    value = least_cost(second, is_second, costs)
+    second, is_second = _out_of_fold_probabilities(problem, pipeline, learned)
+    value = cheapest_threshold(second, is_second, costs)
     ideal = costs[0] / (costs[0] + costs[1])
-    at, there, half = (cost_at(t, second, is_second, costs) for t in (value, ideal, HALF))
-    return Threshold(value, ideal, at, there, half, len(second))
+    cost, ideal_cost, half_cost = (
+        cost_at(t, second, is_second, costs) for t in (value, ideal, HALF)
+    )
+    return DecisionThreshold(value, ideal, cost, ideal_cost, half_cost, len(second))
 
 
-def _out_of_fold(
-    problem: Problem, pipeline: Pipeline, learned: Learned | None
+def _out_of_fold_probabilities(
+    problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None
 ) -> tuple[np.ndarray, np.ndarray]:
 
-    dataset, parts, truths = problem.dataset, [], []
+    dataset, fold_probabilities, fold_targets = problem.dataset, [], []
     for fit_rows, held_rows in problem.splits:
         if learned is None:
             model = clone(pipeline)
-            fit(model, take(dataset.features, fit_rows), dataset.target[fit_rows])
+            fit_with_remarks(model, take_rows(dataset.features, fit_rows), dataset.target[fit_rows])
         else:
-            model = _at_penalties(problem, learned, fit_rows)
-        said = say(model, take(dataset.features, held_rows), dataset.classes, task=dataset.task)
-        assert said.probabilities is not None  # the problem's model is one that gives them
-        parts.append(said.probabilities[:, 1])
-        truths.append(codes_of(dataset.target[held_rows], dataset.classes) == 1)
-    return np.concatenate(parts), np.concatenate(truths)
+            model = _fit_at_penalties(problem, learned, fit_rows)
+        predictions = predict_all(
+            model, take_rows(dataset.features, held_rows), dataset.classes, task=dataset.task
+        )
+        assert predictions.probabilities is not None  # the problem's model is one that gives them
+        fold_probabilities.append(predictions.probabilities[:, 1])
+        fold_targets.append(codes_of(dataset.target[held_rows], dataset.classes) == 1)
+    return np.concatenate(fold_probabilities), np.concatenate(fold_targets)
 
 
-def _at_penalties(problem: Problem, learned: Learned, rows: np.ndarray) -> Pipeline:
-    """The model at the learned penalties, fitted on some rows."""
+def _fit_at_penalties(problem: Problem, learned: PenaltyFit, rows: np.ndarray) -> Pipeline:
     training = table_training(problem, rows)
     by_group = {name: learned.penalties[name] for name in training.group_names}
     penalties = np.concatenate(([0.0], list(by_group.values())))[training.groups + 1]
-    start = training.loss.start()
-    w = solve(training.loss, penalties, start, tolerance=_ENOUGH, most=100).point.w
+    start = training.loss.initial_weights()
+    w = solve_penalized(training.loss, penalties, start, tolerance=_ENOUGH, max_steps=100).point.w
     return training.pipeline(w, by_group, learned.classes)
 
 
-def with_threshold(pipeline: Pipeline, threshold: Threshold, classes: tuple[Any, ...]) -> Pipeline:
+def with_threshold(
+    pipeline: Pipeline, threshold: DecisionThreshold, classes: tuple[Any, ...]
+) -> Pipeline:
     """The fitted pipeline with scikit-learn's `FixedThresholdClassifier` around its last step.
 
     Around that step and not around the whole, so that the preparation stays where programs look
@@ -166,44 +152,47 @@ def with_threshold(pipeline: Pipeline, threshold: Threshold, classes: tuple[Any,
     return Pipeline([*pipeline.steps[:-1], (name, fixed)])
 
 
-def of_costs(problem: Problem, threshold: Threshold, predictions: Predictions) -> dict[str, Any]:
-    """`results["costs"]`: mistakes and the cost of a row in the test, of each way of deciding.
+def cost_results(
+    problem: Problem, threshold: DecisionThreshold, predictions: ComparedPredictions
+) -> CostResults:
+    """Mistakes and the cost of a row in the test, of each way of deciding.
 
     Args:
         problem: the run's problem.
         threshold: as it was chosen.
         predictions: what the contestants say about the test rows.
-
-    Returns:
-        ``costs`` {class: cost}; ``of``, the second class; ``threshold``, ``theoretical``;
-        ``out_of_fold``, the costs that chose it; ``rows`` of the test; and of ``tuned`` (at the
-        threshold), ``half`` (the same model at one half) and ``baseline`` (always the class that
-        costs less on the training rows) the ``mistakes`` {class: rows called the other} and the
-        ``cost`` of a row.
     """
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     assert costs is not None  # a threshold was chosen by them
     first, second = (str(label) for label in problem.dataset.classes)
-    known = predictions.y >= 0
+    is_known = predictions.y >= 0
     shares, base = predictions.tuned.probabilities, predictions.baseline.probabilities
     assert shares is not None  # the problem's model is one that gives them
     assert base is not None
-    is_second, share, frequency = predictions.y[known] == 1, shares[known, 1], base[known, 1]
+    is_second, share, frequency = (
+        predictions.y[is_known] == 1,
+        shares[is_known, 1],
+        base[is_known, 1],
+    )
 
-    def counted(called: np.ndarray) -> dict[str, Any]:
-        mistakes = (int((called & ~is_second).sum()), int((~called & is_second).sum()))
-        cost = _mean_cost(called, is_second, costs)
-        return {"mistakes": dict(zip((first, second), mistakes, strict=True)), "cost": cost}
+    def mistake_counts(called: np.ndarray, says: str | None = None) -> MistakeCounts:
+        mistakes = {
+            first: int((called & ~is_second).sum()),
+            second: int((~called & is_second).sum()),
+        }
+        return MistakeCounts(mistakes, _mean_cost(called, is_second, costs), says)
 
-    always = costs[0] * (1 - frequency) < costs[1] * frequency
-    return {
-        "costs": {first: costs[0], second: costs[1]},
-        "of": second,
-        "threshold": threshold.value,
-        "theoretical": threshold.theoretical,
-        "out_of_fold": asdict(threshold),
-        "rows": int(known.sum()),
-        "tuned": counted(predictions.tuned.labels[known] == 1),
-        "half": counted(share > HALF),
-        "baseline": counted(always) | {"says": second if always.any() else first},
-    }
+    is_second_cheaper = costs[0] * (1 - frequency) < costs[1] * frequency
+    return CostResults(
+        costs={first: costs[0], second: costs[1]},
+        of=second,
+        threshold=threshold.value,
+        theoretical=threshold.theoretical,
+        out_of_fold=threshold,
+        rows=int(is_known.sum()),
+        tuned=mistake_counts(predictions.tuned.labels[is_known] == 1),
+        half=mistake_counts(share > HALF),
+        baseline=mistake_counts(
+            is_second_cheaper, says=second if is_second_cheaper.any() else first
+        ),
+    )

@@ -1,7 +1,7 @@
 """What the rows that a model was fitted on were like: ranges, categories and typical values.
 
 It is kept beside the model and travels in its files as plain JSON, so that whoever opens one can
-fill in a form and learn which rows are unlike these. No row is in it.
+fill in a form and learn which rows are unlike these.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,60 +17,21 @@ from pandas.api.types import is_numeric_dtype
 from scipy import sparse
 
 from core.datasets.dataset import Column, Dataset
+from core.tuning.results.training_columns import (
+    CHOICE,
+    DATE,
+    FORM,
+    KINDS,
+    NUMBER,
+    TEXT,
+    TrainingColumn,
+    TrainingRows,
+)
 
-FORM = 1  # of what is written; other forms are not read
-TASKS = ("regression", "binary", "multiclass")
-MOST_COLUMNS = 1000
-MOST_KINDS = 1000  # categories of one column that are kept; more are free text
-LONGEST = 500  # letters of a category
-LONGEST_FORMAT = 60  # letters of the format of dates
-NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
-KINDS = (NUMBER, CHOICE, DATE, TEXT)
-
-
-@dataclass(frozen=True)
-class TrainingColumn:
-    """One feature column of the training rows.
-
-    Attributes:
-        name: as the model knows it.
-        kind: number, choice (one of few values), date or text.
-        numeric: whether its values are numbers to the model.
-        low, high: of numbers, the range; None where all are missing.
-        typical: the median of numbers and dates, the most frequent value of others; None for none.
-        whole: whether all its numbers are whole.
-        choices: its values, the most frequent first.
-        more: whether there were further ones, which are not known.
-        format: of dates, as `pandas.to_datetime` takes it; "" for none.
-    """
-
-    name: str
-    kind: str
-    numeric: bool
-    low: float | None = None
-    high: float | None = None
-    typical: float | str | None = None
-    whole: bool = False
-    choices: tuple[float | str, ...] = ()
-    more: bool = False
-    format: str = ""
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """What the rows were like: how many, and their columns in the model's order."""
-
-    rows: int
-    columns: tuple[TrainingColumn, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same in plain values that JSON takes."""
-        columns = [{**asdict(one), "choices": list(one.choices)} for one in self.columns]
-        return {"form": FORM, "rows": self.rows, "columns": columns}
-
-    def as_json(self) -> str:
-        """The same as one text."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+MAX_COLUMNS = 1000
+MAX_CATEGORIES = 1000  # categories of one column that are kept; more are free text
+MAX_LETTERS = 500  # letters of a category
+MAX_FORMAT_LETTERS = 60  # letters of the format of dates
 
 
 def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> TrainingRows | None:
@@ -82,54 +42,58 @@ def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> Traini
         rows: which of its rows; None for all.
     """
     names = dataset.feature_names
-    if dataset.task not in TASKS or not 0 < len(names) <= MOST_COLUMNS:
+    if not dataset.task.is_table or not 0 < len(names) <= MAX_COLUMNS:
         return None
     if dataset.matrix is not None:
         matrix = dataset.matrix if rows is None else dataset.matrix[rows]
         columns = sparse.csc_matrix(matrix)
-        told = [_of_numbers(n, columns[:, at].toarray()[:, 0]) for at, n in enumerate(names)]
-        return TrainingRows(int(matrix.shape[0]), tuple(told))
+        training_columns = [
+            _number_column(n, columns[:, index].toarray()[:, 0]) for index, n in enumerate(names)
+        ]
+        return TrainingRows(int(matrix.shape[0]), tuple(training_columns))
     if dataset.table is None:
         return None
     table = dataset.table[names]
     table = table if rows is None else table.iloc[rows]
-    known = {column.name: column for column in dataset.columns}
-    told = [_told(table[name], known[name]) for name in names]
-    return TrainingRows(len(table), tuple(told))
+    column_by_name = {column.name: column for column in dataset.columns}
+    training_columns = [_training_column(table[name], column_by_name[name]) for name in names]
+    return TrainingRows(len(table), tuple(training_columns))
 
 
-def _told(values: pd.Series, column: Column) -> TrainingColumn:
-    there = values.dropna()
+def _training_column(values: pd.Series, column: Column) -> TrainingColumn:
+    present_values = values.dropna()
     if is_numeric_dtype(values.dtype):
-        numbers = there.to_numpy(float)
-        of_two = column.kind == "yes/no" or values.dtype == bool
-        if of_two and len(np.unique(numbers)) <= 2:
-            return _of_choices(column.name, pd.Series(numbers), numeric=True)
-        return _of_numbers(column.name, numbers)
-    texts = there.astype(str)
+        numbers = present_values.to_numpy(float)
+        has_two_values = column.kind == "yes/no" or values.dtype == bool
+        if has_two_values and len(np.unique(numbers)) <= 2:
+            return _choice_column(column.name, pd.Series(numbers), numeric=True)
+        return _number_column(column.name, numbers)
+    texts = present_values.astype(str)
     if column.kind == "date":
         middle = _middle_date(texts, column)
         return TrainingColumn(column.name, DATE, False, typical=middle, format=column.date_format)
     if column.kind == "text":
         return TrainingColumn(column.name, TEXT, False, typical="" if len(texts) else None)
-    return _of_choices(column.name, texts, numeric=False)
+    return _choice_column(column.name, texts, numeric=False)
 
 
-def _of_numbers(name: str, values: np.ndarray) -> TrainingColumn:
+def _number_column(name: str, values: np.ndarray) -> TrainingColumn:
     values = values[np.isfinite(values)]
     if not len(values):
         return TrainingColumn(name, NUMBER, True)
-    whole = bool(np.all(values == np.round(values)))
-    middle = np.quantile(values, 0.5, method="lower") if whole else np.median(values)
+    is_integer = bool(np.all(values == np.round(values)))
+    middle = np.quantile(values, 0.5, method="lower") if is_integer else np.median(values)
     low, high = float(values.min()), float(values.max())
-    return TrainingColumn(name, NUMBER, True, low, high, float(middle), whole)
+    return TrainingColumn(name, NUMBER, True, low, high, float(middle), is_integer)
 
 
-def _of_choices(name: str, values: pd.Series, *, numeric: bool) -> TrainingColumn:
+def _choice_column(name: str, values: pd.Series, *, numeric: bool) -> TrainingColumn:
     counts = values.value_counts()
     order = sorted(counts.index, key=lambda value: (-counts[value], value))
-    usable = [one for one in order if numeric or len(str(one)) <= LONGEST]
-    choices = tuple(float(one) if numeric else str(one) for one in usable[:MOST_KINDS])
+    usable_values = [value for value in order if numeric or len(str(value)) <= MAX_LETTERS]
+    choices = tuple(
+        float(value) if numeric else str(value) for value in usable_values[:MAX_CATEGORIES]
+    )
     typical = choices[0] if choices else None
     more = len(order) > len(choices)
     return TrainingColumn(name, CHOICE, numeric, typical=typical, choices=choices, more=more)
@@ -141,23 +105,23 @@ def _middle_date(texts: pd.Series, column: Column) -> str | None:
     except (ValueError, TypeError):
         return None
     order = moments.dropna().sort_values()
-    return str(texts[order.index[(len(order) - 1) // 2]])[:LONGEST] if len(order) else None
+    return str(texts[order.index[(len(order) - 1) // 2]])[:MAX_LETTERS] if len(order) else None
 
 
-def read_training_rows(told: object, features: list[str]) -> TrainingRows | None:
+def read_training_rows(document: object, features: list[str]) -> TrainingRows | None:
     """What a file says of the training rows; None where it says nothing, or anything else.
 
     Args:
-        told: the text or dict of `TrainingRows`; a stranger may have written anything into it.
+        document: the text or dict of `TrainingRows`; a stranger may have written anything into it.
         features: the columns that the model takes, which must be the same.
     """
     try:
-        plain = json.loads(told) if isinstance(told, str) else told
+        plain = json.loads(document) if isinstance(document, str) else document
         if not isinstance(plain, Mapping) or plain.get("form") != FORM:
             return None
         columns = tuple(_read_column(column) for column in plain["columns"])
         rows = plain["rows"]
-        if type(rows) is not int or rows < 0 or [one.name for one in columns] != features:
+        if type(rows) is not int or rows < 0 or [column.name for column in columns] != features:
             return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
@@ -171,13 +135,13 @@ def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
         ValueError, KeyError, TypeError: it cannot have been written so.
     """
     name, kind, numeric = plain["name"], plain["kind"], plain["numeric"]
-    value: type = float if numeric else str
-    choices = tuple(_a(value, one) for one in plain["choices"])
+    choice_type: type = float if numeric else str
+    choices = tuple(_require_type(choice_type, choice) for choice in plain["choices"])
     low, high, typical = (
-        None if plain[part] is None else _a(of, plain[part])
-        for part, of in (("low", float), ("high", float), ("typical", value))
+        None if plain[key] is None else _require_type(value_type, plain[key])
+        for key, value_type in (("low", float), ("high", float), ("typical", choice_type))
     )
-    sound = (
+    is_sound = (
         type(name) is str
         and kind in KINDS
         and type(numeric) is bool
@@ -185,18 +149,18 @@ def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
         and not (numeric and kind in (DATE, TEXT))
         and (low is None) == (high is None)
         and (low is None or high is None or low <= high)
-        and len(choices) <= MOST_KINDS
+        and len(choices) <= MAX_CATEGORIES
     )
-    if not sound:
+    if not is_sound:
         raise ValueError("no column was ever like this")
-    whole, more = _a(bool, plain["whole"]), _a(bool, plain["more"])
-    form = _a(str, plain["format"])
-    if len(form) > LONGEST_FORMAT or (form and kind != DATE):
+    is_integer, more = _require_type(bool, plain["whole"]), _require_type(bool, plain["more"])
+    form = _require_type(str, plain["format"])
+    if len(form) > MAX_FORMAT_LETTERS or (form and kind != DATE):
         raise ValueError("no date was ever written like this")
-    return TrainingColumn(name, kind, numeric, low, high, typical, whole, choices, more, form)
+    return TrainingColumn(name, kind, numeric, low, high, typical, is_integer, choices, more, form)
 
 
-def _a(kind: type, value: Any) -> Any:
+def _require_type(kind: type, value: Any) -> Any:
     value = float(value) if kind is float and type(value) is int else value
     if type(value) is not kind or (type(value) is float and not math.isfinite(value)):
         raise ValueError("it is of another kind")

@@ -14,10 +14,10 @@ from typing import Any
 
 import joblib
 
-from core.errors import UnusableError, cannot_write
+from core.errors import UnusableError, write_error
 from core.estimators.registry import types_of_extensions
 from core.estimators.stored import archive, signed
-from core.estimators.stored.names import KEPT
+from core.estimators.stored.allowed_types import KEPT
 from core.tuning.runs.run_folder import RunFolder
 from core.writing import whole_file
 
@@ -35,11 +35,11 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
         folder.restore()
         with whole_file(folder.path / name) as draft:
             draft.write_bytes(content)
-        for other in {OPEN, SIGNED, OLD} - {name}:
-            (folder.path / other).unlink(missing_ok=True)
+        for other_name in {OPEN, SIGNED, OLD} - {name}:
+            (folder.path / other_name).unlink(missing_ok=True)
     except OSError as error:
         cure = "make room and resume the run; no trial is lost"
-        raise cannot_write("the model", folder.path, error, cure, room=cure) from error
+        raise write_error("the model", folder.path, error, cure, room=cure) from error
 
 
 def has_best(folder: RunFolder) -> bool:
@@ -52,7 +52,7 @@ def may_open_best(folder: RunFolder) -> bool:
     if (folder.path / OPEN).is_file():
         return True
     try:
-        signed.verified(folder.path / SIGNED)
+        signed.verified_content(folder.path / SIGNED)
     except (OSError, UnusableError):
         return False
     return True
@@ -68,10 +68,10 @@ def best_of(folder: RunFolder) -> Any:
     path = folder.path / OPEN
     try:
         if path.is_file():
-            return archive.load(path, KEPT | types_of_extensions())
+            return archive.load_model(path, KEPT | types_of_extensions())
         path = folder.path / SIGNED
         if path.is_file():
-            return joblib.load(io.BytesIO(signed.verified(path)))
+            return joblib.load(io.BytesIO(signed.verified_content(path)))
     except (OSError, ImportError, AttributeError, pickle.UnpicklingError) as error:
         raise UnusableError(
             "the model of this run cannot be opened here", where=str(path), cure=_AGAIN
@@ -100,10 +100,10 @@ def _content(pipeline: Any) -> tuple[str, bytes]:
         pipeline = kept_pipeline(pipeline)
     stream = io.BytesIO()
     try:
-        if archive.dump(pipeline, stream) <= KEPT | types_of_extensions():
+        if archive.dump_model(pipeline, stream) <= KEPT | types_of_extensions():
             return OPEN, stream.getvalue()
     except (UnsupportedTypeException, TypeError, ValueError, AttributeError):
         pass  # skops has no form for something inside
     stream = io.BytesIO()
     joblib.dump(pipeline, stream)
-    return SIGNED, signed.signed(stream.getvalue())
+    return SIGNED, signed.sign_content(stream.getvalue())

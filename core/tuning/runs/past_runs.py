@@ -14,12 +14,13 @@ from core.errors import UnusableError
 from core.tuning.event_lines import from_json
 from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunStopped
 from core.tuning.plan import Plan
-from core.tuning.runs.labels import read_label
+from core.tuning.run_results import Interval, Results
 from core.tuning.runs.run_folder import EVENTS, PLAN, RunFolder, runs_root
+from core.tuning.runs.run_labels import read_label
 
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
 LONGEST = 1 << 28  # bytes of one line; a result of thousands of classes has some millions
-MOST = 1e15  # trials, fits or seconds
+MAX_NUMBER = 1e15  # trials, fits or seconds
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class RunSummary:
         interval: of the test score, low and high; None where it is not known.
         title, note: what a person wrote to it; "" for nothing.
         target: the column that is predicted; "" for the usual one.
-        default, baseline: the test scores of the default setting and of knowing nothing.
+        default, baseline: the test scores of the default setting and of the baseline.
         split: what decides which rows test; equal texts mean the same rows of the same file.
     """
 
@@ -61,7 +62,7 @@ class RunSummary:
     split: str = ""
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The name that a person gave it, or that of its folder."""
         return self.title or self.name
 
@@ -81,9 +82,9 @@ def list_runs(root: Path | None = None) -> PastRuns:
         try:
             runs.append(summarize_run(RunFolder(folder)))
         except UnusableError as error:
-            left_out[_text(folder.name)] = error.sentence
+            left_out[_printable_name(folder.name)] = error.sentence
         except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
-            left_out[_text(folder.name)] = _odd(folder, error).sentence
+            left_out[_printable_name(folder.name)] = _unreadable_error(folder, error).sentence
     newest = sorted(runs, key=lambda summary: (summary.started_at, summary.name), reverse=True)
     return PastRuns(newest, dict(sorted(left_out.items())))
 
@@ -91,12 +92,12 @@ def list_runs(root: Path | None = None) -> PastRuns:
 def _with_plans(root: Path) -> list[Path]:
     """The folders that hold a plan, or something in its place."""
     try:
-        return [folder for folder in root.iterdir() if _kind(folder / PLAN) is not None]
+        return [folder for folder in root.iterdir() if _file_mode(folder / PLAN) is not None]
     except OSError:  # there is none yet, or it cannot be read
         return []
 
 
-def _kind(path: Path) -> int | None:
+def _file_mode(path: Path) -> int | None:
     """The mode of what lies there, a link followed where it leads anywhere; None for nothing."""
     for look in (path.stat, path.lstat):
         try:
@@ -114,77 +115,81 @@ def summarize_run(folder: RunFolder) -> RunSummary:
         ValueError, TypeError, AttributeError, OverflowError: its results are of other types.
     """
     for name in (PLAN, EVENTS):
-        mode = _kind(folder.path / name)
+        mode = _file_mode(folder.path / name)
         if mode is not None and not stat.S_ISREG(mode):
-            raise _odd(folder.path, ValueError(f"{name} is no ordinary file"))
+            raise _unreadable_error(folder.path, ValueError(f"{name} is no ordinary file"))
     plan = folder.plan
-    if _kind(folder.path / EVENTS) is None:
+    if _file_mode(folder.path / EVENTS) is None:
         return _just_begun(folder, plan)
-    first, last = _ends(folder.path / EVENTS)
+    first, last = _first_and_last(folder.path / EVENTS)
     if first is None:
         return _just_begun(folder, plan)
     if not isinstance(first, RunStarted):
         raise ValueError("it begins otherwise than a run")
-    results = last.results if isinstance(last, (RunFinished, RunStopped)) else {}
-    metric = _text(results.get("metric", first.metric))  # the test's; trials may have another
-    interval = results.get("test_interval")
+    results = last.results if isinstance(last, (RunFinished, RunStopped)) else None
+    if results is None:
+        seconds = last.seconds if last else 0.0
+        results = Results(metric=first.metric, maximize=first.maximize, seconds=seconds)
+    metric = _printable_name(results.metric or first.metric)  # the test's; trials may have another
     label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
-        name=_text(folder.name),
-        dataset=_text(first.dataset.get("name", "")),
-        fingerprint=_text(first.dataset.get("fingerprint", "")),
-        model=_text(plan.model),
-        strategy=_text(plan.strategy),
-        state=_state(folder, last),
-        started_at=_text(first.started_at),
+        name=_printable_name(folder.name),
+        dataset=_printable_name(first.dataset.name),
+        fingerprint=_printable_name(first.dataset.fingerprint),
+        model=_printable_name(plan.model),
+        strategy=_printable_name(plan.strategy),
+        state=_run_state(folder, last),
+        started_at=_printable_name(first.started_at),
         metric=metric,
-        maximize=bool(results.get("maximize", first.maximize)),
-        test=_number(results.get("test", {}).get(metric)),
-        gain=_number(results.get("gain", {}).get("difference")),
-        interval=None if interval is None else [_amount(end, -MOST) for end in interval],
-        trials=int(_amount(results.get("trials", 0))),
-        fits=int(_amount(results.get("fits", 0))),
-        seconds=float(_amount(results.get("seconds", last.seconds if last else 0.0))),
+        maximize=results.maximize,
+        test=_optional_number(results.test.get(metric)),
+        gain=_optional_number(results.gain.difference),
+        interval=_checked_interval(results.test_interval),
+        trials=int(_checked_number(results.trials)),
+        fits=int(_checked_number(results.fits)),
+        seconds=_checked_number(results.seconds),
         title=label.name,
         note=label.note,
-        target=_text(first.dataset.get("target", plan.data.target)),
-        default=_number(results.get("default_test", {}).get(metric)),
-        baseline=_number((results.get("baseline_test") or {}).get(metric)),
-        split=_split(plan, first),
+        target=_printable_name(
+            plan.data.target if first.dataset.target is None else first.dataset.target
+        ),
+        default=_optional_number(results.default_test.get(metric)),
+        baseline=_optional_number(results.baseline_test.get(metric)),
+        split=_split_key(plan, first),
     )
 
 
-def _split(plan: Plan, first: RunStarted) -> str:
+def _split_key(plan: Plan, first: RunStarted) -> str:
     """What decides which rows test: equal for runs that are tested on the same rows."""
     data = plan.data
     drawn = (plan.seed, data.test_size, data.together, data.latest, data.test_file)
-    counted = (first.dataset.get("test_rows"), first.dataset.get("outer_folds"))
-    return _text(json.dumps([*drawn, *counted]))
+    counted = (first.dataset.test_rows, first.dataset.outer_folds)
+    return _printable_name(json.dumps([*drawn, *counted]))
 
 
 def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
     """A run without an event: it begins now, or was killed as it began."""
-    made = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
+    created_at = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
     label = read_label(folder.path)
     return RunSummary(
         path=str(folder.path),
-        name=_text(folder.name),
-        dataset=_text(Path(plan.data.file.removeprefix("sample:")).name),
+        name=_printable_name(folder.name),
+        dataset=_printable_name(Path(plan.data.file.removeprefix("sample:")).name),
         fingerprint="",
-        model=_text(plan.model),
-        strategy=_text(plan.strategy),
-        state=_state(folder, None),
-        started_at=made.isoformat(timespec="seconds"),
+        model=_printable_name(plan.model),
+        strategy=_printable_name(plan.strategy),
+        state=_run_state(folder, None),
+        started_at=created_at.isoformat(timespec="seconds"),
         metric=plan.metric,
         maximize=True,
         title=label.name,
         note=label.note,
-        target=_text(plan.data.target),
+        target=_printable_name(plan.data.target),
     )
 
 
-def _odd(path: Path, error: Exception) -> UnusableError:
+def _unreadable_error(path: Path, error: Exception) -> UnusableError:
     return UnusableError(
         f"this folder is no run that can be read ({error})",
         where=str(path),
@@ -192,31 +197,37 @@ def _odd(path: Path, error: Exception) -> UnusableError:
     )
 
 
-def _text(value: Any) -> str:
-    """A name as it can be shown and printed."""
+def _printable_name(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a name is no text")
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in value)
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in value
+    )
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else _amount(value, -math.inf, math.inf)
+def _optional_number(value: float | None) -> float | None:
+    return None if value is None else _checked_number(value, -math.inf, math.inf)
 
 
-def _amount(value: Any, low: float = 0.0, high: float = MOST) -> float:
-    if type(value) not in (int, float) or not low <= value <= high or math.isinf(value):
+def _checked_interval(interval: Interval | None) -> list[float] | None:
+    ends = [_checked_number(end, -MAX_NUMBER) for end in interval or () if end is not None]
+    return ends if len(ends) == 2 else None
+
+
+def _checked_number(value: float, low: float = 0.0, high: float = MAX_NUMBER) -> float:
+    if not low <= value <= high or math.isinf(value):
         raise ValueError("a result is out of range")
     return float(value)
 
 
-def _state(folder: RunFolder, last: Event | None) -> str:
+def _run_state(folder: RunFolder, last: Event | None) -> str:
     if folder.is_running:
         return "running"
     ends = {RunFinished: "finished", RunStopped: "stopped", RunFailed: "failed"}
     return ends.get(type(last), "interrupted")
 
 
-def _ends(path: Path) -> tuple[Event | None, Event | None]:
+def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:
     """The first event and the last one that can be read; None where there is none yet."""
     with path.open("rb") as file:
         line = file.readline(LONGEST)
@@ -227,9 +238,9 @@ def _ends(path: Path) -> tuple[Event | None, Event | None]:
         while True:
             file.seek(max(0, size - length))
             lines = file.read(min(length, size)).split(b"\n")[:-1]
-            whole = lines if length >= size else lines[1:]
-            if whole or length >= min(size, LONGEST):
-                return first, _last_whole(whole) or first
+            whole_lines = lines if length >= size else lines[1:]
+            if whole_lines or length >= min(size, LONGEST):
+                return first, _last_whole(whole_lines) or first
             length *= 4
 
 

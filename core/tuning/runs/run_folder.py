@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 
-from core.errors import UnusableError, cannot_write
-from core.tuning.event_lines import from_json, read_together, to_json
+from core.errors import UnusableError, write_error
+from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -24,7 +24,7 @@ from core.tuning.events import (
     TrialFinished,
 )
 from core.tuning.plan import Plan, plan_from_dict
-from core.tuning.runs.ownership import TakenError, owner_of, owning
+from core.tuning.runs.run_lock import RunLockedError, hold_run_lock, lock_holder
 from core.writing import sync_folder, whole_file, write_whole
 
 PLAN, EVENTS, TAKEAWAY, OWNER = "plan.json", "events.jsonl", "best.json", "running"
@@ -36,8 +36,8 @@ WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
 def runs_root() -> Path:
     """Where runs are kept: TUNESCOPE_RUNS, or the user's data folder."""
-    if given := os.environ.get("TUNESCOPE_RUNS"):
-        return Path(given)
+    if path_text := os.environ.get("TUNESCOPE_RUNS"):
+        return Path(path_text)
     from platformdirs import user_data_path
 
     return user_data_path("tunescope", appauthor=False) / "runs"
@@ -69,24 +69,24 @@ class RunFolder:
         Raises:
             UnusableError: it cannot be written, or `path` holds a run already.
         """
-        made = path is None
+        is_new = path is None
         try:
             if path is None:
                 path = new_folder(root or runs_root(), plan)
             else:
-                made = _made(path)
+                is_new = _make_folder(path)
             folder = cls(path)
-            with folder.owned():
-                folder._begin(plan)
+            with folder.hold_lock():
+                folder._write_plan(plan)
             sync_folder(path.parent)
         except OSError as error:
-            if made and path is not None:
+            if is_new and path is not None:
                 with contextlib.suppress(OSError):
                     path.rmdir()
             raise _cannot_write(path or root or runs_root(), error) from error
         return folder
 
-    def _begin(self, plan: Plan) -> None:
+    def _write_plan(self, plan: Plan) -> None:
         if (self.path / PLAN).exists():
             raise UnusableError(
                 "this folder holds a run already",
@@ -134,7 +134,7 @@ class RunFolder:
         """What exporters need to know beside the fitted pipeline (JSON)."""
         return self.path / TAKEAWAY
 
-    def events(self) -> list[Event]:
+    def all_events(self) -> list[Event]:
         """Every recorded event in order, the torn last line of a killed run left out."""
         return list(self.read_events())
 
@@ -154,23 +154,22 @@ class RunFolder:
         with (self.path / EVENTS).open("rb") as file:
             while block := file.read(READ_AT_ONCE):
                 block = block if block.endswith(b"\n") else block + file.readline()
-                whole = block[: block.rfind(b"\n") + 1]
-                wanted = whole if beats else _with_last_beat(whole)
-                yield from read_together(wanted) or self._one_by_one(number, whole)
-                number += whole.count(b"\n")
+                whole_lines = block[: block.rfind(b"\n") + 1]
+                lines = whole_lines.split(b"\n")[:-1]
+                outdated: set[int] = set() if beats else _outdated_beats(lines)
+                for index, line in enumerate(lines):
+                    if index not in outdated:
+                        yield self._parse_event(number + index, line)
+                number += len(lines)
 
-    def _one_by_one(self, first: int, lines: bytes) -> Iterator[Event]:
-        for number, line in enumerate(lines.split(b"\n")[:-1], start=first):
-            yield self._event(number, line)
-
-    def _event(self, number: int, line: bytes) -> Event:
+    def _parse_event(self, number: int, line: bytes) -> Event:
         try:
             return from_json(line)
         except ValueError as error:
             raise UnusableError(
                 f"this line of the run is damaged ({error})",
                 where=f"{self.path / EVENTS}, line {number}",
-                cure="delete the lines from here on to go on from before it",
+                cure="delete the lines from here on to continue from before it",
             ) from error
 
     def append(self, event: Event) -> None:
@@ -183,8 +182,8 @@ class RunFolder:
             return
         try:
             self.restore()
-            file = self._file = self._file or self._opened()
-            _write(file, to_json(event).encode() + b"\n")
+            file = self._file = self._file or self._open_events()
+            _append_line(file, to_json(event).encode() + b"\n")
             if isinstance(event, (RunFinished, RunStopped)):
                 os.fsync(file.fileno())
             if isinstance(event, Progress):
@@ -202,23 +201,23 @@ class RunFolder:
             return
         self._file.seek(0)
         content = self._file.read()
-        _made(self.path)
+        _make_folder(self.path)
         if self._owning is not None and not (self.path / OWNER).exists():
-            self._owning.enter_context(owning(self.path / OWNER))
+            self._owning.enter_context(hold_run_lock(self.path / OWNER))
         for name, held in ((PLAN, self._plan), (EVENTS, content)):
             with whole_file(self.path / name) as draft:
                 draft.write_bytes(held)
         self.close()
-        self._file = self._opened()
+        self._file = self._open_events()
         self.notices.append(f"{self.path}: the folder of the run was removed. It was made again.")
 
-    def _opened(self) -> FileIO:
+    def _open_events(self) -> FileIO:
         with contextlib.suppress(FileNotFoundError):
             self._plan = (self.path / PLAN).read_bytes()
         path = self.path / EVENTS
         file = path.open("r+b" if path.exists() else "w+b", buffering=0)
-        whole = file.read()
-        file.truncate(whole.rfind(b"\n") + 1)
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
         file.seek(0, os.SEEK_END)
         return file
 
@@ -229,7 +228,7 @@ class RunFolder:
             self._file = None
 
     @contextlib.contextmanager
-    def owned(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """While inside, no second process may write this run.
 
         Raises:
@@ -237,11 +236,11 @@ class RunFolder:
         """
         with contextlib.ExitStack() as owned:
             try:
-                owned.enter_context(owning(self.path / OWNER))
-            except TakenError as taken:
+                owned.enter_context(hold_run_lock(self.path / OWNER))
+            except RunLockedError as lock_error:
                 self._was_owned = False
                 raise UnusableError(
-                    f"this run is being written by {taken}",
+                    f"this run is being written by {lock_error}",
                     where=str(self.path),
                     cure="wait until it ends, or stop it first",
                 ) from None
@@ -258,7 +257,7 @@ class RunFolder:
         """
         if not self._was_owned:
             return
-        with contextlib.suppress(UnusableError), self.owned():
+        with contextlib.suppress(UnusableError), self.hold_lock():
             if any(isinstance(event, WORTH_KEEPING) for event in self.read_events()):
                 return
             for name in (PLAN, EVENTS):
@@ -266,44 +265,34 @@ class RunFolder:
         with contextlib.suppress(OSError):  # a folder that holds a person's other files stays
             self.path.rmdir()
 
-    def remove(self) -> None:
+    def remove_run(self) -> None:
         """Delete the run with all that its folder holds.
 
         Raises:
             UnusableError: another process is writing it, or it cannot be written.
         """
         if self.path.exists():
-            with self.owned():
+            with self.hold_lock():
                 shutil.rmtree(self.path, ignore_errors=True)
 
     @property
     def is_running(self) -> bool:
         """Whether a living process is writing it."""
-        return owner_of(self.path / OWNER) is not None
+        return lock_holder(self.path / OWNER) is not None
 
 
-def _with_last_beat(lines: bytes) -> bytes:
-    """The same lines without those whole ones of Progress that another one outdates."""
-    start = b"\n" + BEAT
-    before, *beats = lines.split(start)
-    if not beats:
-        return lines
-    return b"".join([before, *map(_without_beat, beats[:-1]), start, beats[-1]])
+def _outdated_beats(lines: list[bytes]) -> set[int]:
+    """The indices of whole lines of Progress that another one outdates."""
+    is_beat = (line.startswith(BEAT) and line.endswith(b"}") for line in lines)
+    return set([index for index, beat in enumerate(is_beat) if beat][:-1])
 
 
-def _without_beat(part: bytes) -> bytes:
-    """What follows on the rest of a line of Progress; with that line, if it is cut."""
-    end = part.find(b"\n")
-    end = len(part) if end < 0 else end
-    return part[end:] if part.endswith(b"}", 0, end) else b"\n" + BEAT + part
-
-
-def _write(file: FileIO, line: bytes) -> None:
+def _append_line(file: FileIO, line: bytes) -> None:
     """Append a line; a part of it that a full disk took is removed again."""
-    start, rest = file.seek(0, os.SEEK_END), memoryview(line)
+    start, unwritten = file.seek(0, os.SEEK_END), memoryview(line)
     try:
-        while rest:  # unbuffered: what the system took is safe from a kill
-            rest = rest[file.write(rest) :]
+        while unwritten:  # unbuffered: what the system took is safe from a kill
+            unwritten = unwritten[file.write(unwritten) :]
     except OSError:
         with contextlib.suppress(OSError):
             file.truncate(start)
@@ -316,13 +305,13 @@ def new_folder(root: Path, plan: Plan) -> Path:
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
     name = f"{moment}_{data}_{plan.model}_{plan.strategy}"
     path, count = root / name, 1
-    while not _made(path):
+    while not _make_folder(path):
         count += 1
         path = root / f"{name}_{count}"
     return path
 
 
-def _made(path: Path) -> bool:
+def _make_folder(path: Path) -> bool:
     """Make a folder and those above it; whether it is new and so nobody else's."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -335,7 +324,7 @@ def _made(path: Path) -> bool:
 
 
 def _cannot_write(path: Path, error: OSError) -> UnusableError:
-    return cannot_write(
+    return write_error(
         "the run",
         path,
         error,
@@ -344,6 +333,6 @@ def _cannot_write(path: Path, error: OSError) -> UnusableError:
     )
 
 
-def now() -> str:
+def utc_now() -> str:
     """The present moment, ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

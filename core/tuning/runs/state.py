@@ -10,11 +10,10 @@ import copy
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from core.estimators.several import MODEL
+from core.estimators.multi_model import MODEL
+from core.space import Setting, default_setting
 from core.tuning.events import (
-    CommonSurfaceFitted,
     EnsembleUpdated,
     EvaluationShortened,
     Event,
@@ -22,21 +21,22 @@ from core.tuning.events import (
     HistoryRead,
     HyperGradientStep,
     ImagesDrawn,
+    JointSurfaceFitted,
     MembersDisagree,
-    ModelLooked,
-    ModelPicked,
     ModelsCompared,
+    ModelScreened,
+    ModelSelected,
     MoleculesFolded,
-    Noticed,
     PenaltyStep,
     Progress,
+    RemarkMade,
     RunFailed,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStopped,
     SequencesLabelled,
-    SettingWanted,
+    SettingRequested,
     SurrogateFitted,
     TopicsFound,
     TrialExcluded,
@@ -45,13 +45,14 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.runs.competition import Competition, Trial, fold_error, tunes_several
+from core.tuning.run_results import Results
+from core.tuning.runs.trial_table import Trial, TrialTable, fold_error, tunes_several
 
 Step = PenaltyStep | HyperGradientStep
 
 
 @dataclass(frozen=True)
-class Standard:
+class ScoreStandardization:
     """By what scores are standardized after some trials, and whether it is the dataset's own."""
 
     trials: int
@@ -60,7 +61,7 @@ class Standard:
     settled: bool
 
 
-class RunState(Competition):
+class RunState(TrialTable):
     """What the events so far add up to; the same for a live, resumed or replayed run.
 
     Attributes:
@@ -69,9 +70,9 @@ class RunState(Competition):
         seconds: of work so far.
         pending: trials that were started and have not ended, by number.
         steps, gradients: a penalty learner's steps.
-        surrogate, past, common, labelled, folded, topics, images, disagreement, seconds_left: what
-            was told last of these.
-        looks: {model: the first look at it that gave the best score}, where several are tuned.
+        surrogate, history, common, labelled, folded, topics, images, disagreement, seconds_left:
+            what was told last of these.
+        looks: {model: its screening that gave the best score}, where several are tuned.
         histories: {model: what the history told of it}, likewise.
         surrogates: {model: what its scores were modelled by last}, likewise.
         compared: how several models stood last.
@@ -89,13 +90,13 @@ class RunState(Competition):
         shortened: whether a person asked for the results without tuning in every fold.
         fold: how many outer folds are tested; None before the first.
         ended: how the run ended; None while it goes on.
-        results: what its end found (core.tuning.results.comparison); None while it goes on.
+        results: what its end found; None while it goes on.
     """
 
     def __init__(self) -> None:
-        self._begin(RunStarted())
+        self._start_over(RunStarted())
 
-    def _begin(self, started: RunStarted) -> None:
+    def _start_over(self, started: RunStarted) -> None:
         super().__init__(started.maximize)
         self.started, self.total, self.seconds = started, started.total, started.seconds
         self.pending: dict[int, TrialStarted] = {}
@@ -103,19 +104,19 @@ class RunState(Competition):
         self.gradients: list[HyperGradientStep] = []
         self.surrogate: SurrogateFitted | None = None
         self.history: HistoryRead | None = None
-        self.common: CommonSurfaceFitted | None = None
-        self.standards: list[Standard] = []
+        self.common: JointSurfaceFitted | None = None
+        self.standards: list[ScoreStandardization] = []
         self.labelled: SequencesLabelled | None = None
         self.folded: MoleculesFolded | None = None
         self.topics: TopicsFound | None = None
         self.images: ImagesDrawn | None = None
         self.ensembles: list[EnsembleUpdated] = []
         self.disagreement: MembersDisagree | None = None
-        self.looks: dict[str, ModelLooked] = {}
+        self.looks: dict[str, ModelScreened] = {}
         self.histories: dict[str, HistoryRead] = {}
         self.surrogates: dict[str, SurrogateFitted] = {}
         self.compared: ModelsCompared | None = None
-        self.picked: ModelPicked | None = None
+        self.picked: ModelSelected | None = None
         self.notices: tuple[str, ...] = ()
         self.seconds_left: float | None = None
         self.begun: TrialStarted | None = None
@@ -127,7 +128,7 @@ class RunState(Competition):
         self.shortened = False
         self.fold: FoldTested | None = None
         self.ended: RunFinished | RunStopped | RunFailed | None = None
-        self.results: dict[str, Any] | None = None
+        self.results: Results | None = None
         self._default = -1  # number of the default setting's trial
         self._responses: dict[int, tuple[float, float]] = {}  # of pending trials
 
@@ -139,25 +140,25 @@ class RunState(Competition):
         return self.started.kind == "penalties"
 
     @property
-    def several(self) -> bool:
+    def tunes_several_models(self) -> bool:
         """Whether several models are tuned in one run."""
         return tunes_several(self.started)
 
     @property
-    def default(self) -> Trial | None:
+    def default_trial(self) -> Trial | None:
         """The default setting's trial, once it has a score."""
-        trial = self.trial(self._default)
+        trial = self.find_trial(self._default)
         return None if trial is None or trial.failure else trial
 
     @property
-    def step(self) -> Step | None:
+    def last_step(self) -> Step | None:
         """The penalty learner's last step."""
         if self.gradients:
             return self.gradients[-1]
         return self.steps[-1] if self.steps else None
 
     @property
-    def done(self) -> int:
+    def done_count(self) -> int:
         """How many trials or steps have ended."""
         return len(self.trials) + len(self.steps) + len(self.gradients)
 
@@ -167,9 +168,9 @@ class RunState(Competition):
         return min(self.without_improvement, len(self.trials) - self.extended_at)
 
     @property
-    def fits(self) -> int:
+    def fit_count(self) -> int:
         """Models fitted so far."""
-        return self.trial_fits + (self.step.fits if self.step is not None else 0)
+        return self.trial_fits + (self.last_step.fits if self.last_step is not None else 0)
 
     @property
     def ensemble(self) -> EnsembleUpdated | None:
@@ -200,13 +201,13 @@ class RunState(Competition):
     def progress(self, seconds_left: float | None) -> Progress:
         """The Progress event of this moment."""
         return Progress(
-            done=self.done,
+            done=self.done_count,
             total=self.total,
             seconds_left=seconds_left,
-            best=self.best.score if self.best else None,
-            default=self.default.score if self.default else None,
+            best=self.best_trial.score if self.best_trial else None,
+            default=self.default_trial.score if self.default_trial else None,
             without_improvement=self.without_improvement,
-            fits=self.fits,
+            fits=self.fit_count,
         )
 
     # Taking events in ---------------------------------------------------------------------------
@@ -237,21 +238,21 @@ class RunState(Competition):
                 self.resumed = None
             case EnsembleUpdated():
                 self.ensembles.append(event)
-            case Noticed():
+            case RemarkMade():
                 if event.sentence not in self.notices:
                     self.notices = (*self.notices, event.sentence)
             case RunStarted():
-                self._begin(event)
+                self._start_over(event)
             case TuningEnded():
                 self.tuning_ended = event
             case EvaluationShortened():
                 self.shortened = True
-            case SettingWanted():
+            case SettingRequested():
                 self.total += 1 if self.total else 0
             case RunResumed() | FoldTested() | RunFinished() | RunStopped() | RunFailed():
                 self._take_turn(event)
             case _:
-                self._show(event)
+                self._keep_latest(event)
 
     def _take_start(self, event: TrialStarted) -> None:
         self.pending[event.number] = self.begun = event
@@ -264,12 +265,12 @@ class RunState(Competition):
 
     def _is_default(self, event: TrialStarted) -> bool:
         space = self.started.space
-        return event.setting == {axis["name"]: axis.get("default") for axis in space} != {}
+        return bool(space) and event.setting == default_setting(space)
 
-    def _is_usual(self, setting: dict[str, Any]) -> bool:
+    def _is_usual(self, setting: Setting) -> bool:
         """Whether a default setting is the run's: of several models, that of the usual one."""
         space = self.started.space
-        return not self.several or setting.get(MODEL) == space[0].get("default")
+        return not self.tunes_several_models or setting.get(MODEL) == space[0].default
 
     def _take_end(
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
@@ -291,7 +292,7 @@ class RunState(Competition):
             ended=event.seconds,
             error=self._error_of(event),
         )
-        self.add(trial)
+        self.add_trial(trial)
         self.begun, self.latest, self.resumed = None, trial, None
 
     def _error_of(self, event: TrialFinished | TrialFailed) -> float:
@@ -318,7 +319,7 @@ class RunState(Competition):
             case _:
                 self.ended, self.results = event, event.results
 
-    def _show(self, event: Event) -> None:
+    def _keep_latest(self, event: Event) -> None:
         """Keep what the latest model or surrogate shows."""
         match event:
             case SurrogateFitted() if event.model:
@@ -329,9 +330,11 @@ class RunState(Competition):
                 self.histories = {**self.histories, event.model: event}
             case HistoryRead():
                 self.history = event
-            case CommonSurfaceFitted():
+            case JointSurfaceFitted():
                 self.common = event
-                standard = Standard(event.trials, event.mean, event.scale, event.settled)
+                standard = ScoreStandardization(
+                    event.trials, event.mean, event.scale, event.settled
+                )
                 self.standards.append(standard)
             case SequencesLabelled():
                 self.labelled = event
@@ -343,31 +346,33 @@ class RunState(Competition):
                 self.images = event
             case MembersDisagree():
                 self.disagreement = event
-            case ModelLooked():
-                self._look(event)
+            case ModelScreened():
+                self._keep_screening(event)
             case ModelsCompared():
                 self.compared = event
-            case ModelPicked():
+            case ModelSelected():
                 self.picked = event
 
-    def _look(self, event: ModelLooked) -> None:
-        known = self.looks[event.model].score if event.model in self.looks else None
-        if known is None or (event.score is not None and self._beats(event.score, known)):
+    def _keep_screening(self, event: ModelScreened) -> None:
+        previous_score = self.looks[event.model].score if event.model in self.looks else None
+        if previous_score is None or (
+            event.score is not None and self._is_better(event.score, previous_score)
+        ):
             self.looks = {**self.looks, event.model: event}
 
-    def adopt(self, trial: Trial) -> None:
+    def adopt_trial(self, trial: Trial) -> None:
         """Take a trial over that ended in a run of which this one is a part."""
-        self.add(trial)
+        self.add_trial(trial)
         self.latest = trial
         if trial.reason == "default":
             self._default = trial.number
 
     # Coming back --------------------------------------------------------------------------------
 
-    def moment(self) -> Moment:
+    def snapshot(self) -> RunSnapshot:
         """What it takes to come back to this moment; as small for a long run as for a short one."""
-        return Moment(
-            self._copy(),
+        return RunSnapshot(
+            self._copy_state(),
             trials=len(self.trials),
             replaced=len(self.replaced),
             steps=len(self.steps),
@@ -376,16 +381,16 @@ class RunState(Competition):
             standards=len(self.standards),
         )
 
-    def _copy(self) -> RunState:
+    def _copy_state(self) -> RunState:
         """A copy that shares what only grows."""
-        made = copy.copy(self)
-        made.excluded, made.pending = set(self.excluded), dict(self.pending)
-        made._responses = dict(self._responses)
-        return made
+        state = copy.copy(self)
+        state.excluded, state.pending = set(self.excluded), dict(self.pending)
+        state._responses = dict(self._responses)
+        return state
 
 
 @dataclass(frozen=True)
-class Moment:
+class RunSnapshot:
     """A moment of a run: what is small as it was, and how much there was of what only grows.
 
     `light` shares with the run what only grows; there is more of it by now.
@@ -399,18 +404,18 @@ class Moment:
     ensembles: int
     standards: int
 
-    def state(self) -> RunState:
+    def restored_state(self) -> RunState:
         """The run as it stood, to be gone on from; it shares nothing with the run any more."""
-        light, made = self.light, self.light._copy()
-        made._cut(light, self.trials, self.replaced)
-        made.steps = light.steps[: self.steps]
-        made.gradients = light.gradients[: self.gradients]
-        made.ensembles = light.ensembles[: self.ensembles]
-        made.standards = light.standards[: self.standards]
-        return made
+        light, state = self.light, self.light._copy_state()
+        state._copy_first(light, self.trials, self.replaced)
+        state.steps = light.steps[: self.steps]
+        state.gradients = light.gradients[: self.gradients]
+        state.ensembles = light.ensembles[: self.ensembles]
+        state.standards = light.standards[: self.standards]
+        return state
 
 
-def folded(events: Iterable[Event]) -> RunState:
+def state_from_events(events: Iterable[Event]) -> RunState:
     """The state that events add up to."""
     state = RunState()
     for event in events:

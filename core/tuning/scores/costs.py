@@ -12,24 +12,24 @@ from core.estimators.model import Model
 Costs = tuple[float, float]
 
 
-def costs_of(given: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
+def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
     """What calling a row of the first and of the second class the other one costs.
 
     Args:
-        given: {class: cost}; a class that is not named costs 1. Empty for no costs.
+        costs: {class: cost}; a class that is not named costs 1. Empty for no costs.
         dataset: the data.
         model: one that is exported without scikit-learn carries no threshold.
 
     Raises:
         UnusableError: there are not two classes, a class is unknown, or a cost is none.
     """
-    if not given:
+    if not costs:
         return None
     where, labels = "costs of mistakes", [str(label) for label in dataset.classes]
-    if dataset.task != "binary":
-        there = f"{len(labels)} classes" if labels else "no classes"
+    if not dataset.task.has_two_classes:
+        class_text = f"{len(labels)} classes" if labels else "no classes"
         raise UnusableError(
-            f"mistakes can have costs between two classes only, and here are {there}",
+            f"mistakes can have costs between two classes only, and here are {class_text}",
             where=where,
             cure="leave the costs out, or choose a target of two classes",
         )
@@ -39,7 +39,7 @@ def costs_of(given: Mapping[str, float], dataset: Dataset, model: Model) -> Cost
             where=where,
             cure="leave the costs out, or choose another model",
         )
-    for label, cost in given.items():
+    for label, cost in costs.items():
         if label not in labels:
             raise UnusableError(
                 f"there is no class “{label}”",
@@ -48,7 +48,7 @@ def costs_of(given: Mapping[str, float], dataset: Dataset, model: Model) -> Cost
             )
         if not (math.isfinite(cost) and cost >= 0):
             raise UnusableError(f"“{cost:g}” is no cost", where=where, cure="give 0 or more")
-    first, second = (float(given.get(label, 1.0)) for label in labels)
+    first, second = (float(costs.get(label, 1.0)) for label in labels)
     if first == second == 0:
         raise UnusableError(
             "both kinds of mistakes cost nothing",

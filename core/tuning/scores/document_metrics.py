@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from core.tuning.scores.metric import Metric, Said, ratio
+from core.datasets.task import Task
+from core.tuning.scores.metric import Metric, Predictions, safe_ratio
 
-TOPICS = ("topics",)
+TOPICS = (Task.TOPICS,)
 
 
 def _completion(_y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Nats a word; NaN where there is no word to predict."""
     logs, words = (weights @ documents).T
-    return ratio(logs, words)
+    return safe_ratio(logs, words)
 
 
 def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -69,7 +70,7 @@ COMPLETED = Metric(
 )
 
 
-def say_of_documents(estimator: Any, X: Any) -> Said:
+def predict_documents(estimator: Any, X: Any) -> Predictions:
     """What a model of topics says about documents.
 
     Args:
@@ -81,4 +82,4 @@ def say_of_documents(estimator: Any, X: Any) -> Said:
     if hasattr(estimator, "named_steps"):
         X, model = estimator[:-1].transform(X), estimator[-1]
     documents = model.completion(X)
-    return Said(labels=np.zeros(len(documents)), documents=documents)
+    return Predictions(labels=np.zeros(len(documents)), documents=documents)

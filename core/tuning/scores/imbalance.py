@@ -1,6 +1,6 @@
 """Rare classes: when a class is one, and which score is recommended then.
 
-Where one row in fifty is of a class, a model that never says so has 98 % right: accuracy cannot
+Where one row in fifty is of a class, a model that never predicts it has 98 % right: accuracy cannot
 tell it from a good one. Log loss judges the probability that each row gets; it is what the penalty
 learners minimize, it needs no rows of both classes in every fold, and a threshold by what mistakes
 cost rests on these probabilities. A model without probabilities is judged by the area under the
@@ -15,16 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.datasets.dataset import Dataset
+from core.datasets.task import Task
 from core.tuning.scores.metrics import codes_of
 
-CLASSES = ("binary", "multiclass")
 RARE = 0.2  # share of the rows
 # Of many classes each is a small part of the rows, though none may be rare beside the others.
 RARE_BESIDE = 0.6  # of the share that each class would have were all equally frequent
 
 
 @dataclass(frozen=True)
-class Rare:
+class RareClass:
     """The rarest class of some rows, where it is rare: its label and its share of the rows."""
 
     label: str
@@ -32,14 +32,14 @@ class Rare:
 
 
 @dataclass(frozen=True)
-class Recommended:
+class RecommendedMetric:
     """A metric's name, and why it is not the task's usual one; "" where it is."""
 
     metric: str
     reason: str = ""
 
 
-def rare_class(task: str, counts: Mapping[str, int]) -> Rare | None:
+def rare_class(task: str, counts: Mapping[str, int]) -> RareClass | None:
     """The rarest class if it is rare: under 20 % of the rows, or less where there are many classes.
 
     Args:
@@ -47,21 +47,21 @@ def rare_class(task: str, counts: Mapping[str, int]) -> Rare | None:
         counts: {class: rows}, of every class.
     """
     rows = sum(counts.values())
-    if task not in CLASSES or not rows:
+    if not Task(task).is_classification or not rows:
         return None
-    label, fewest = min(counts.items(), key=lambda pair: pair[1])
-    share = fewest / rows
-    return Rare(label, share) if share < min(RARE, RARE_BESIDE / len(counts)) else None
+    label, min_count = min(counts.items(), key=lambda pair: pair[1])
+    share = min_count / rows
+    return RareClass(label, share) if share < min(RARE, RARE_BESIDE / len(counts)) else None
 
 
 def recommended_metric(
     usual: str,
-    rare: Rare | None,
+    rare: RareClass | None,
     *,
     probabilities: bool,
     costs: bool = False,
     several: bool = False,
-) -> Recommended:
+) -> RecommendedMetric:
     """What a run is scored by where nobody chose a metric.
 
     Args:
@@ -73,27 +73,27 @@ def recommended_metric(
     """
     if costs and rare is None:
         why = "A threshold by what mistakes cost rests on probabilities"
-        return Recommended("log_loss", f"{why}: the score is log loss, which judges them.")
+        return RecommendedMetric("log_loss", f"{why}: the score is log loss, which judges them.")
     if rare is None:
-        return Recommended(usual)
+        return RecommendedMetric(usual)
     why = (
-        f"Only {in_percent(rare.share)} of the training rows are “{rare.label}”: a model that "
-        "never says so would still look good by accuracy. "
+        f"Only {percent_text(rare.share)} of the training rows are “{rare.label}”: a model that "
+        "never predicts it would still look good by accuracy. "
     )
     if probabilities or costs:
-        return Recommended(
+        return RecommendedMetric(
             "log_loss", f"{why}The score is log loss instead, which judges every probability."
         )
     lack = "not every model" if several else "this model"
     gives = "gives" if several else "gives no"
-    return Recommended(
+    return RecommendedMetric(
         "auc",
         f"{why}The score is the area under the ROC curve instead, because {lack} {gives} "
         "probabilities.",
     )
 
 
-def in_percent(share: float) -> str:
+def percent_text(share: float) -> str:
     """A share in percent, with a decimal where it is below ten."""
     percent = 100 * share
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
@@ -104,5 +104,5 @@ def class_counts(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
     if not dataset.classes:
         return {}
     codes = codes_of(dataset.target[rows], dataset.classes)
-    found = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
-    return {str(label): int(n) for label, n in zip(dataset.classes, found, strict=True)}
+    counts = np.bincount(codes[codes >= 0], minlength=len(dataset.classes))
+    return {str(label): int(n) for label, n in zip(dataset.classes, counts, strict=True)}

@@ -24,17 +24,23 @@ from core.evaluation.paired_proportions import (
     share_interval,
 )
 from core.evaluation.resampled_t import corrected_interval
-from core.tuning.scores.bootstrap import middle, resampled_scores
-from core.tuning.scores.metric import Metric, Said
-from core.tuning.scores.predictions import BASELINE, CONTESTANTS, DEFAULT, TUNED, Predictions
+from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
+from core.tuning.scores.metric import Metric, Predictions
+from core.tuning.scores.predictions import (
+    BASELINE,
+    CONTESTANTS,
+    DEFAULT,
+    TUNED,
+    ComparedPredictions,
+)
 
-OTHERS = (DEFAULT, BASELINE)
-MANY = 100  # independent rows or groups from which on means count as normal
+REFERENCES = (DEFAULT, BASELINE)
+MIN_NORMAL_ROWS = 100  # independent rows or groups from which on means count as normal
 _NONE = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
-class Span:
+class DifferenceInterval:
     """The interval of tuned − other.
 
     Attributes:
@@ -50,20 +56,20 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Spans:
+class ScoreIntervals:
     """The interval of every contestant's score, and of tuned − other for both others."""
 
     scores: dict[str, tuple[float, float]]
-    differences: dict[str, Span]
+    differences: dict[str, DifferenceInterval]
 
 
-def spans_of(
+def score_intervals(
     metric: Metric,
-    predictions: Predictions,
+    predictions: ComparedPredictions,
     scores: Mapping[str, Mapping[str, float]],
     seed: int,
-    same: bool = False,
-) -> Spans:
+    is_default: bool = False,
+) -> ScoreIntervals:
     """The intervals of a metric, by the method that suits it and the rows.
 
     Args:
@@ -71,22 +77,28 @@ def spans_of(
         predictions: what the contestants say.
         scores: `predictions.scores`, the middle of normal intervals.
         seed: of resamples.
-        same: whether the tuned setting is the default one; the gain then is 0 for certain.
+        is_default: whether the tuned setting is the default one; the gain then is 0 for certain.
     """
     if predictions.folds is not None:
-        return _of_folds(metric, predictions)
-    able = {n: one for n, one in predictions.said.items() if getattr(one, metric.needs) is not None}
-    independent = predictions.row_groups is None
-    if metric.right is not None and (independent or metric.needs == "whole"):
-        return _of_right_or_wrong(metric, predictions.y, able, same)
-    if metric.influence is not None and (metric.bounded or _units(predictions) >= MANY):
-        found = _of_influence(metric, predictions, able, scores)
-        if found is not None:
-            return found
-    return _of_resamples(metric, predictions, able, seed)
+        return _fold_intervals(metric, predictions)
+    outputs = {
+        n: output
+        for n, output in predictions.by_model.items()
+        if getattr(output, metric.needs) is not None
+    }
+    is_independent = predictions.row_groups is None
+    if metric.right is not None and (is_independent or metric.needs == "whole"):
+        return _mcnemar_intervals(metric, predictions.y, outputs, is_default)
+    if metric.influence is not None and (
+        metric.bounded or _unit_count(predictions) >= MIN_NORMAL_ROWS
+    ):
+        intervals = _normal_intervals(metric, predictions, outputs, scores)
+        if intervals is not None:
+            return intervals
+    return _bootstrap_intervals(metric, predictions, outputs, seed)
 
 
-def _units(predictions: Predictions) -> int:
+def _unit_count(predictions: ComparedPredictions) -> int:
     """How many rows or groups are independent of each other."""
     return (
         len(predictions.y)
@@ -95,77 +107,81 @@ def _units(predictions: Predictions) -> int:
     )
 
 
-def _of_folds(metric: Metric, predictions: Predictions) -> Spans:
+def _fold_intervals(metric: Metric, predictions: ComparedPredictions) -> ScoreIntervals:
     assert predictions.train_share is not None
     share, scores = predictions.train_share, predictions.fold_scores(metric)
     unknown = np.full(len(scores[TUNED]), np.nan)
     of_all = {name: scores.get(name, unknown) for name in CONTESTANTS}
     method = "corrected resampled t"
-    differences = {n: corrected_interval(of_all[TUNED] - of_all[n], share) for n in OTHERS}
-    return Spans(
+    differences = {n: corrected_interval(of_all[TUNED] - of_all[n], share) for n in REFERENCES}
+    return ScoreIntervals(
         {name: corrected_interval(values, share) for name, values in of_all.items()},
-        {name: Span(*ends, method) for name, ends in differences.items()},
+        {name: DifferenceInterval(*ends, method) for name, ends in differences.items()},
     )
 
 
-def _of_right_or_wrong(metric: Metric, y: np.ndarray, able: dict[str, Said], same: bool) -> Spans:
+def _mcnemar_intervals(
+    metric: Metric, y: np.ndarray, outputs: dict[str, Predictions], is_default: bool
+) -> ScoreIntervals:
     assert metric.right is not None
-    right = {name: metric.right(y, getattr(one, metric.needs)) for name, one in able.items()}
+    right = {
+        name: metric.right(y, getattr(output, metric.needs)) for name, output in outputs.items()
+    }
     rows = len(right[TUNED])
     differences = {}
-    for name in OTHERS:
+    for name in REFERENCES:
         won, lost = discordant(right[TUNED], right[name])
         ends = difference_interval(won, lost, rows)
-        if same and name == DEFAULT and not won + lost:
+        if is_default and name == DEFAULT and not won + lost:
             ends = (0.0, 0.0)
-        differences[name] = Span(*ends, "exact McNemar", mcnemar(won, lost))
-    scores = {name: share_interval(int(one.sum()), rows) for name, one in right.items()}
-    return Spans(scores, differences)
+        differences[name] = DifferenceInterval(*ends, "exact McNemar", mcnemar(won, lost))
+    scores = {name: share_interval(int(is_right.sum()), rows) for name, is_right in right.items()}
+    return ScoreIntervals(scores, differences)
 
 
-def _of_influence(
+def _normal_intervals(
     metric: Metric,
-    predictions: Predictions,
-    able: dict[str, Said],
-    known: Mapping[str, Mapping[str, float]],
-) -> Spans | None:
+    predictions: ComparedPredictions,
+    outputs: dict[str, Predictions],
+    all_scores: Mapping[str, Mapping[str, float]],
+) -> ScoreIntervals | None:
     """Normal intervals; None where a row's influence is not known, as in a class of one row."""
     assert metric.influence is not None
     groups = None
     if predictions.row_groups is not None:
-        if _units(predictions) < MANY:
+        if _unit_count(predictions) < MIN_NORMAL_ROWS:
             return None
         _, groups = np.unique(predictions.row_groups.astype(str), return_inverse=True)
-    parts = {name: getattr(one, metric.needs) for name, one in able.items()}
-    phi = {name: metric.influence(predictions.y, part) for name, part in parts.items()}
-    if not all(np.isfinite(one).all() for one in phi.values()):
+    arrays = {name: getattr(output, metric.needs) for name, output in outputs.items()}
+    phi = {name: metric.influence(predictions.y, array) for name, array in arrays.items()}
+    if not all(np.isfinite(influence).all() for influence in phi.values()):
         return None
-    score = {name: known[name][metric.name] for name in able}
+    score = {name: all_scores[name][metric.name] for name in outputs}
     scores, differences = dict.fromkeys(CONTESTANTS, _NONE), {}
-    for name, one in phi.items():
-        error = standard_error(one, groups)
+    for name, influence in phi.items():
+        error = standard_error(influence, groups)
         scores[name] = normal_interval(score[name], error, bounded=metric.bounded)
     method = "DeLong" if metric.bounded else "normal"
-    for name in OTHERS:
+    for name in REFERENCES:
         ends = _NONE
         if name in phi:
             error = standard_error(phi[TUNED] - phi[name], groups)
             ends = normal_interval(score[TUNED] - score[name], error)
-        differences[name] = Span(*ends, method)
-    return Spans(scores, differences)
+        differences[name] = DifferenceInterval(*ends, method)
+    return ScoreIntervals(scores, differences)
 
 
-def _of_resamples(
-    metric: Metric, predictions: Predictions, able: dict[str, Said], seed: int
-) -> Spans:
-    drawn = resampled_scores(
-        metric, predictions.y, list(able.values()), seed, predictions.row_groups
+def _bootstrap_intervals(
+    metric: Metric, predictions: ComparedPredictions, outputs: dict[str, Predictions], seed: int
+) -> ScoreIntervals:
+    resamples = resampled_scores(
+        metric, predictions.y, list(outputs.values()), seed, predictions.row_groups
     )
-    found = dict(zip(able, drawn, strict=True))
-    unknown = np.full(drawn.shape[1], np.nan)
-    of_all = {name: found.get(name, unknown) for name in CONTESTANTS}
-    differences = {name: middle(of_all[TUNED] - of_all[name]) for name in OTHERS}
-    return Spans(
-        {name: middle(values) for name, values in of_all.items()},
-        {name: Span(*ends, "bootstrap") for name, ends in differences.items()},
+    drawn_scores = dict(zip(outputs, resamples, strict=True))
+    unknown = np.full(resamples.shape[1], np.nan)
+    of_all = {name: drawn_scores.get(name, unknown) for name in CONTESTANTS}
+    differences = {name: percentile_interval(of_all[TUNED] - of_all[name]) for name in REFERENCES}
+    return ScoreIntervals(
+        {name: percentile_interval(values) for name, values in of_all.items()},
+        {name: DifferenceInterval(*ends, "bootstrap") for name, ends in differences.items()},
     )

@@ -18,7 +18,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Said:
+class Predictions:
     """What a fitted model says about n rows.
 
     Attributes:
@@ -40,12 +40,12 @@ class Said:
     pairs: np.ndarray | None = None
     documents: np.ndarray | None = None
 
-    def rows(self, rows: np.ndarray) -> Said:
+    def subset(self, rows: np.ndarray) -> Predictions:
         """The same for some of the rows."""
-        others = (f.name for f in fields(self) if f.name != "labels")
-        parts = {name: getattr(self, name) for name in others}
-        there = {name: part[rows] for name, part in parts.items() if part is not None}
-        return Said(self.labels[rows], **there)
+        field_names = (f.name for f in fields(self) if f.name != "labels")
+        arrays = {name: getattr(self, name) for name in field_names}
+        present_arrays = {name: array[rows] for name, array in arrays.items() if array is not None}
+        return Predictions(self.labels[rows], **present_arrays)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Metric:
         tasks: which tasks it measures.
         maximize: whether more is better.
         share: whether it is a share of one, shown in percent and its differences in points.
-        needs: the part of `Said` that it looks at.
+        needs: the part of `Predictions` that it looks at.
         function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
         right: (y, that part) -> which units are right, where the score is the share of those.
         influence: (y, that part) -> every row's influence on the score, (n,), where it is known
@@ -77,24 +77,26 @@ class Metric:
     influence: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     bounded: bool = False
 
-    def weighted(self, y: np.ndarray, said: Said, weights: np.ndarray) -> np.ndarray:
+    def weighted_scores(
+        self, y: np.ndarray, predictions: Predictions, weights: np.ndarray
+    ) -> np.ndarray:
         """The scores of B resamples, shape (B,)."""
-        return self.function(y, getattr(said, self.needs), weights)
+        return self.function(y, getattr(predictions, self.needs), weights)
 
-    def score(self, y: np.ndarray, said: Said) -> float:
+    def score(self, y: np.ndarray, predictions: Predictions) -> float:
         """The score of the rows as they are."""
-        return float(self.weighted(y, said, np.ones((1, len(y))))[0])
+        return float(self.weighted_scores(y, predictions, np.ones((1, len(y))))[0])
 
-    def better(self, difference: float) -> float:
+    def signed_gain(self, difference: float) -> float:
         """A difference of two scores with its sign turned so that more is better."""
         return difference if self.maximize else -difference
 
 
-def mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def resampled_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The mean of values (n,) in every resample, shape (B,)."""
     return weights @ values / weights.sum(axis=1)
 
 
-def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def safe_ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Quotients, NaN where what is below is not above 0."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from core.tuning.scores.metric import Metric, Said
-from core.tuning.scores.metrics import METRICS, say, targets_of
+from core.tuning.scores.metric import Metric, Predictions
+from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
 TUNED, DEFAULT, BASELINE = CONTESTANTS = ("tuned", "default", "baseline")
 
 
 @dataclass(frozen=True)
-class Predictions:
+class ComparedPredictions:
     """What the contestants say about n rows that they were not fitted to.
 
     Attributes:
@@ -32,15 +32,15 @@ class Predictions:
     """
 
     y: np.ndarray
-    tuned: Said
-    default: Said
-    baseline: Said
+    tuned: Predictions
+    default: Predictions
+    baseline: Predictions
     row_groups: np.ndarray | None = None
     folds: np.ndarray | None = None
     train_share: float | None = None
 
     @property
-    def said(self) -> dict[str, Said]:
+    def by_model(self) -> dict[str, Predictions]:
         """What each contestant says, by its name."""
         return {TUNED: self.tuned, DEFAULT: self.default, BASELINE: self.baseline}
 
@@ -49,26 +49,34 @@ class Predictions:
 
         A test set is one fold.
         """
-        able = {n: one for n, one in self.said.items() if getattr(one, metric.needs) is not None}
+        outputs = {
+            n: output
+            for n, output in self.by_model.items()
+            if getattr(output, metric.needs) is not None
+        }
         if self.folds is None:
-            return {name: np.array([metric.score(self.y, one)]) for name, one in able.items()}
-        places = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
+            return {
+                name: np.array([metric.score(self.y, output)]) for name, output in outputs.items()
+            }
+        rows_by_fold = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
         return {
-            name: np.array([metric.score(self.y[rows], one.rows(rows)) for rows in places])
-            for name, one in able.items()
+            name: np.array(
+                [metric.score(self.y[rows], output.subset(rows)) for rows in rows_by_fold]
+            )
+            for name, output in outputs.items()
         }
 
-    def scores(self, task: str) -> dict[str, dict[str, float]]:
+    def all_scores(self, task: str) -> dict[str, dict[str, float]]:
         """{contestant: {metric: score}} of every metric of a task that can be had.
 
         The mean over folds where there are several, as the score of cross-validation is.
         """
-        found: dict[str, dict[str, float]] = {name: {} for name in CONTESTANTS}
+        scores_by_model: dict[str, dict[str, float]] = {name: {} for name in CONTESTANTS}
         for metric in METRICS.values():
             if task in metric.tasks:
                 for name, scores in self.fold_scores(metric).items():
-                    found[name][metric.name] = _mean(scores)
-        return found
+                    scores_by_model[name][metric.name] = _finite_mean(scores)
+        return scores_by_model
 
 
 def predictions_by(
@@ -78,7 +86,7 @@ def predictions_by(
     task: str,
     classes: Sequence[Any],
     row_groups: np.ndarray | None = None,
-) -> Predictions:
+) -> ComparedPredictions:
     """Ask fitted models about test rows.
 
     Args:
@@ -89,10 +97,10 @@ def predictions_by(
         classes: the sorted class labels; empty for other tasks.
         row_groups: the group of each row, where rows belong together.
     """
-    tuned, default, baseline = (say(model, X, classes, task=task, y=y) for model in models)
-    return Predictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)
+    tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
+    return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)
 
 
-def _mean(scores: np.ndarray) -> float:
-    known = scores[np.isfinite(scores)]
-    return float(known.mean()) if len(known) else float("nan")
+def _finite_mean(scores: np.ndarray) -> float:
+    finite_scores = scores[np.isfinite(scores)]
+    return float(finite_scores.mean()) if len(finite_scores) else float("nan")

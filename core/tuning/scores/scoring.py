@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from core.datasets.task import Task
 from core.estimators.registry import MODELS, model_named
 from core.space import Setting
 from core.tuning.events import Event
-from core.tuning.scores.metric import Said
-from core.tuning.scores.metrics import METRICS, said_by, targets_of
-from core.tuning.scores.structured_metrics import STRUCTURED_TASKS
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.metrics import METRICS, predict_for_metric, targets_of
 
 CLEARLY = 2.5  # standard errors
 _OF_EACH_CLASS = 5  # rows, in a look
@@ -45,15 +45,16 @@ class FoldData:
 
 
 @dataclass(frozen=True)
-class Work:
+class ScoringJob:
     """What a trial process needs to score any setting; sent to it once.
 
     Attributes:
         fixed: parameters of the estimator that are no part of the setting.
         folds: the prepared folds; where they lie in a file, memory-mapped by every process.
         probabilities: whether the model must give probabilities of classes.
-        tells: whether a trial gives what its models say about the held-out rows, for an average.
-        keeps: whether it gives the fitted estimator of its only fold.
+        returns_predictions: whether a trial gives what its models say about the held-out rows, for
+            an average.
+        returns_model: whether it gives the fitted estimator of its only fold.
         fitted_rows: whether it is scored by how well it explains the rows it was fitted to.
     """
 
@@ -63,21 +64,21 @@ class Work:
     seed: int
     classes: tuple[Any, ...]
     folds: Sequence[FoldData]
-    fixed: dict[str, Any] = field(default_factory=dict)
+    fixed: Setting = field(default_factory=dict)
     probabilities: bool = False
-    tells: bool = False
-    keeps: bool = False
+    returns_predictions: bool = False
+    returns_model: bool = False
     fitted_rows: bool = False
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialResult:
     """What became of a trial: fold scores, or the reason why there are none.
 
     Attributes:
-        said: what the model of every fold says about its held-out rows, where `Work.tells`.
+        predictions: what the model of every fold says about its held-out rows, where `Work.tells`.
         fitted: the estimator of the only fold, where `Work.keeps`.
-        shown: what there is to see of the first fold's model; None for most models.
+        display_event: what there is to see of the first fold's model; None for most models.
         estimate: the score of a trial that was ended early, from the folds it had; None otherwise.
     """
 
@@ -86,9 +87,9 @@ class Outcome:
     fold_scores: tuple[float, ...] = ()
     took: float = 0.0
     failure: str = ""
-    said: tuple[Said, ...] = ()
+    predictions: tuple[Predictions, ...] = ()
     fitted: Any = None
-    shown: Event | None = None
+    display_event: Event | None = None
     estimate: float | None = None
 
     @property
@@ -100,7 +101,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Rival:
+class Incumbent:
     """The best trial so far: one that is clearly behind it after some folds is ended early.
 
     Attributes:
@@ -128,144 +129,163 @@ class Rival:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrialRequest:
     """One thing that a trial process is asked for.
 
     Attributes:
         number: of the trial.
-        rival: the trial that it is ended early against, if any.
-        look_rows: where above 0, only the first fold is scored, and at most so many of its rows
-            are fitted, and as many scored.
+        incumbent: the trial that it is ended early against, if any.
+        screening_rows: where above 0, only the first fold is scored, and at most so many of its
+            rows are fitted, and as many scored.
     """
 
     number: int
     setting: Setting
-    rival: Rival | None = None
-    look_rows: int = 0
+    incumbent: Incumbent | None = None
+    screening_rows: int = 0
 
 
 @dataclass(frozen=True)
-class _Scored:
+class _FoldScore:
     """One fold's score and what else is to be told of it."""
 
     score: float
     estimator: Any
-    said: Said | None = None
+    predictions: Predictions | None = None
 
 
-def score_setting(work: Work, number: int, setting: Setting) -> Outcome:
+def score_setting(job: ScoringJob, number: int, setting: Setting) -> TrialResult:
     """Fit and score one setting on every fold; whatever goes wrong becomes the reason."""
-    return score(work, Task(number, setting))
+    return score_trial(job, TrialRequest(number, setting))
 
 
-def score(work: Work, task: Task) -> Outcome:
+def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
     """Fit and score what a task asks for; whatever goes wrong becomes the reason."""
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     event, estimate = None, None
-    number, setting = task.number, task.setting
+    number, setting = request.number, request.setting
     try:
-        folds: list[_Scored] = []
-        for at, fold in enumerate(_folds_of(work, task)):
-            scored = _scored(work, setting, fold)
-            if at == 0:
-                event = _shown(work, scored.estimator, fold, number)
-            folds.append(scored if work.keeps else replace(scored, estimator=None))
-            if task.rival is not None:
-                estimate = task.rival.estimate([one.score for one in folds])
+        fold_scores: list[_FoldScore] = []
+        for index, fold in enumerate(_folds_of(job, request)):
+            fold_score = _score_fold(job, setting, fold)
+            if index == 0:
+                event = _model_event(job, fold_score.estimator, fold, number)
+            fold_scores.append(
+                fold_score if job.returns_model else replace(fold_score, estimator=None)
+            )
+            if request.incumbent is not None:
+                estimate = request.incumbent.estimate(
+                    [fold_score.score for fold_score in fold_scores]
+                )
                 if estimate is not None:
                     break
     except Exception as error:  # a trial may fail in any way; the run goes on
-        return Outcome(number, setting, (), time.perf_counter() - begun, in_a_sentence(error))
-    took = time.perf_counter() - begun
-    scores = tuple(fold.score for fold in folds)
+        return TrialResult(
+            number, setting, (), time.perf_counter() - start_time, one_line_error(error)
+        )
+    seconds = time.perf_counter() - start_time
+    scores = tuple(fold_score.score for fold_score in fold_scores)
     if not all(math.isfinite(score) for score in scores):
-        return Outcome(number, setting, (), took, "The score was not a number.")
-    return Outcome(
+        return TrialResult(number, setting, (), seconds, "The score was not a number.")
+    return TrialResult(
         number,
         setting,
         scores,
-        took,
-        said=tuple(fold.said for fold in folds if fold.said is not None),
-        fitted=folds[0].estimator if work.keeps else None,
-        shown=event,
+        seconds,
+        predictions=tuple(
+            fold_score.predictions
+            for fold_score in fold_scores
+            if fold_score.predictions is not None
+        ),
+        fitted=fold_scores[0].estimator if job.returns_model else None,
+        display_event=event,
         estimate=estimate,
     )
 
 
-def _folds_of(work: Work, task: Task) -> Sequence[FoldData]:
+def _folds_of(job: ScoringJob, request: TrialRequest) -> Sequence[FoldData]:
     """The folds of a task; for a look a part of the first one, the same for every setting."""
-    if not task.look_rows:
-        return work.folds
-    fold = work.folds[0]
-    fit = _some(fold.fit_y, task.look_rows, work)
-    held = _some(fold.score_y, task.look_rows, work)
-    return (FoldData(fold.fit_X[fit], fold.fit_y[fit], fold.score_X[held], fold.score_y[held]),)
+    if not request.screening_rows:
+        return job.folds
+    fold = job.folds[0]
+    fit_rows = _sample_rows(fold.fit_y, request.screening_rows, job)
+    score_rows = _sample_rows(fold.score_y, request.screening_rows, job)
+    return (
+        FoldData(
+            fold.fit_X[fit_rows],
+            fold.fit_y[fit_rows],
+            fold.score_X[score_rows],
+            fold.score_y[score_rows],
+        ),
+    )
 
 
-def _some(y: np.ndarray, most: int, work: Work) -> np.ndarray:
+def _sample_rows(y: np.ndarray, max_rows: int, job: ScoringJob) -> np.ndarray:
     """At most so many rows at random, of every class a few where there are any."""
-    if len(y) <= most:
+    if len(y) <= max_rows:
         return np.arange(len(y))
-    mixed = np.random.default_rng(work.seed).permutation(len(y))
-    if not work.classes:
-        return np.sort(mixed[:most])
+    shuffled_rows = np.random.default_rng(job.seed).permutation(len(y))
+    if not job.classes:
+        return np.sort(shuffled_rows[:max_rows])
     # The rows of a class in turns: its first five stand in front.
-    codes = np.unique(y[mixed].astype(str), return_inverse=True)[1]
+    codes = np.unique(y[shuffled_rows].astype(str), return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) > 0])
-    place = np.arange(len(y)) - np.repeat(starts, np.diff(np.r_[starts, len(y)]))
+    position_in_class = np.arange(len(y)) - np.repeat(starts, np.diff(np.r_[starts, len(y)]))
     turn = np.empty(len(y), dtype=int)
-    turn[order] = place
-    first = np.flatnonzero(turn < _OF_EACH_CLASS)
-    rest = np.flatnonzero(turn >= _OF_EACH_CLASS)
-    return np.sort(mixed[np.concatenate([first, rest])][:most])
+    turn[order] = position_in_class
+    early_rows = np.flatnonzero(turn < _OF_EACH_CLASS)
+    later_rows = np.flatnonzero(turn >= _OF_EACH_CLASS)
+    return np.sort(shuffled_rows[np.concatenate([early_rows, later_rows])][:max_rows])
 
 
-def fitted_on(work: Work, setting: Setting, fold: FoldData) -> Any:
+def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
     """The estimator of a setting, fitted on the rows of a fold."""
-    model = model_named(work.model, probabilities=work.probabilities)
-    estimator = model.build(work.task, setting, work.seed).set_params(**work.fixed)
-    with _quiet():
-        if work.task in STRUCTURED_TASKS:
+    model = model_named(job.model, probabilities=job.probabilities)
+    estimator = model.build(job.task, setting, job.seed).set_params(**job.fixed)
+    with _ignore_warnings():
+        if Task(job.task).is_structured:
             return estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)
         return estimator.fit(fold.fit_X, fold.fit_y)
 
 
-def _scored(work: Work, setting: Setting, fold: FoldData) -> _Scored:
-    estimator, metric = fitted_on(work, setting, fold), METRICS[work.metric]
-    with _quiet():
-        if work.fitted_rows:
-            return _Scored(_explained(work, estimator, fold), estimator)
-        said = said_by(metric, estimator, fold.score_X, fold.score_y, work.classes, work.task)
-        score = metric.score(targets_of(fold.score_y, work.task, work.classes), said)
-    return _Scored(score, estimator, said if work.tells else None)
+def _score_fold(job: ScoringJob, setting: Setting, fold: FoldData) -> _FoldScore:
+    estimator, metric = fit_estimator(job, setting, fold), METRICS[job.metric]
+    with _ignore_warnings():
+        if job.fitted_rows:
+            return _FoldScore(_training_score(job, estimator, fold), estimator)
+        predictions = predict_for_metric(
+            metric, estimator, fold.score_X, fold.score_y, job.classes, job.task
+        )
+        score = metric.score(targets_of(fold.score_y, job.task, job.classes), predictions)
+    return _FoldScore(score, estimator, predictions if job.returns_predictions else None)
 
 
-def _explained(work: Work, estimator: Any, fold: FoldData) -> float:
+def _training_score(job: ScoringJob, estimator: Any, fold: FoldData) -> float:
     """The log likelihood of the rows fitted to."""
-    judge = MODELS[work.model].training_score
+    judge = MODELS[job.model].training_score
     assert judge is not None  # refused where the run is planned
     return judge(estimator, fold.fit_X, fold.fit_y)
 
 
-def _shown(work: Work, estimator: Any, fold: FoldData, number: int) -> Event | None:
-    model = MODELS[work.model]
+def _model_event(job: ScoringJob, estimator: Any, fold: FoldData, number: int) -> Event | None:
+    model = MODELS[job.model]
     if not model.shows:
         return None
-    from core.tuning.runs.showing import shown
+    from core.tuning.runs.fit_events import display_event
 
-    return shown(model, estimator, fold.score_X, fold.score_y, number, fold.names)
+    return display_event(model, estimator, fold.score_X, fold.score_y, number, fold.names)
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _ignore_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the score itself is the verdict
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
 
-def in_a_sentence(error: BaseException) -> str:
+def one_line_error(error: BaseException) -> str:
     """An exception as one line: its kind and the first sentence of its text."""
     lines = str(error).strip().splitlines()
     text = lines[0].strip() if lines else ""

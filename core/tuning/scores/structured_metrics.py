@@ -19,56 +19,54 @@ from typing import Any
 
 import numpy as np
 
-from core.evaluation.influence import of_mean
-from core.tuning.scores.metric import Metric, Said, mean, ratio
+from core.datasets.task import Task
+from core.evaluation.influence import mean_influence
+from core.tuning.scores.metric import Metric, Predictions, resampled_mean, safe_ratio
 
-TOKENS, MOLECULES = ("sequence",), ("structure",)
-STRUCTURED_TASKS = (*TOKENS, *MOLECULES)  # their models take raw rows
+TOKENS, MOLECULES = (Task.SEQUENCE,), (Task.STRUCTURE,)
 GAMMAS = 2.0 ** np.arange(-5, 11)
 OWN = -1  # the model's γ, 4 unless another was chosen
 
 
-def _whole_sequences(y: np.ndarray, whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The share of sequences with every token right."""
-    _, first = np.unique(whole[:, 1], return_index=True)
-    return mean(_whole_right(y, whole).astype(float), weights[:, first])
+def _sequence_accuracy(y: np.ndarray, tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    _, first = np.unique(tokens[:, 1], return_index=True)
+    return resampled_mean(_is_sequence_right(y, tokens).astype(float), weights[:, first])
 
 
-def _whole_right(y: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Which sequences have every token right, in the order of their numbers."""
-    labels, sequences = whole.T
-    _, own = np.unique(sequences, return_inverse=True)
-    return np.bincount(own, weights=y != labels) == 0
+def _is_sequence_right(y: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    labels, sequences = tokens.T
+    _, sequence_codes = np.unique(sequences, return_inverse=True)
+    return np.bincount(sequence_codes, weights=y != labels) == 0
 
 
 def _mean_loss(_y: np.ndarray, losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return mean(losses, weights)
+    return resampled_mean(losses, weights)
 
 
-def summed(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def resampled_pairs(pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pairs of all molecules of every resample, shape (B, 17, 3)."""
     return np.tensordot(weights, pairs.astype(float), axes=1)
 
 
 def _sensitivity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, _, true = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
-    return ratio(right, true)
+    right, _, true = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
+    return safe_ratio(right, true)
 
 
 def _specificity(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, _ = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
-    return ratio(right, called)
+    right, called, _ = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
+    return safe_ratio(right, called)
 
 
 def _pair_f1(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    right, called, true = np.moveaxis(summed(pairs, weights)[:, OWN], -1, 0)
-    return ratio(2.0 * right, called + true)
+    right, called, true = np.moveaxis(resampled_pairs(pairs, weights)[:, OWN], -1, 0)
+    return safe_ratio(2.0 * right, called + true)
 
 
 def _roc_area(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    from core.losses.rna.scores import roc_area
+    from core.losses.rna.pair_scores import roc_area
 
-    return np.array([roc_area(of_all[:OWN]) for of_all in summed(pairs, weights)])
+    return np.array([roc_area(of_all[:OWN]) for of_all in resampled_pairs(pairs, weights)])
 
 
 STRUCTURED = (
@@ -79,8 +77,8 @@ STRUCTURED = (
         True,
         True,
         "whole",
-        _whole_sequences,
-        _whole_right,
+        _sequence_accuracy,
+        _is_sequence_right,
     ),
     Metric(
         "joint_log_loss",
@@ -90,7 +88,7 @@ STRUCTURED = (
         False,
         "losses",
         _mean_loss,
-        influence=lambda _, losses: of_mean(losses),
+        influence=lambda _, losses: mean_influence(losses),
     ),
     Metric("pair_f1", "Base pairs found (F1)", MOLECULES, True, True, "pairs", _pair_f1),
     Metric("sensitivity", "True base pairs found", MOLECULES, True, True, "pairs", _sensitivity),
@@ -112,27 +110,27 @@ STRUCTURED = (
         False,
         "losses",
         _mean_loss,
-        influence=lambda _, losses: of_mean(losses),
+        influence=lambda _, losses: mean_influence(losses),
     ),
 )
 
 
-def say_of_tokens(model: Any, X: Any, y: np.ndarray, said: Said) -> Said:
+def predict_tokens(model: Any, X: Any, y: np.ndarray, predictions: Predictions) -> Predictions:
     """What a model of sequences says beyond any classifier.
 
     Args:
         model: fitted; ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
         X: tokens, the sequence's name in the first column.
         y: labels as in the dataset, shape (n,).
-        said: the labels that it gives, and the probabilities of every token alone.
+        predictions: the labels that it gives, and the probabilities of every token alone.
     """
     _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
-    whole = np.stack([said.labels, sequences], axis=1)
-    return replace(said, losses=model.log_losses(X, y), whole=whole)
+    tokens = np.stack([predictions.labels, sequences], axis=1)
+    return replace(predictions, losses=model.log_losses(X, y), whole=tokens)
 
 
-def say_of_molecules(model: Any, X: Any, y: np.ndarray) -> Said:
+def predict_molecules(model: Any, X: Any, y: np.ndarray) -> Predictions:
     """What a folding model says about molecules, given their true structures y."""
-    return Said(
+    return Predictions(
         labels=np.zeros(len(y)), losses=model.log_losses(X, y), pairs=model.pair_counts(X, y)
     )

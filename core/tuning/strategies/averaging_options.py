@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from core.options import Option
 
 WEIGHTS = Option(
@@ -41,14 +38,3 @@ JUDGED = Option(
     ),
 )
 AVERAGING = (WEIGHTS, JUDGED)
-
-
-def without_averaging(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A sampler's `make` that is given the averaging options as well and passes the others on."""
-    ours = {option.name for option in AVERAGING}
-
-    def made(space: Any, options: dict[str, Any], seed: int, history: Any = None) -> Any:
-        own = {name: value for name, value in options.items() if name not in ours}
-        return make(space, own, seed, history)
-
-    return made

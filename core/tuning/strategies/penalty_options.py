@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from core.options import Option
-from core.penalties import implicit_gradient
+from core.options import Option, StrategyOptions
+from core.penalties.learner_options import GradientOptions
 
-# A numeric target is brought to this standard deviation beside standardized columns: the learners'
-# start at C = 1 and β = 1 mean something in one unit only, and the papers' targets have this one.
-TARGET_SPREAD = 10.0
 PRIOR = (
     Option(
         "alpha",
@@ -66,7 +63,7 @@ TARGET = Option(
     "target_spread",
     "The target's standard deviation while learning (s)",
     "float",
-    TARGET_SPREAD,
+    StrategyOptions.target_spread,
     "A number to predict is divided so that its standard deviation is this; what is predicted is"
     " in the target's own unit again. It gives α, β and the start at C = 1 their meaning: ten"
     " times s is as if β were a hundredth. Without standardized columns the target stays as it is,"
@@ -76,13 +73,31 @@ TARGET = Option(
     low_open=True,
 )
 MM_STEPS = Option(
-    "max_steps", "Most steps", "int", 100, "The method stops earlier by itself.", low=1, high=10000
+    "max_steps",
+    "Steps at most",
+    "int",
+    100,
+    "The method stops earlier by itself.",
+    low=1,
+    high=10000,
 )
 DIRECT_STEPS = Option(
-    "max_steps", "Most steps", "int", 500, "The method stops earlier by itself.", low=1, high=10000
+    "max_steps",
+    "Steps at most",
+    "int",
+    500,
+    "The method stops earlier by itself.",
+    low=1,
+    high=10000,
 )
 SEARCH_STEPS = Option(
-    "max_steps", "Most steps", "int", 130, "The method stops earlier by itself.", low=1, high=10000
+    "max_steps",
+    "Steps at most",
+    "int",
+    130,
+    "The method stops earlier by itself.",
+    low=1,
+    high=10000,
 )
 TOLERANCE = Option(
     "tolerance",
@@ -97,7 +112,7 @@ TOLERANCE = Option(
 GRADIENT = (
     Option(
         "validation",
-        "Rows to check on",
+        "Validation rows",
         "choice",
         "automatic",
         "holdout: one part of the training rows is held out, as in the paper. folds: every row is"
@@ -112,10 +127,10 @@ GRADIENT = (
     ),
     Option(
         "folds",
-        "Parts that take turns",
+        "Folds",
         "int",
         5,
-        "Parts that take turns to be held out.",
+        "How many parts take turns to be held out.",
         low=2,
         high=100,
     ),
@@ -130,7 +145,7 @@ GRADIENT = (
     ),
     Option(
         "prior",
-        "Whether penalties are drawn towards 1",
+        "Prior on the penalties",
         "choice",
         "automatic",
         "weak: a Gaussian prior on each log penalty around 0, so that few held-out data do not"
@@ -141,20 +156,20 @@ GRADIENT = (
     ),
     Option(
         "prior_sd",
-        "How far penalties may stray (log C)",
+        "Standard deviation of the prior (log C)",
         "float",
-        implicit_gradient.PRIOR_SD,
+        GradientOptions.prior_sd,
         "The standard deviation of the weak prior. At 1 a penalty of 7.4 or of 1/7.4 is two"
         " standard deviations away, which costs as much as two nats of held-out log loss.",
         low=0.0,
         low_open=True,
     ),
-    Option("steps", "Most steps", "int", 30, "Line searches at most.", low=1, high=1000),
+    Option("steps", "Steps at most", "int", 30, "Line searches at most.", low=1, high=1000),
     Option(
         "low",
         "Smallest penalty (log C)",
         "float",
-        implicit_gradient.LOWEST,
+        GradientOptions.low,
         "No log penalty goes below this.",
         low=-30.0,
         high=0.0,
@@ -163,7 +178,7 @@ GRADIENT = (
         "high",
         "Largest penalty (log C)",
         "float",
-        implicit_gradient.HIGHEST,
+        GradientOptions.high,
         "No log penalty goes above this.",
         low=0.0,
         high=30.0,

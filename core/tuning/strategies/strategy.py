@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.estimators.facts import Facts, Suggestion
+from core.estimators.facts import ModelingFacts, Suggestion
 from core.extensions import check_kind
-from core.options import Option, complete
+from core.options import Option, StrategyOptions, with_defaults
 from core.space import Axis
 
 if TYPE_CHECKING:
@@ -24,15 +24,39 @@ class Implementation:
     Attributes:
         options: what can be set, with the papers' defaults.
         make: for trials, (space, options, seed, history) -> an Optuna sampler; for penalties, what
-            (core.penalties.problem.PenaltyProblem, options) -> core.penalties.step.Step's.
+            (core.penalties.penalty_problem.PenaltyProblem, options) ->
+            core.penalties.step.LearnerStep's.
+        option_class: has a field for each of the options; by default they are read by their names
+            as of a dictionary.
     """
 
     options: tuple[Option, ...]
     make: Callable[..., Any]
+    option_class: type[StrategyOptions] | None = None
 
 
 @dataclass(frozen=True)
-class Moment:
+class NamedOptions(StrategyOptions, Mapping[str, Any]):
+    """The options of a strategy that has no class for them: attributes and keys alike."""
+
+    by_name: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        vars(self).update(self.by_name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def changed(self, **values: Any) -> NamedOptions:
+        """The same options with other values of some."""
+        return NamedOptions({**self.by_name, **values})
+
+
+@dataclass(frozen=True)
+class RunContext:
     """A moment of a run, in which a strategy says how it works.
 
     Attributes:
@@ -51,7 +75,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Effort:
+class LearnerCost:
     """What a penalty learner takes, in fits at the default penalty.
 
     Attributes:
@@ -110,30 +134,30 @@ class Strategy:
     costs: str
     shows: str
     load: Callable[[], Implementation]
-    works: Callable[[Moment], str] = lambda moment: ""
+    works: Callable[[RunContext], str] = lambda moment: ""
     why: str = ""
     why_short: str = ""
     default_trials: int = 50
     patience: int = 50
     source: str = ""
     tasks: tuple[str, ...] = ()
-    suggests: Callable[[Facts, Space], Suggestion | None] = lambda facts, space: None
+    suggests: Callable[[ModelingFacts, Space], Suggestion | None] = lambda facts, space: None
     suits: Callable[[Space], bool] = lambda space: True
-    check: Callable[[Space, Mapping[str, Any]], None] = lambda space, options: None
-    values: Callable[[Space, Mapping[str, Any]], dict[str, list[Any]]] | None = None
+    check: Callable[[Space, Any], None] = lambda space, options: None
+    values: Callable[[Space, Any], dict[str, list[Any]]] | None = None
     numbers_only: bool = False
     uses_history: bool = False
     averages: bool = False
     surrogate: Literal["", "scores", "common", "ranks"] = ""
     holds_out: bool = False
     asking: float = 0.005
-    effort: Effort = Effort()
+    effort: LearnerCost = LearnerCost()
     several: bool = False
     costs_structured: str = ""
 
-    def recalls(self, options: Mapping[str, Any]) -> int:
+    def recalls(self, options: StrategyOptions) -> int:
         """From how many earlier datasets the best setting is tried at the beginning."""
-        return 0 if options.get("as_published") else int(options.get("earlier", 0))
+        return 0 if options.as_published else options.earlier
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -144,6 +168,18 @@ class Strategy:
     def make(self) -> Callable[..., Any]:
         """What makes the sampler, or runs the learner (`Implementation.make`)."""
         return self.load().make
+
+    def option_values(self, values: Mapping[str, Any]) -> StrategyOptions:
+        """Every option's value: these are checked, the others at their defaults.
+
+        Raises:
+            UnusableError: an option that does not exist or is out of its range.
+        """
+        implementation = self.load()
+        checked_values = with_defaults(implementation.options, values)
+        if implementation.option_class is None:
+            return NamedOptions(checked_values)
+        return implementation.option_class(**checked_values)
 
     def sampler(
         self,
@@ -157,8 +193,7 @@ class Strategy:
         Raises:
             UnusableError: an option that does not exist or is out of its range.
         """
-        there = self.load()
-        return there.make(space, complete(there.options, options), seed, history)
+        return self.make(space, self.option_values(options), seed, history)
 
 
 def check_strategy(entry: Any) -> None:
@@ -166,4 +201,9 @@ def check_strategy(entry: Any) -> None:
     check_kind(entry, Strategy)
     for option in entry.options:
         check_kind(option, Option)
-    check_kind(entry.works(Moment()), str)
+    check_kind(entry.works(RunContext()), str)
+
+
+# The names of earlier versions.
+Moment = RunContext
+Effort = LearnerCost

@@ -21,13 +21,19 @@ from multiprocessing import connection
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from core.errors import cannot_write
+from core.errors import write_error
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
 from core.tuning.events import Event
-from core.tuning.runs.clock import AWAKE
-from core.tuning.scores.scoring import Outcome, Task, Work, in_a_sentence, score
-from core.tuning.trials.scratch import Scratch, shorten_sockets
+from core.tuning.runs.run_clock import AWAKE
+from core.tuning.scores.scoring import (
+    ScoringJob,
+    TrialRequest,
+    TrialResult,
+    one_line_error,
+    score_trial,
+)
+from core.tuning.trials.scratch_folder import ScratchFolder, shorten_sockets
 
 BEGUN = "begun"  # what a process says when it turns to a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -43,7 +49,7 @@ def _context() -> Any:
 
 
 @dataclass
-class _Busy:
+class _RunningTrial:
     number: int
     setting: Setting
     since: float
@@ -51,8 +57,8 @@ class _Busy:
     limit: float | None = None  # of its own, in place of the executor's
 
 
-class Executing(Protocol):
-    """What runs trials: processes of this machine (`Executor`), or the workers of a cluster."""
+class TrialExecutor(Protocol):
+    """What runs trials: processes of this machine, or the workers of a cluster."""
 
     limit: float | None
 
@@ -61,7 +67,7 @@ class Executing(Protocol):
         """How many trials run at the same time, as things are now."""
 
     @property
-    def free(self) -> int:
+    def free_slots(self) -> int:
         """How many more trials may be submitted now."""
 
     @property
@@ -71,20 +77,20 @@ class Executing(Protocol):
     def submit(self, number: int, setting: Setting) -> None:
         """Begin a trial."""
 
-    def begin(self, task: Task, limit: float | None = None) -> None:
+    def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
         """Begin what a task asks for."""
 
-    def wait(self, seconds: float) -> list[Outcome]:
+    def wait_for_results(self, seconds: float) -> list[TrialResult]:
         """The trials that ended, waiting at most so long for the first of them."""
 
-    def news(self) -> Sequence[Event]:
+    def worker_updates(self) -> Sequence[Event]:
         """What there is to say of the places where trials run, where it changed."""
 
     def close(self) -> None:
         """End what is under way."""
 
 
-class Executor:
+class ProcessExecutor:
     """Processes of this machine that score settings.
 
     Args:
@@ -101,25 +107,25 @@ class Executor:
         UnusableError: no room for the folds, or no place for the sockets.
     """
 
-    def __init__(self, work: Work, workers: int = 1, time_limit: float | None = None) -> None:
+    def __init__(self, work: ScoringJob, workers: int = 1, time_limit: float | None = None) -> None:
         self.workers, self.limit = workers, time_limit
         self._context = _context()
-        self._folder = Scratch("folds")
+        self._folder = ScratchFolder("folds")
         self._file = self._folder.path / "work.joblib"
         import joblib
 
         try:
             joblib.dump(work, self._file)
         except OSError as error:
-            self._folder.remove()
+            self._folder.remove_folder()
             cure = "make room, or name another folder in TMPDIR"
-            raise cannot_write("the folds", self._file.parent, error, cure, room=cure) from error
+            raise write_error("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
-        self._busy: dict[OwnedProcess, _Busy] = {}
-        self._lost: list[Outcome] = []  # trials that no process could be had for
+        self._busy: dict[OwnedProcess, _RunningTrial] = {}
+        self._lost: list[TrialResult] = []  # trials that no process could be had for
 
     @property
-    def free(self) -> int:
+    def free_slots(self) -> int:
         """How many more trials may be submitted now."""
         return self.workers - self.running
 
@@ -129,10 +135,10 @@ class Executor:
         return len(self._busy) + len(self._lost)
 
     def submit(self, number: int, setting: Setting) -> None:
-        """Begin a trial; `free` must be above 0. One that no process can be had for has failed."""
-        self.begin(Task(number, setting))
+        """Begin a trial; `free_slots` must be above 0. Without a process for it, it has failed."""
+        self.submit_request(TrialRequest(number, setting))
 
-    def begin(self, task: Task, limit: float | None = None) -> None:
+    def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
         """Begin what a task asks for, as `submit` does.
 
         Args:
@@ -141,35 +147,37 @@ class Executor:
         """
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
-            why = self._sent(self._idle.pop(), task, limit)
+            why = self._send_request(self._idle.pop(), task, limit)
         if why:
             try:
-                why = self._sent(self._started(), task, limit)
+                why = self._send_request(self._started(), task, limit)
             except (OSError, EOFError) as error:
-                why = f"No process could be started for it ({in_a_sentence(error)})."
+                why = f"No process could be started for it ({one_line_error(error)})."
         if why:
-            self._lost.append(Outcome(task.number, task.setting, failure=why))
+            self._lost.append(TrialResult(task.number, task.setting, failure=why))
 
-    def _sent(self, worker: OwnedProcess, task: Task, limit: float | None) -> str:
+    def _send_request(self, worker: OwnedProcess, task: TrialRequest, limit: float | None) -> str:
         """Give a trial to a process; why that was not possible, or ""."""
         try:
             worker.pipe.send(task)
         except OSError:
-            return worker.end(LEAVES)
-        self._busy[worker] = _Busy(task.number, task.setting, AWAKE.seconds, limit=limit)
+            return worker.end_process(LEAVES)
+        self._busy[worker] = _RunningTrial(task.number, task.setting, AWAKE.seconds, limit=limit)
         return ""
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            return OwnedProcess(self._context, serve, str(self._file), name="process of this trial")
+            return OwnedProcess(
+                self._context, serve_trials, str(self._file), name="process of this trial"
+            )
 
-    def wait(self, seconds: float) -> list[Outcome]:
+    def wait_for_results(self, seconds: float) -> list[TrialResult]:
         """The trials that ended, waiting at most so long for the first of them."""
         ready = connection.wait(
             [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
         )
-        said = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
-        ended = [*self._lost, *(outcome for outcome in said if outcome is not None)]
+        results = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
+        ended = [*self._lost, *(outcome for outcome in results if outcome is not None)]
         self._lost = []
         return ended or list(self._overdue())
 
@@ -177,44 +185,44 @@ class Executor:
         ends = [busy.since + self._limit_of(busy) for busy in self._busy.values() if busy.begun]
         return 0.0 if self._lost else max(0.0, min(ends, default=math.inf) - AWAKE.seconds)
 
-    def _limit_of(self, busy: _Busy) -> float:
+    def _limit_of(self, busy: _RunningTrial) -> float:
         limit = self.limit if busy.limit is None else busy.limit
         return math.inf if limit is None else limit
 
-    def _received(self, worker: OwnedProcess) -> Outcome | None:
+    def _received(self, worker: OwnedProcess) -> TrialResult | None:
         busy = self._busy[worker]
         try:
-            said: Outcome | str = worker.pipe.recv()
+            message: TrialResult | str = worker.pipe.recv()
         except (EOFError, OSError):
             del self._busy[worker]
             took = AWAKE.seconds - busy.since
-            return Outcome(busy.number, busy.setting, (), took, worker.end(LEAVES))
-        if isinstance(said, str):
+            return TrialResult(busy.number, busy.setting, (), took, worker.end_process(LEAVES))
+        if isinstance(message, str):
             busy.begun, busy.since = True, AWAKE.seconds
             return None
         del self._busy[worker]
         self._idle.append(worker)
-        return said
+        return message
 
-    def _overdue(self) -> Iterator[Outcome]:
+    def _overdue(self) -> Iterator[TrialResult]:
         for worker, busy in list(self._busy.items()):
             took, limit = AWAKE.seconds - busy.since, self._limit_of(busy)
             if busy.begun and took >= limit:
-                worker.end()
+                worker.end_process()
                 del self._busy[worker]
                 why = f"It took longer than the time limit of {limit:g} s."
-                yield Outcome(busy.number, busy.setting, (), took, why)
+                yield TrialResult(busy.number, busy.setting, (), took, why)
 
-    def news(self) -> Sequence[Event]:
+    def worker_updates(self) -> Sequence[Event]:
         """Nothing: the processes are where the person is."""
         return ()
 
     def close(self) -> None:
         """End every process at once and remove the file."""
         for worker in [*self._idle, *self._busy]:
-            worker.end()
+            worker.end_process()
         self._idle, self._busy = [], {}
-        self._folder.remove()
+        self._folder.remove_folder()
 
 
 @contextlib.contextmanager
@@ -232,7 +240,7 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def serve(pipe: Connection, file: str) -> None:
+def serve_trials(pipe: Connection, file: str) -> None:
     """The life of a trial process: load the folds, then score what comes through the pipe."""
     import joblib
 
@@ -245,7 +253,7 @@ def serve(pipe: Connection, file: str) -> None:
         try:
             task = pipe.recv()
             pipe.send(BEGUN)
-            pipe.send(score(work, task))
+            pipe.send(score_trial(work, task))
         except (EOFError, OSError):  # the run has ended
             return
 

@@ -8,18 +8,30 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from core.datasets.task import TABLE_TASKS
 from core.errors import UnusableError
+from core.json_reading import read_as
+from core.records import JsonObject, strict_json, to_plain
+from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
-from core.tuning.why.dependence import dependence
-from core.tuning.why.importance import importance
-from core.tuning.why.judged import TASKS, Judged, seconds_of_fit
-from core.tuning.why.learning import fits, learning_curve
-from core.tuning.why.look import look_at_test_rows
+from core.tuning.why.answer_types import (
+    Answer,
+    ClassDiagnostics,
+    ColumnImportance,
+    Dependence,
+    LearningCurve,
+    NoAnswer,
+    RegressionDiagnostics,
+    SettingImportance,
+)
+from core.tuning.why.column_dependence import dependence
+from core.tuning.why.column_importance import importance
+from core.tuning.why.more_rows import curve_fit_count, learning_curve
+from core.tuning.why.test_diagnostics import test_diagnostics
+from core.tuning.why.tested_model import TestedModel, seconds_of_fit
 from core.writing import write_whole
 
 ROWS, IMPORTANCE, DEPENDENCE, LEARNING = "rows", "importance", "dependence", "learning"
@@ -27,11 +39,17 @@ SETTINGS = "settings"  # asks the trials alone: neither the data nor a model
 FOLDER = "answers"
 SOON = 6.0  # seconds up to which a question is answered unasked
 _FORM = 1  # of the answers; others are not read
+_TYPES: dict[str, type[Answer]] = {
+    IMPORTANCE: ColumnImportance,
+    DEPENDENCE: Dependence,
+    LEARNING: LearningCurve,
+    SETTINGS: SettingImportance,
+}
 
 
-def asks(results: Mapping[str, Any] | None, task: str) -> bool:
+def can_explain(results: Results | None, task: str) -> bool:
     """Whether a run can be asked: it has results, and is about rows of a table."""
-    return bool(results) and task in TASKS and not (results or {}).get("documents")
+    return results is not None and task in TABLE_TASKS and not results.documents
 
 
 def seconds_before(question: str, state: RunState) -> float:
@@ -40,73 +58,84 @@ def seconds_before(question: str, state: RunState) -> float:
         return SOON
     fit = seconds_of_fit(state)
     if question == LEARNING:
-        folds = max(1, int((state.results or {}).get("folds") or 1))
-        return fit + fits() * fit / folds
+        folds = max(1, state.results.folds) if state.results is not None else 1
+        return fit + curve_fit_count() * fit / folds
     return fit
 
 
-def answers(judged: Judged, question: str, options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def answers(tested_model: TestedModel, question: str, column: str = "") -> Iterator[Answer]:
     """The answer; of a long one what is known of it so far, several times.
 
     Raises:
         UnusableError: there is no such question.
     """
     if question == ROWS:
-        yield look_at_test_rows(judged)
+        yield test_diagnostics(tested_model)
     elif question == IMPORTANCE:
-        yield from importance(judged)
+        yield from importance(tested_model)
     elif question == DEPENDENCE:
-        yield dependence(judged, str(options.get("column", "")), str(options.get("of", "")))
+        yield dependence(tested_model, column)
     elif question == LEARNING:
-        yield from learning_curve(judged)
+        yield from learning_curve(tested_model)
     else:
         raise UnusableError("there is no such question", where=question)
 
 
-def answers_of_trials(state: RunState) -> Iterator[dict[str, Any]]:
+def answers_of_trials(state: RunState) -> Iterator[SettingImportance | NoAnswer]:
     """The answer to what the trials tell by themselves, several times until it is whole."""
-    from core.tuning.why.settings import settings_mattered  # Optuna costs half a second
+    from core.tuning.why.setting_importance import setting_importance  # Optuna costs half a second
 
-    yield from settings_mattered(state)
+    yield from setting_importance(state)
 
 
-def kept_answer(folder: RunFolder, results: Mapping[str, Any], question: str) -> dict | None:
+def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | None:
     """An answer that was kept for these very results; None where there is none."""
     try:
         text = (folder.path / FOLDER / f"{question}.json").read_text(encoding="utf-8")
-        kept = json.loads(text)
-        if kept["of"] != key_of(results) or not isinstance(kept["answer"], dict):
+        content = json.loads(text)
+        if content["of"] != key_of(results) or not isinstance(content["answer"], dict):
             return None
-        return dict(kept["answer"])
+        return read_answer(question, content["answer"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def keep_answer(
-    folder: RunFolder, results: Mapping[str, Any], question: str, answer: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Keep an answer beside the run where there is room; what is shown, in plain JSON."""
-    plain = dict(plain_answer(answer))
+def keep_answer(folder: RunFolder, results: Results, question: str, answer: Answer) -> Answer:
+    """Keep an answer beside the run where there is room; the answer as it is read again."""
+    plain = answer_to_json(answer)
     text = json.dumps({"of": key_of(results), "answer": plain}, ensure_ascii=False)
     with contextlib.suppress(OSError):  # it can be worked out again
         if folder.path.is_dir():
             (folder.path / FOLDER).mkdir(exist_ok=True)
             write_whole(folder.path / FOLDER / f"{question}.json", text)
-    return plain
+    return read_answer(question, plain)
 
 
-def key_of(results: Mapping[str, Any]) -> str:
+def key_of(results: Results) -> str:
     """What tells the results of a run from those with another of its models."""
-    text = json.dumps(plain_answer(results), sort_keys=True, default=str)
+    text = json.dumps(strict_json(to_plain(results)), sort_keys=True, default=str)
     return hashlib.sha256(f"{_FORM} {text}".encode()).hexdigest()[:16]
 
 
-def plain_answer(value: Any) -> Any:
-    """An answer without NaN and infinities, which JSON has not."""
-    if isinstance(value, Mapping):
-        return {str(key): plain_answer(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_answer(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def answer_to_json(answer: Answer) -> JsonObject:
+    """An answer as it is kept; without NaN and infinities, which JSON has not."""
+    plain = strict_json(to_plain(answer))
+    if gain := plain.get("gain"):
+        gain |= {"from": gain.pop("from_rows"), "to": gain.pop("to_rows")}
+    return plain
+
+
+def read_answer(question: str, plain: JsonObject) -> Answer:
+    """The answer that `answer_to_json` wrote.
+
+    Raises:
+        KeyError, ValueError: it is of another form.
+    """
+    if "problem" in plain:
+        return read_as(NoAnswer, plain)
+    if question == ROWS:
+        return read_as(RegressionDiagnostics if "residuals" in plain else ClassDiagnostics, plain)
+    if gain := plain.get("gain"):
+        gain = {**gain, "from_rows": gain["from"], "to_rows": gain["to"]}
+        plain = {**plain, "gain": gain}
+    return read_as(_TYPES[question], plain)

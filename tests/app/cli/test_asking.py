@@ -7,18 +7,18 @@ import shlex
 
 import pytest
 
-from app.cli.commands import main, parser
-from app.cli.parsing.columns import of_columns
-from core.datasets.asking import of_column, with_value
+from app.cli.commands import build_parser, main
+from app.cli.parsing.column_options import parse_column_words
+from core.datasets.option_syntax import column_option, option_with_value
 
 
 @pytest.mark.parametrize("name", ["a", "a b", "-x", "it's", "a=b", " a", "a,b", "{a", "Ä“$(x)", ""])
 def test_hostile_names_come_back(name: str) -> None:
-    words = shlex.split(of_column("--role", name, "ignore"))
-    given = parser().parse_args(["tune", "file.csv", *words])
-    assert of_columns(given.role, "--role") == {name: "ignore"}
-    words = shlex.split(with_value("--target", name))
-    assert parser().parse_args(["tune", "file.csv", *words]).target == name
+    words = shlex.split(column_option("--role", name, "ignore"))
+    given = build_parser().parse_args(["tune", "file.csv", *words])
+    assert parse_column_words(given.role, "--role") == {name: "ignore"}
+    words = shlex.split(option_with_value("--target", name))
+    assert build_parser().parse_args(["tune", "file.csv", *words]).target == name
 
 
 def test_a_file_that_could_be_read_otherwise_says_the_option(capsys, tmp_path):

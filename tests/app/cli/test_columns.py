@@ -97,7 +97,7 @@ def test_a_run_of_before_goes_on_with_its_rows(capsys, table):
 
 @pytest.fixture
 def telling(table):
-    """The same table with a column that gives the target away."""
+    """The same table with a column that leaks the target."""
     frame = pd.read_csv(table)
     noise = np.random.default_rng(5).uniform(0, 1, len(frame))
     frame.insert(2, "after", np.where(frame["ill"] == "yes", 5, 1) + noise)
@@ -114,7 +114,7 @@ def test_a_column_that_gives_the_target_away_is_left_out_unless_it_is_asked_for(
         run = finished_run(RunFolder.open(json.loads(said.out.splitlines()[-1])["run"]))
         used[given] = "after" in run.takeaway.feature_names
         lines = " ".join(line for line in said.err.splitlines() if line.startswith("Data: "))
-        assert ("“after” is left out: it gives the target away." in lines) != used[given]
+        assert ("“after” is left out: it leaks the target." in lines) != used[given]
         option = "--role after=ignore" if used[given] else "--role after=feature"
         assert f"({option})" in lines
         assert any("target" in one and "after" in one for one in run.takeaway.findings)

@@ -80,7 +80,7 @@ def test_findings_and_remarks_are_told_and_in_the_object(capsys, table):
     lines = told.err.splitlines()
     assert "Data: 24 of 120 rows have no value in the target “ill” and are left out." in lines
     assert "Data: “always” is left out: the same value in every row." in lines
-    [twin] = [line for line in lines if line.startswith("Data: “twin” is left out: it gives the")]
+    [twin] = [line for line in lines if line.startswith("Data: “twin” is left out: it leaks the")]
     assert twin.endswith("(--role twin=feature)")
     told = zip(lines, result["findings"], strict=False)
     assert all(line.startswith(f"Data: {one}") for line, one in told)
@@ -149,7 +149,7 @@ def test_a_failing_export_takes_nothing_else_with_it(capsys, table, tmp_path, mo
 
     working = exporters.EXPORTERS["joblib"]
     broken = {form: replace(held, write=fail) for form, held in working.forms.items()}
-    monkeypatch.setitem(exporters.EXPORTERS.own, "joblib", replace(working, forms=broken))
+    monkeypatch.setitem(exporters.EXPORTERS.own_entries, "joblib", replace(working, forms=broken))
     paths = [str(tmp_path / name) for name in ("a.json", "b.joblib", "c.skops")]
     exports = [part for path in paths for part in ("--export", path)]
     assert main(["tune", str(table), "--strategy", "mm", "--json", *exports]) == 1
@@ -415,18 +415,18 @@ def test_another_model_than_the_tuned_one_is_exported(capsys, tmp_path):
     ],
 )
 def test_the_trade_off_of_base_pairs_is_given_or_chosen(given, expected):
-    from app.cli.planning import _gamma
+    from app.cli.plan_from_arguments import _gamma_fields
 
-    plan = Plan(DataPlan("sample:molecules"), "rna", "mm", **_gamma(given))
+    plan = Plan(DataPlan("sample:molecules"), "rna", "mm", **_gamma_fields(given))
     assert (plan.gamma, plan.gamma_by, plan.sensitivity) == expected
 
 
 @pytest.mark.parametrize("given", ["much", "sensitivity=", "share=0.9"])
 def test_what_is_no_trade_off_is_refused(given):
-    from app.cli.planning import _gamma
+    from app.cli.plan_from_arguments import _gamma_fields
 
     with pytest.raises(UnusableError, match="is no γ"):
-        _gamma(given)
+        _gamma_fields(given)
 
 
 class Terminal(io.StringIO):

@@ -8,9 +8,9 @@ import pytest
 
 import app.__main__ as program
 from app.cli import main
-from app.cli.commands import parser
-from app.cli.parsing.without_effect import without_effect
-from app.cli.planning import data_of, plan_of
+from app.cli.commands import build_parser
+from app.cli.parsing.unused_options import unused_option_texts
+from app.cli.plan_from_arguments import data_of, plan_of
 from core.estimators.registry import MODELS
 from core.reproduction.registry import REPRODUCTIONS
 from core.tuning.problem import build_problem, read_data
@@ -176,10 +176,10 @@ NO_TRIALS = "mm learns penalties and makes no trials"
 
 
 def said_of(words):
-    given = parser().parse_args(["tune", "sample:iris", *words.split()])
+    given = build_parser().parse_args(["tune", "sample:iris", *words.split()])
     data = data_of(given)
     dataset = read_data(data)
-    return without_effect(given, build_problem(plan_of(given, data, dataset), dataset))
+    return unused_option_texts(given, build_problem(plan_of(given, data, dataset), dataset))
 
 
 @pytest.mark.parametrize(

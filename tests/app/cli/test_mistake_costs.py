@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from app.cli import main
-from app.cli.planning import _costs
+from app.cli.plan_from_arguments import _parse_costs
 from core.errors import UnusableError
 
 
@@ -34,13 +34,13 @@ def rare(tmp_path, monkeypatch):
     ],
 )
 def test_costs_are_read_by_class(given, costs):
-    assert _costs(given) == costs
+    assert _parse_costs(given) == costs
 
 
 @pytest.mark.parametrize("given", ["sick", "sick=", "=3", "sick=much", "healthy=1,sick"])
 def test_what_is_no_cost_is_refused(given):
     with pytest.raises(UnusableError, match="is not CLASS=COST"):
-        _costs([given])
+        _parse_costs([given])
 
 
 def test_the_result_says_what_mistakes_cost(rare, capsys):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.cli import main
-from app.cli.planning import _fixed, _ranges
+from app.cli.plan_from_arguments import _parse_fixed_values, _parse_ranges
 from core.errors import UnusableError
 from core.tuning.runs.run_folder import RunFolder
 
@@ -19,11 +19,14 @@ def runs(tmp_path, monkeypatch):
 
 
 def test_they_are_read_by_setting():
-    assert _ranges(["C=0.01:100", " gamma = 1e-4 : 1 "]) == {"C": [0.01, 100], "gamma": [1e-4, 1]}
-    assert _fixed(["p=2", "gamma=0.1", "weights=uniform", "x=True"]) == {
+    assert _parse_ranges(["C=0.01:100", " gamma = 1e-4 : 1 "]) == {
+        "C": [0.01, 100],
+        "gamma": [1e-4, 1],
+    }
+    assert _parse_fixed_values(["p=2", "gamma=0.1", "weights=uniform", "x=True"]) == {
         "p": 2, "gamma": 0.1, "weights": "uniform", "x": "True"
     }  # fmt: skip
-    assert isinstance(_fixed(["p=2"])["p"], int)
+    assert isinstance(_parse_fixed_values(["p=2"])["p"], int)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +37,13 @@ def test_they_are_read_by_setting():
 )  # fmt: skip
 def test_what_is_no_range_is_refused(given, says):
     with pytest.raises(UnusableError, match=says):
-        _ranges([given])
+        _parse_ranges([given])
 
 
 @pytest.mark.parametrize("given", ["C", "=3", "C=", "C= "])
 def test_what_is_no_value_is_refused(given):
     with pytest.raises(UnusableError, match="is not SETTING=VALUE"):
-        _fixed([given])
+        _parse_fixed_values([given])
 
 
 def test_a_run_keeps_to_them_and_its_folder_has_them(tmp_path, capsys):
@@ -53,7 +56,9 @@ def test_a_run_keeps_to_them_and_its_folder_has_them(tmp_path, capsys):
     assert 0.5 <= told["params"]["C"] <= 2
     run = RunFolder.open(folder)
     assert (run.plan.ranges, run.plan.patience) == ({"C": [0.5, 2.0]}, 3)
-    tried = [event.setting["C"] for event in run.events() if type(event).__name__ == "TrialStarted"]
+    tried = [
+        event.setting["C"] for event in run.all_events() if type(event).__name__ == "TrialStarted"
+    ]
     assert all(0.5 <= value <= 2 for value in tried)
     assert len(tried) >= 4
 

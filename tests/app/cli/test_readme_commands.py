@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from app.cli import main
-from app.cli.commands import parser
+from app.cli.commands import build_parser
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -129,13 +129,13 @@ def test_other_commands_have_the_shape_of_something_that_is_there(line):
 def test_commands_within_sentences_are_known_to_the_parser(line, capsys):
     words = shlex.split(line)[1:]
     if words == ["--self-test"]:  # of app/__main__.py
-        assert line in parser().format_usage()
+        assert line in build_parser().format_usage()
     elif "--help" in words:
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == 0
     else:
-        parser().parse_args(words)
+        build_parser().parse_args(words)
 
 
 def test_the_commands_are_found():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
-from app.cli.leaderboard import leaderboard_of
-from app.cli.progress import ProgressLine
-from app.cli.words import result_in_words, setting_in_words
-from core.tuning.events import HistoryRead, ModelLooked, RunStarted
+from app.cli.leaderboard_output import leaderboard_of
+from app.cli.progress_line import ProgressLine
+from app.cli.terminal_text import result_text, setting_text
+from core.tuning.events import HistoryRead, ModelScreened, RunStarted
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 
@@ -19,7 +20,7 @@ def test_a_run_is_told_by_its_models(race):
         line.consume(event)
     said = stream.getvalue().splitlines()
     assert said[0] == "3 models (logistic, svm, forest) on x (300 rows, 4 columns), strategy race"
-    assert said[1] == "First look, accuracy: logistic 0.72, forest 0.7, svm 0.69"
+    assert said[1] == "Screening, accuracy: logistic 0.72, forest 0.7, svm 0.69"
     assert "Trial 0: accuracy 0.74 · logistic: default setting" in said
     assert "Trial 4: accuracy 0.8 · svm: C = 10, gamma = 0.01" in said
 
@@ -29,8 +30,8 @@ def test_a_first_look_that_failed_is_told(race):
     line = ProgressLine(stream)
     for event in (race.begun(), *race.looks(failed=("svm",)), race.compared(())):
         line.consume(event)
-    assert "The first look at svm failed: There was not enough memory." in stream.getvalue()
-    assert "First look, accuracy: logistic 0.72, forest 0.7\n" in stream.getvalue()
+    assert "The screening of svm failed: There was not enough memory." in stream.getvalue()
+    assert "Screening, accuracy: logistic 0.72, forest 0.7\n" in stream.getvalue()
 
 
 def test_what_earlier_datasets_taught_is_told(race):
@@ -38,15 +39,15 @@ def test_what_earlier_datasets_taught_is_told(race):
     line = ProgressLine(stream)
     known = HistoryRead(model="svm", axes=["C"], datasets=[
         HistoryDataset("a", [5.0, 1.0, 2.0], [[9.0]], [0.9], True, False, 0.5)])  # fmt: skip
-    past = ModelLooked(model="svm", setting={"model": "svm"}, score=0.71, reason="past")
-    worse = ModelLooked(model="forest", setting={"model": "forest"}, score=0.6, reason="past")
+    past = ModelScreened(model="svm", setting={"model": "svm"}, score=0.71, reason="past")
+    worse = ModelScreened(model="forest", setting={"model": "forest"}, score=0.6, reason="past")
     for event in (race.begun(), known, *race.looks(), past, worse):
         line.consume(event)
-    assert "First look," not in stream.getvalue()
+    assert "Screening," not in stream.getvalue()
     line.consume(race.compared(()))
     line.consume(race.compared(()))
     assert stream.getvalue().splitlines()[1:] == [
-        "First look, accuracy: logistic 0.72, svm 0.71, forest 0.7",
+        "Screening, accuracy: logistic 0.72, svm 0.71, forest 0.7",
         "A setting of an earlier dataset looked better than the default one of: svm.",
     ]
 
@@ -64,7 +65,7 @@ def test_the_leaderboard_is_what_the_trials_say(race):
 
 def test_the_result_lists_the_models(race):
     plan = Plan(DataPlan("x.csv"), "auto", "race")
-    said = result_in_words(race.results(), plan, leaderboard_of(race.run())).splitlines()
+    said = result_text(race.results(), plan, leaderboard_of(race.run())).splitlines()
     assert "Model:   svm, accuracy 0.8 in validation (3.0 s)" in said
     assert "Model:   forest, accuracy about 0.66 in validation, ended early (0.0 s)" in said
     assert "Setting: svm: C = 10, gamma = 0.01" in said
@@ -74,12 +75,12 @@ def test_a_model_without_any_score_and_one_whose_score_is_zero(race):
     plan = Plan(DataPlan("x.csv"), "auto", "race")
     board = leaderboard_of([race.begun(), race.compared([])])
     assert all(one["estimate"] == {} == one["validation"] for one in board)
-    board[0] |= {"validation": {"accuracy": 0.0}}
-    said = result_in_words(race.results(), plan, board).splitlines()
+    board[0] = replace(board[0], validation={"accuracy": 0.0})
+    said = result_text(race.results(), plan, board).splitlines()
     assert any("accuracy 0 in validation" in line for line in said)
     assert sum("no score" in line for line in said) == 2
 
 
 def test_a_setting_names_its_model():
-    assert setting_in_words({"model": "svm", "C": 0.27}) == "svm: C = 0.27"
-    assert setting_in_words({"C": 0.27}) == "C = 0.27"
+    assert setting_text({"model": "svm", "C": 0.27}) == "svm: C = 0.27"
+    assert setting_text({"C": 0.27}) == "C = 0.27"

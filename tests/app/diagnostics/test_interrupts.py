@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from app.diagnostics.interrupts import COMMAND, WINDOW, Interrupts
+from app.diagnostics.interrupts import COMMAND, WINDOW, InterruptSignals
 
 POSIX = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals there")
 
@@ -19,7 +19,7 @@ def handled():
 
 @pytest.fixture
 def interrupts(handled):
-    made = Interrupts(COMMAND, lambda number, frame: handled.append(number))
+    made = InterruptSignals(COMMAND, lambda number, frame: handled.append(number))
     made.socket.settimeout(5)
     yield made
     made.close()
@@ -30,7 +30,7 @@ def interrupts(handled):
 @pytest.mark.parametrize("number", COMMAND)
 def test_a_request_is_heard_and_handled(interrupts, handled, number):
     os.kill(os.getpid(), number)
-    assert interrupts.heard() == number
+    assert interrupts.read_signal() == number
     assert handled == [number]
 
 
@@ -39,7 +39,7 @@ def test_another_signal_is_no_request(interrupts, handled):
     before = signal.signal(signal.SIGUSR1, lambda number, frame: None)
     try:
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert interrupts.heard() == 0
+        assert interrupts.read_signal() == 0
         assert handled == []
     finally:
         signal.signal(signal.SIGUSR1, before)
@@ -47,9 +47,9 @@ def test_another_signal_is_no_request(interrupts, handled):
 
 def test_what_took_them_before_takes_them_again():
     before = [signal.getsignal(number) for number in COMMAND]
-    made = Interrupts(COMMAND, lambda number, frame: None)
+    made = InterruptSignals(COMMAND, lambda number, frame: None)
     made.close()
-    assert made.heard() is None
+    assert made.read_signal() is None
     made.socket.close()
     assert [signal.getsignal(number) for number in COMMAND] == before
     assert signal.set_wakeup_fd(-1) == -1
@@ -59,7 +59,7 @@ def test_what_took_them_before_takes_them_again():
 def test_what_nohup_has_switched_off_stays_so():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        made = Interrupts(WINDOW, lambda number, frame: None)
+        made = InterruptSignals(WINDOW, lambda number, frame: None)
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
         assert signal.getsignal(signal.SIGTERM) != signal.SIG_IGN
         made.close()

@@ -14,9 +14,10 @@ from app.help.glossary import entries, terms_in
 from core.estimators.registry import MODELS
 from core.tuning.scores.metrics import METRICS
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.strategies.strategy import Moment
+from core.tuning.strategies.strategy import RunContext
 
 APP = Path(app.__file__).parent
+ROOT = Path(__file__).parents[3]
 NO_WINDOW = ("cli", "help", "diagnostics", "worker")
 
 # Terms of the field that a reader may have to look up, from the indices of textbooks on machine
@@ -26,22 +27,23 @@ accuracy; acquisition function; activation; area under the roc curve; attention;
 average; backpropagation; bagging; bandwidth; base pair; baseline; batch; bayes factor; bias;
 boosting; bootstrap; budget; calibration; categorical; class; class imbalance; classifier;
 clustering; column; confidence interval; confusion matrix; convergence; correlation; covariance;
-cross-entropy; cross-validation; data leakage; decision boundary; decision tree; default setting;
-degrees of freedom; dimensionality; dropout; early stopping; embedding; ensemble; entropy; epoch;
-evidence; expected improvement; f1; feature; fit; fold; gaussian process; gini; gradient descent;
-grid search; held out; hessian; history; hyperparameter; imputation; interpolation; jacobian;
-kernel; kurtosis; l1; l2; learning rate; leave-one-out; length scale; likelihood ratio;
-log likelihood; log loss; logit; loss; margin of error; markov chain; mean absolute error;
-mean squared error; member; metric; minibatch; missing; model; momentum; multicollinearity;
-nested cross-validation; neural network; neurons; normalization; null hypothesis; objective;
-one-hot; outlier; overfitting; p-value; parameter sharing; penalty; perplexity; posterior mean;
-power analysis; precision; principal component; prior; probability; pruning; quantile;
-random search;
-recall; regularization; residual; resampling; role; row; run; sampler; score; seed; sensitivity;
-sequence; setting; sigmoid; significance; skewness; softmax; specificity; standard deviation;
-standard error; standardize; stochastic gradient; strategy; surrogate; t-test; target; test set;
-threshold; token; topic; training data; training rows; transfer learning; trial; tree;
-type i error; underfitting; validation; variance explained; warm start; weight; z-score
+cross-entropy; cross-validation; data leakage; dataset; decision boundary; decision tree; default
+setting; degrees of freedom; dimensionality; dropout; early stopping; embedding; ensemble; entropy;
+epoch; evidence; expected improvement; export; f1; false positive; feature; fit; fold; gaussian
+process; gini; gradient descent; grid search; held out; hessian; history; hyperparameter; import;
+imputation; interpolation; jacobian; kernel; kurtosis; l1; l2; latent variable; learning curve;
+learning rate; leave-one-out; length scale; likelihood ratio; log likelihood; log loss; logit;
+loss; margin of error; markov chain; mean absolute error; mean squared error; member; metric;
+minibatch; missing; model; momentum; multicollinearity; nested cross-validation; neural network;
+neurons; normalization; null hypothesis; objective; one-hot; out of distribution; outlier;
+overfitting; p-value; parameter sharing; patience; penalty; permutation importance; perplexity;
+posterior mean; power analysis; precision; principal component; prior; probability; pruning;
+quantile; random search; recall; regularization; residual; resampling; role; row; run; sampler;
+score; screening; seed; sensitivity; sequence; setting; sigmoid; significance; skewness; softmax;
+specificity; standard deviation; standard error; standardize; stochastic gradient; strategy;
+surrogate; t-test; target; test set; threshold; token; topic; training data; training rows;
+transfer learning; trial; tree; type i error; underfitting; validation; variance explained; warm
+start; weight; z-score
 """
 FIELD_TERMS = tuple(re.split(r";\s*", FIELD.strip().replace("\n", " ")))
 # What the window's own sentences explain where they use it, a few words away.
@@ -57,9 +59,19 @@ SAID_THERE = {
     "variance explained",
     "tree",
     "margin",
-    # Names in the code, which no one sees.
-    "ensemble",
-    "epoch",
+    "epoch",  # a name in the code, which no one sees
+}
+
+# One word per thing, as CONTRIBUTING.md has it, and why some have no entry.
+ONE_WORD = (
+    *("dataset", "column", "role", "group", "penalty", "loss", "strategy", "sampler", "trial"),
+    *("setting", "score", "event", "run", "training set", "validation set", "test set"),
+    *("surrogate", "early stopping", "confidence interval", "precision", "recall"),
+    *("import", "export", "history"),
+)
+NOT_SHOWN = {
+    "sampler": "Optuna's word, for those who write Python; the window says strategy",
+    "event": "a line of the run's folder; the window shows what it says, not what it is",
 }
 
 
@@ -89,7 +101,7 @@ def window_texts():
         texts += _strings_of(path)
     for strategy in STRATEGIES.values():
         texts += [strategy.title, strategy.does, strategy.costs, strategy.shows]
-        texts += [strategy.works(Moment()), strategy.costs_structured]
+        texts += [strategy.works(RunContext()), strategy.costs_structured]
         for option in strategy.options:
             texts += [option.label, option.help, *option.choice_labels]
     for model in MODELS.values():
@@ -128,11 +140,39 @@ def test_no_form_belongs_to_two_entries():
 
 def test_entries_say_something_by_themselves():
     for entry in entries():
-        assert len(entry.alone.split()) >= 4, entry.title
-        assert "](" not in entry.alone
-        assert not entry.alone.endswith("More.")
+        assert len(entry.plain_words.split()) >= 4, entry.title
+        assert "](" not in entry.plain_words
+        assert not entry.plain_words.endswith("More.")
 
 
 def test_the_longest_term_counts_and_parts_of_words_do_not():
     titles = [entry.title for entry in terms_in("Nested cross-validation, half-trials, rowing")]
     assert titles == ["Nested cross-validation"]
+
+
+def _terms_of_contributing():
+    """The terms of its sentence, "training, validation and test set" as three."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"One word per thing[^:]*: ([^.]*)\.", text)
+    terms = []
+    for part in listed.split("; "):
+        words = re.split(r", | and ", part)
+        shared_noun = words[-1].partition(" ")[2] if " and " in part else ""
+        terms += [f"{word} {shared_noun}" for word in words[:-1]] if shared_noun else words[:-1]
+        terms.append(words[-1])
+    return tuple(terms)
+
+
+def test_contributing_lists_one_word_per_thing():
+    assert _terms_of_contributing() == ONE_WORD
+
+
+@pytest.mark.parametrize("term", [term for term in ONE_WORD if term not in NOT_SHOWN])
+def test_one_word_per_thing_has_an_entry(term):
+    names = {name for entry in entries() for name in (entry.title.lower(), *entry.forms)}
+    assert names & {term, f"{term}s"}
+
+
+@pytest.mark.parametrize("term", NOT_SHOWN)
+def test_what_is_not_shown_is_not_shown(term):
+    assert not any(_uses(term, text) for text in window_texts())

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
@@ -7,8 +9,11 @@ from app.pages.strategy.strategy_page import StrategyPage
 from app.preferences import preferences as settings
 from app.widgets.option_form import OptionForm
 from app.widgets.quiet_controls import QuietDoubleSpinBox
+from app.worker.messages import HistorySummary
 from core.extras import install_command
 from core.options import Option
+from core.tuning.guidance.guidance_records import RunEstimate
+from core.tuning.history.history_counts import HistoryCounts
 
 
 def _shown(kind, session, qtbot):
@@ -47,14 +52,15 @@ def test_only_models_that_fit_the_recommended_first_with_its_reason(models, clin
 def lacking(with_data, qtbot):
     """The page where one of the models lacks a package."""
     page = _shown(ModelPage, with_data, qtbot)
-    entry = next(e for e in with_data.advice["models"] if e["name"] == "dlgm")
-    before = dict(entry)
-    entry |= {"fits_task": False, "needs": "jax", "install": install_command("deep"),
-              "reason": "It needs jax, which is not installed."}  # fmt: skip
+    lacking = {"fits_task": False, "needs": "jax", "install": install_command("deep"),
+               "reason": "It needs jax, which is not installed."}  # fmt: skip
+    models = [
+        replace(entry, **lacking) if entry.name == "dlgm" else entry
+        for entry in with_data.advice.models
+    ]
+    with_data.advice = replace(with_data.advice, models=models)
     page.refresh()
-    yield page
-    entry.clear()
-    entry |= before
+    return page
 
 
 def test_a_model_that_lacks_a_package_says_what_installs_it(lacking, qapp, qtbot):
@@ -116,11 +122,11 @@ def test_minutes_and_trials_bound_the_plan(strategies):
 
 def test_the_estimate_is_shown_and_an_impossible_plan_cannot_start(strategies):
     session = strategies.session
-    session.estimate = {"seconds": 180, "trials": 50, "sentence": "about 3 minutes, 50 trials"}
+    session.estimate = RunEstimate("about 3 minutes, 50 trials", 180.0, 50)
     session.estimate_changed.emit()
     assert strategies.budget.estimate.text() == "About 3 minutes, 50 trials."
     assert strategies.primary.isEnabled()
-    session.estimate = {"sentence": "5 folds need 5 rows a class.", "unusable": True}
+    session.estimate = RunEstimate("5 folds need 5 rows a class.", unusable=True)
     session.estimate_changed.emit()
     assert not strategies.primary.isEnabled()
     assert strategies.primary.toolTip() == "5 folds need 5 rows a class."
@@ -135,24 +141,24 @@ def test_start_begins_the_run_and_leads_on(strategies, qtbot):
 
 
 def test_advanced_is_folded_until_opened_and_stays_as_it_was_left(strategies, with_data, qtbot):
-    assert not strategies.advanced.fold.content.isVisible()
-    strategies.advanced.fold.button.click()
-    assert strategies.advanced.fold.content.isVisible()
-    assert settings.flag("folds/advanced")
-    assert _shown(StrategyPage, with_data, qtbot).advanced.fold.is_open
+    assert not strategies.advanced.section.content.isVisible()
+    strategies.advanced.section.button.click()
+    assert strategies.advanced.section.content.isVisible()
+    assert settings.stored_flag("folds/advanced")
+    assert _shown(StrategyPage, with_data, qtbot).advanced.section.is_open
 
 
 def test_every_option_of_the_strategy_has_a_control_with_its_default(strategies, clinic):
     for name in ("mm", "gp", "hybrid"):
         strategies.session.choose_strategy(name)
         entry = next(s for s in clinic[1]["strategies"]["logistic"] if s["name"] == name)
-        controls = strategies.advanced.own.controls
+        controls = strategies.advanced.strategy_form.controls
         described = [o["name"] if isinstance(o, dict) else o.name for o in entry["options"]]
         assert list(controls) == described
 
 
 def test_options_of_the_run_go_into_the_plan(strategies):
-    controls = strategies.advanced.run.controls
+    controls = strategies.advanced.run_form.controls
     controls["folds"].setValue(7)
     controls["seed"].setValue(42)
     controls["workers"].setValue(2)
@@ -176,8 +182,13 @@ def test_the_values_of_a_grid_are_shown_before_the_start(strategies):
     session, card = strategies.session, strategies.values
     session.choose_strategy("grid")
     assert not card.isVisible()
-    told = {"seconds": 60, "trials": 2, "sentence": "about 1 minute, 2 trials"}
-    session.estimate = {**told, "settings": 4, "values": {"C": [0.01, 1.0], "Kernel": ["a", "b"]}}
+    session.estimate = RunEstimate(
+        "about 1 minute, 2 trials",
+        60.0,
+        2,
+        settings=4,
+        values={"C": [0.01, 1.0], "Kernel": ["a", "b"]},
+    )
     session.estimate_changed.emit()
     assert card.isVisible()
     assert card.accessibleName() == "Values that will be tried"
@@ -197,11 +208,11 @@ def _cell(card, row, at):
 
 def test_choices_and_special_numbers_are_said_in_words(strategies):
     strategies.session.choose_strategy("gp")
-    controls = strategies.advanced.own.controls
+    controls = strategies.advanced.strategy_form.controls
     assert controls["kernel"].currentText() == "Smooth (Matérn 5/2, matern52)"
     assert controls["start_trials"].text() == "automatic"
-    assert strategies.advanced.run.controls["metric"].currentText() == "The recommended one"
-    assert strategies.advanced.run.controls["time_limit"].text() == "no limit"
+    assert strategies.advanced.run_form.controls["metric"].currentText() == "The recommended one"
+    assert strategies.advanced.run_form.controls["time_limit"].text() == "no limit"
 
 
 def test_every_choice_of_every_strategy_has_words_that_name_it():
@@ -283,8 +294,8 @@ def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, 
     entries = clinic[1]["strategies"]["logistic"]
     run_history = {entry["name"] for entry in entries if entry["uses_history"]}
     assert "transfer" in run_history
-    session.known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
-    session.known_changed.emit()
+    session.history_summary = HistorySummary(HistoryCounts(34, 6, 20))
+    session.history_summary_changed.emit()
     said = (
         "The history holds 34 datasets for this model, 6 of them similar to yours; "
         "20 shipped with Tunescope."
@@ -298,8 +309,8 @@ def test_cards_of_strategies_that_use_the_history_say_what_it_holds(strategies, 
 def test_what_becomes_known_leaves_the_keyboard_where_it_is(strategies):
     strategies.activateWindow()
     strategies.cards.cards["transfer"].button.setFocus()
-    strategies.session.known = {"datasets": 1, "similar": 0, "starter": 0, "enabled": True}
-    strategies.session.known_changed.emit()
+    strategies.session.history_summary = HistorySummary(HistoryCounts(1))
+    strategies.session.history_summary_changed.emit()
     assert strategies.cards.cards["transfer"].button.hasFocus()
 
 
@@ -343,7 +354,7 @@ def test_one_strategy_is_no_choice(several):
 
 
 def test_the_minutes_are_those_that_will_be_taken(several):
-    entry = several.chosen()
+    entry = several.chosen_entry()
     assert several.budget.minutes.value() == entry["default_minutes"] == 1.0
     assert several.budget.minutes.text() == "1 minute"
     assert several.budget.trials.text() == "no limit"
@@ -358,7 +369,7 @@ def test_the_minutes_are_those_that_will_be_taken(several):
 
 
 def test_its_options_are_under_advanced(several):
-    assert list(several.advanced.own.controls) == [
+    assert list(several.advanced.strategy_form.controls) == [
         "search",
         "average",
         "judged",

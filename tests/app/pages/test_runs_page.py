@@ -8,15 +8,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QMessageBox
 
-import app.pages.runs.table as runs_table
-from app.pages.runs.table import DATE, NAME, NOTE, RunsTable
-from app.text.past.runs_list import HEADS, cells_of
+import app.pages.runs.runs_table as runs_table
+from app.pages.runs.runs_table import DATE, NAME, NOTE, RunsTable
+from app.text.past.runs_list_text import HEADS, cells_of
 from app.window.window import Window
+from core.datasets.task import Task
 from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.labels import Label, read_label, write_label
+from core.tuning.run_results import Gain, Results
 from core.tuning.runs.past_runs import RunSummary
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.run_labels import RunLabel, read_label, write_label
 
 _spec = importlib.util.spec_from_file_location(
     "accessible", Path(__file__).parents[1] / "accessible.py"
@@ -35,7 +38,7 @@ RUNS = {  # name: (model, file's print, test, default, baseline)
 def made(root, name, model, fingerprint, test, default, baseline, at):
     plan = Plan(DataPlan("x.csv"), model, "random", seed=at)
     folder = RunFolder.create(plan, path=root / name)
-    about = {"name": "x", "fingerprint": fingerprint, "target": "y", "task": "binary"}
+    about = DatasetFacts(name="x", fingerprint=fingerprint, target="y", task=Task.BINARY)
     folder.append(
         RunStarted(
             run=name, plan=plan.as_dict(), dataset=about, started_at=f"2026-01-0{at}T10:00:00+00:00"
@@ -45,15 +48,14 @@ def made(root, name, model, fingerprint, test, default, baseline, at):
         folder.append(TrialStarted(number=number))
         folder.append(TrialFinished(number=number, score=score, seconds=number + 1.0))
     if test is not None:
-        results = {
-            "metric": "accuracy",
-            "maximize": True,
-            "test": {"accuracy": test},
-            "default_test": {"accuracy": default},
-            "baseline_test": {"accuracy": baseline},
-            "gain": {"difference": test - default},
-            "seconds": 3.0,
-        }
+        results = Results(
+            metric="accuracy",
+            test={"accuracy": test},
+            default_test={"accuracy": default},
+            baseline_test={"accuracy": baseline},
+            gain=Gain(difference=test - default),
+            seconds=3.0,
+        )
         folder.append(RunFinished(results=results))
     folder.close()
     return folder.path
@@ -74,7 +76,7 @@ def window(root, still, qtbot):
     made.show()
     made.activateWindow()
     qtbot.waitUntil(made.isActiveWindow)
-    made.go("runs")
+    made.show_page("runs")
     page = made.pages["runs"]
     qtbot.waitUntil(lambda: page.table.runs.rowCount() == len(RUNS))
     return made
@@ -92,11 +94,11 @@ def names(page):
 
 def choose(page, *wanted):
     by_name = {run.name: run.path for run in page.table.runs.runs}
-    page.table.choose({by_name[name] for name in wanted}, by_name[wanted[0]])
+    page.table.choose_runs({by_name[name] for name in wanted}, by_name[wanted[0]])
 
 
 def settled(page, qtbot):
-    qtbot.waitUntil(lambda: not page.runs.is_looking)
+    qtbot.waitUntil(lambda: not page.runs.is_reloading)
 
 
 def test_each_run_has_its_cells(page):
@@ -117,7 +119,7 @@ def test_the_list_is_filtered_as_one_types(page, qtbot):
     page.filter.clear()
     qtbot.keyClicks(page.filter, "Vector 70.0")
     assert names(page) == ["c"]
-    assert page.counted.text() == "1 of 4 runs"
+    assert page.count_label.text() == "1 of 4 runs"
     page.filter.clear()
     assert len(names(page)) == 4
 
@@ -141,17 +143,17 @@ def test_f2_renames_and_undo_takes_it_back(page, root, qtbot):
     qtbot.keyClicks(editor, "my <b>best</b>")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "my <b>best</b>" in names(page))
-    assert read_label(root / "a") == Label("my <b>best</b>")
+    assert read_label(root / "a") == RunLabel("my <b>best</b>")
     assert [Path(path).name for path in page.table.chosen_paths()] == ["a"]
     qtbot.keyClick(page.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     settled(page, qtbot)
-    assert read_label(root / "a") == Label()
+    assert read_label(root / "a") == RunLabel()
     assert "a" in names(page)
 
 
 def test_a_note_is_kept_when_one_leaves_it(page, root, qtbot):
     choose(page, "b")
-    page.table.choose({str(root / "b")}, str(root / "b"), column=NOTE)
+    page.table.choose_runs({str(root / "b")}, str(root / "b"), column=NOTE)
     qtbot.keyClick(page.table, Qt.Key.Key_F2)
     assert page.window().focusWidget() is page.note.box
     qtbot.keyClicks(page.note.box, "with more trees")
@@ -169,15 +171,15 @@ def test_a_note_is_kept_when_another_run_is_chosen_and_when_the_page_is_left(pag
     assert read_label(root / "a").note == "first"
     assert page.note.box.toPlainText() == ""
     page.note.box.setPlainText("second")
-    window.go("start")
+    window.show_page("start")
     assert read_label(root / "b").note == "second"
 
 
 def test_a_list_that_comes_meanwhile_disturbs_no_one_who_types(page, root, qtbot):
     choose(page, "a")
     page.note.box.setPlainText("half a sen")
-    write_label(root / "b", Label("another"))
-    page.runs.look()
+    write_label(root / "b", RunLabel("another"))
+    page.runs.reload()
     settled(page, qtbot)
     assert page.note.box.toPlainText() == "half a sen"
     assert "another" in names(page)
@@ -205,7 +207,7 @@ def test_the_bin_restores_and_removes_only_after_a_question(page, root, qtbot, m
     page.bin_button.click()
     assert page.bin.isVisible()
     page.bin.table.selectRow(0)
-    first = page.bin.chosen()[0].run.name
+    first = page.bin.chosen_runs()[0].run.name
     qtbot.keyClick(page.bin.table, Qt.Key.Key_Return)
     settled(page, qtbot)
     assert first in names(page)
@@ -225,11 +227,11 @@ def test_the_bin_restores_and_removes_only_after_a_question(page, root, qtbot, m
 
 
 def test_a_run_that_is_under_way_is_refused_in_a_sentence(page, root, qtbot):
-    with RunFolder(root / "a").owned():
+    with RunFolder(root / "a").hold_lock():
         choose(page, "a")
         qtbot.keyClick(page.table, Qt.Key.Key_Delete)
         settled(page, qtbot)
-        assert "this run is under way" in page.outcome.text()
+        assert "this run is running" in page.outcome.text()
     assert "a" in names(page)
 
 
@@ -239,7 +241,7 @@ def test_enter_opens_a_run(page, root, qtbot, window):
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
     assert window.here == "tune"  # it has no results
     assert window.session.run_folder == root / "d"
-    window.go("runs")
+    window.show_page("runs")
     page.delete_chosen()
     assert window.session.run_folder is None  # nothing could be saved of it any more
 
@@ -248,9 +250,9 @@ def test_runs_of_one_file_stand_side_by_side(page, qtbot):
     choose(page, "a", "b")
     with qtbot.waitSignal(page.runs.curves_read):
         page.compare.click()
-    card = page.side_by_side
+    card = page.comparison_card
     assert card.isVisible()
-    assert "looks better than it is" in card.said.text()
+    assert "looks better than it is" in card.caution_label.text()
     assert card.picture.isVisible()
     assert [curve.best for curve in card.curves] == [[0.5, 0.6], [0.5, 0.6]]
     model = card.table.model()
@@ -265,23 +267,23 @@ def test_runs_of_other_files_are_not_compared_by_score(page, qtbot):
     choose(page, "a", "c")
     with qtbot.waitSignal(page.runs.curves_read):
         page.compare.click()
-    card = page.side_by_side
-    assert "other data, so that their scores cannot be compared" in card.said.text()
+    card = page.comparison_card
+    assert "other data, so that their scores cannot be compared" in card.caution_label.text()
     assert not card.picture.isVisible()
     assert not card.worth.isVisible()
     assert not card.fresh.isVisible()
 
 
 def test_a_fresh_split_is_planned_with_a_seed_that_none_of_them_has(page, qtbot, window):
-    from app.worker.messages import Open
+    from app.worker.messages import OpenData
 
     choose(page, "a", "b")
     with qtbot.waitSignal(page.runs.curves_read):
         page.compare.click()
-    card = page.side_by_side
+    card = page.comparison_card
     assert card.which.currentText() == "Random forest · Random search"  # the best
     card.fresh.click()
-    assert isinstance(window.session.worker.asked[-1], Open)
+    assert isinstance(window.session.worker.asked[-1], OpenData)
     assert window.session._plan_to_restore.seed == 3
     assert window.session._plan_to_restore.model == "forest"
 
@@ -293,7 +295,7 @@ def test_a_compared_run_that_is_deleted_is_compared_no_longer(page, qtbot):
     choose(page, "a")
     page.delete_chosen()
     settled(page, qtbot)
-    assert not page.side_by_side.isVisible()
+    assert not page.comparison_card.isVisible()
 
 
 @pytest.mark.parametrize("percent", [100, 200])
@@ -302,31 +304,31 @@ def test_every_control_has_a_name_and_is_reached(page, window, look, qtbot, perc
     with qtbot.waitSignal(page.runs.curves_read):
         page.compare.click()
     page.bin_button.click()
-    look.choose(percent=percent)
+    look.change_look(percent=percent)
     qtbot.wait(20)
     _module.assert_accessible(window)
     window.resize(1024, 700)
     qtbot.wait(20)
-    assert page.scroll.widget().width() <= page.scroll.viewport().width()
+    assert page.scroll_area.widget().width() <= page.scroll_area.viewport().width()
 
 
 def test_the_rail_lists_the_newest_and_leads_to_all(window, root, qtbot):
     for at in range(5, 10):
         made(root, f"more {at}", "svm", "f", 0.5, 0.5, 0.5, at)
     window.show_runs()
-    qtbot.waitUntil(lambda: len(window.session.runs.found.runs) == 9)
+    qtbot.waitUntil(lambda: len(window.session.runs.run_list.runs) == 9)
     buttons = window.rail._runs.count()
     assert buttons == 6
-    window.go("start")
+    window.show_page("start")
     window.rail.runs_button.click()
     assert window.here == "runs"
     assert not window.panel.isVisible()
-    window.go("start")
+    window.show_page("start")
     assert window.panel.isVisible()
 
 
 def test_of_thousands_of_runs_only_what_changed_is_told_again(look, qtbot, monkeypatch):
-    usual = runs_table._told
+    usual = runs_table._make_row
     one = RunSummary(
         "p", "n", "iris", "f", "svm", "gp", "finished", "2026-01-01", "accuracy", True,
         test=0.9, target="y",
@@ -336,9 +338,9 @@ def test_of_thousands_of_runs_only_what_changed_is_told_again(look, qtbot, monke
     qtbot.addWidget(table)
     table.show()
     told = []
-    monkeypatch.setattr(runs_table, "_told", lambda run: told.append(run.path) or usual(run))
+    monkeypatch.setattr(runs_table, "_make_row", lambda run: told.append(run.path) or usual(run))
     table.show_runs(runs)
     assert len(told) == 5000
-    assert table.show_fitting("4999") == 1
+    assert table.show_matching("4999") == 1
     table.show_runs([replace(runs[0], note="x"), *runs[1:]])
     assert told[5000:] == ["0"]

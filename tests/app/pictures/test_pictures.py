@@ -9,6 +9,7 @@ that they are the same on every machine. After a change that is meant, renew the
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,19 @@ from PySide6.QtWidgets import QApplication
 from app.look import appearance
 from app.views.plot.view import View
 from app.window.window import Window
-from app.worker.messages import Used
+from app.worker.messages import (
+    DescribeModel,
+    ExportFormat,
+    ModelDescribed,
+    PredictRow,
+    RowPredicted,
+    RowsPredicted,
+)
+from core.datasets.task import Task
 from core.estimators.registry import MODELS
+from core.export.using.row_answers import ModelForm, RowPrediction
+from core.json_reading import read_as
+from core.space import Axis
 from core.tuning.events import (
     PenaltyStep,
     Progress,
@@ -31,7 +43,10 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.results.training_columns import TrainingColumn
+from core.tuning.run_results import Results
 
 HERE = Path(__file__).parent
 RENEW = os.environ.get("TUNESCOPE_RENEW_PICTURES") == "1"
@@ -41,14 +56,20 @@ TOLD_APART = 24  # of 255, of a pixel at half size: more than another way to dra
 MOST = 0.002  # share of the pixels that may differ: 512 of them, some ten letters
 
 SPACE = [
-    {"name": "C", "label": "Cost of a wrong row", "kind": "float", "low": 0.001, "high": 1000.0,
-     "log": True, "choices": []},
-    {"name": "gamma", "label": "Reach of a row", "kind": "float", "low": 0.0001, "high": 10.0,
-     "log": True, "choices": []},
-]  # fmt: skip
-DATASET = {"name": "clinic", "task": "binary", "rows": 300, "features": 5, "train_rows": 219,
-           "test_rows": 81, "classes": ["no", "yes"], "fingerprint": "f"}  # fmt: skip
-RESULTS = {
+    Axis("C", "Cost of a wrong row", "float", 0.001, 1000.0, log=True),
+    Axis("gamma", "Reach of a row", "float", 0.0001, 10.0, log=True),
+]
+DATASET = DatasetFacts(
+    name="clinic",
+    task=Task.BINARY,
+    rows=300,
+    features=5,
+    train_rows=219,
+    test_rows=81,
+    classes=["no", "yes"],
+    fingerprint="f",
+)
+RESULTS = read_as(Results, {
     "setting": {"C": 3.0, "gamma": 0.1}, "default_setting": {"C": 1.0, "gamma": 0.2},
     "metric": "accuracy", "maximize": True, "validation": {"accuracy": 0.889},
     "groups": {}, "switched_off": [], "test": {"accuracy": 0.877, "auc": 0.93},
@@ -59,10 +80,11 @@ RESULTS = {
     "confusion": {"labels": ["no", "yes"], "tuned": [[40, 5], [5, 31]],
                   "default": [[38, 7], [6, 30]]},
     "seconds": 16.0, "stopped_because": "the budget was spent", "seed": 0,
-}  # fmt: skip
+})  # fmt: skip
 OFFERED = [
-    {"name": name, "title": title, "sentence": "What it is for, in a sentence or two.",
-     "warning": warning, "ending": f".{name}", "form": "table", "of_run": False}
+    ExportFormat(
+        name, title, "What it is for, in a sentence or two.", f".{name}", "table", warning
+    )
     for name, title, warning in (
         ("skops", "Model", ""), ("joblib", "Model as joblib", "Open only files that you trust."),
         ("json", "Numbers", ""), ("html", "Report", ""),
@@ -121,25 +143,21 @@ SHOWN = {
 }
 
 
-_BLANK = {"low": None, "high": None, "typical": None, "whole": False, "choices": (), "more": False}
-FORM = {
-    "target": "came_back", "task": "binary", "known": True, "left_out": 0, "interval": None,
-    "refitted": False, "fewest": 20,
-    "fields": [
-        _BLANK | {"name": "age", "kind": "number", "low": 2.0, "high": 98.0, "typical": 51.0,
-                  "whole": True},
-        _BLANK | {"name": "waiting_minutes", "kind": "number", "low": 0.6, "high": 119.2,
-                  "typical": 23.5},
-        _BLANK | {"name": "ward", "kind": "choice", "typical": "eyes", "choices": ("eyes", "ears")},
-        _BLANK | {"name": "visit_date", "kind": "date", "typical": "2022-12-14"},
-    ],
-}  # fmt: skip
-SAID = {"prediction": "yes", "shares": [["yes", 0.57], ["no", 0.43]], "low": None, "high": None,
-        "unlike": "", "outside": []}  # fmt: skip
-USED = Used(
+FORM = ModelForm(
+    name="clinic", target="came_back", task="binary", known=True, rows=420, left_out=0,
+    interval=None, refitted=False, fewest=20,
+    fields=(
+        TrainingColumn("age", "number", True, low=2.0, high=98.0, typical=51.0, whole=True),
+        TrainingColumn("waiting_minutes", "number", True, low=0.6, high=119.2, typical=23.5),
+        TrainingColumn("ward", "choice", False, typical="eyes", choices=("eyes", "ears")),
+        TrainingColumn("visit_date", "date", False, typical="2022-12-14"),
+    ),
+)  # fmt: skip
+SAID = RowPrediction("yes", [("yes", 0.57), ("no", 0.43)], None, None, "", [])
+USED = RowsPredicted(
     ["prediction", "probability of no", "probability of yes", "unlike the training rows", "age"],
     [["no", 0.81, 0.19, "", 30], ["yes", 0.02, 0.98, "age is outside 2 to 98", 130]],
-    2, 1, "", ("The column “zip” is passed over: the model does not know it.",), 4,
+    2, 1, "", ("The column “zip” is ignored: the model was not trained on it.",), 4,
 )  # fmt: skip
 OF_SEVERAL = {"models": "tune", "candidates": "results"}  # pages of a run of several models
 
@@ -167,14 +185,14 @@ def drawn(family, look, qapp, monkeypatch):
         return made
 
     before, flash = QLocale(), qapp.cursorFlashTime()
-    monkeypatch.setattr(appearance, "_font", font)
+    monkeypatch.setattr(appearance, "_base_font", font)
     QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
     qapp.setCursorFlashTime(0)
     yield look
     monkeypatch.undo()
     qapp.setCursorFlashTime(flash)
     QLocale.setDefault(before)
-    look.choose(scheme="light")
+    look.change_look(scheme="light")
 
 
 def grabbed(window: Window) -> QImage:
@@ -219,8 +237,8 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
     models = [model for model in with_data.advice["models"] if model["name"] not in needy]
     tries = [title for title in models[0]["tries"] if title not in needy.values()]
     alone = [title for title in models[0]["alone"] if title not in needy.values()]
-    models[0] = {**models[0], "tries": tries, "alone": alone, "lacking": []}
-    with_data.advice = {**with_data.advice, "models": models}
+    models[0] = replace(models[0], tries=tries, alone=alone, lacking=[])
+    with_data.advice = replace(with_data.advice, models=models)
     with_data.exporters = OFFERED
 
     def make(page: str, events: tuple = (), model: str = "") -> Window:
@@ -234,11 +252,15 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
         qtbot.addWidget(made)
         made.resize(SIZE)
         made.show()
-        made.go(page)
+        made.show_page(page)
         if page == "use":
-            with_data.using.described.emit(FORM)
-            with_data.using.tried.emit(made.pages[page].one.values, SAID)
-            with_data.used.emit(USED)
+            with_data.prediction.described.emit(
+                ModelDescribed(DescribeModel("", "", False), form=FORM)
+            )
+            with_data.prediction.row_predicted.emit(
+                RowPredicted(PredictRow("", "", False, made.pages[page].row_form.values), SAID)
+            )
+            with_data.rows_predicted.emit(USED)
         made.setFocus()
         return made
 
@@ -249,7 +271,7 @@ def window(drawn, with_data, qtbot, monkeypatch, tmp_path):
 def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, race, name):
     made = window(*(SHOWN.get(name) or (OF_SEVERAL[name], tuple(race.run()))))
     for scheme in ("light", "dark"):
-        drawn.choose(scheme=scheme)
+        drawn.change_look(scheme=scheme)
         now, kept = settled(made, qtbot), HERE / f"{name}-{scheme}.png"
         if RENEW:
             assert now.save(str(kept))
@@ -262,7 +284,7 @@ def test_a_page_looks_as_it_did(window, drawn, qtbot, tmp_path, race, name):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_card_that_is_gone_or_moved_is_seen(window, drawn, qtbot, scheme):
-    drawn.choose(scheme=scheme)
+    drawn.change_look(scheme=scheme)
     made = window(*SHOWN["export"])
     qtbot.wait(50)
     usual = grabbed(made)

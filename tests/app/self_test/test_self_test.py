@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import app.__main__ as program
-from app.self_test import files, main
-from app.self_test.program import Program
-from app.self_test.steps import StepFailedError
-from app.self_test.tuning import Tried, compare
+from app.self_test import run_self_test, sample_files
+from app.self_test.program_under_test import ProgramUnderTest
+from app.self_test.step_runner import StepFailedError
+from app.self_test.tuning_self_test import TuningSelfTest, compare
 
 ROOT = Path(__file__).parents[3]
 
@@ -22,12 +22,15 @@ def own_environment(monkeypatch):
 
 
 def test_the_option_starts_it(monkeypatch):
-    monkeypatch.setattr(main, "main", lambda: 1)
+    monkeypatch.setattr(run_self_test, "run_self_test", lambda: 1)
     assert program.main(["--self-test"]) == 1
 
 
 def test_a_sample_is_tuned_exported_and_predicted(tmp_path):
-    code = 'import sys; from app.self_test.main import main; sys.exit(main(["mm"], ["csv"]))'
+    code = (
+        "import sys; from app.self_test.run_self_test import run_self_test as run; "
+        'sys.exit(run(["mm"], ["csv"]))'
+    )
     environment = {**os.environ, "TUNESCOPE_RUNS": str(tmp_path / "kept")}
     command = [sys.executable, "-c", code]
     done = subprocess.run(
@@ -51,12 +54,12 @@ def test_what_fails_is_said_and_the_rest_goes_on(monkeypatch, tmp_path, capsys):
             pass
 
     def break_down(self, parts, formats):
-        self._steps.take("first", lambda: 1 / 0)
-        self._steps.take("second", lambda: None)
+        self._steps.run_step("first", lambda: 1 / 0)
+        self._steps.run_step("second", lambda: None)
 
-    monkeypatch.setattr("app.self_test.program.Program", Nothing)
-    monkeypatch.setattr(Tried, "all", break_down)
-    assert main.main() == 1
+    monkeypatch.setattr("app.self_test.program_under_test.ProgramUnderTest", Nothing)
+    monkeypatch.setattr(TuningSelfTest, "run_all", break_down)
+    assert run_self_test.run_self_test() == 1
     said = capsys.readouterr().out
     assert "FAILED  first: Traceback" in said
     assert "ok      second" in said
@@ -64,10 +67,10 @@ def test_what_fails_is_said_and_the_rest_goes_on(monkeypatch, tmp_path, capsys):
 
 
 def test_a_problem_that_the_window_tells_fails_a_step(qapp, look, tmp_path, monkeypatch):
-    opened = Program(tmp_path)
+    opened = ProgramUnderTest(tmp_path)
     try:
         with pytest.raises(StepFailedError, match="no such file"):
-            opened.open(tmp_path / "absent.csv")
+            opened.open_data(tmp_path / "absent.csv")
     finally:
         opened.close()
 
@@ -93,12 +96,12 @@ def test_other_predictions_are_refused(other, why):
         compare(PEOPLE, other, 0.2)
 
 
-@pytest.mark.parametrize("ending", files.readable())
+@pytest.mark.parametrize("ending", sample_files.readable())
 def test_the_files_are_read_alike(ending, tmp_path):
     from core.datasets.reading import read_dataset
 
-    table = files.people().head(30)
-    files.write(table, tmp_path / f"people.{ending}")
+    table = sample_files.sample_table().head(30)
+    sample_files.write_table(table, tmp_path / f"people.{ending}")
     read = read_dataset(str(tmp_path / f"people.{ending}"))
     numbers = table.drop(columns=read.target_name).to_numpy(dtype=float)
     assert read.table is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.worker.messages import Exported, Message
-from core.tuning.events import ModelPicked, RunResumed, TrialExcluded, TrialFinished
+from core.tuning.events import ModelSelected, RunResumed, TrialExcluded, TrialFinished
 
 
 def reach(qtbot, session, state, timeout=60_000):
@@ -136,7 +136,7 @@ def test_stopping_a_trial_that_never_ends_still_ends_with_results(opened, qtbot)
     first = opened._worker.process_id
     opened.stop()
     reach(qtbot, opened, "finished")
-    assert opened.results == {"trials": 2}
+    assert opened.results.trials == 2
     assert opened._worker.process_id != first
 
 
@@ -145,7 +145,7 @@ def test_a_discarded_run_leaves_nothing(opened, qtbot):
     opened.start()
     qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
     folder = opened.run_folder
-    opened.discard()
+    opened.discard_run()
     reach(qtbot, opened, "idle")
     assert not folder.exists()
     assert opened.events == []
@@ -164,15 +164,15 @@ def test_twenty_more_trials_go_on_in_the_same_run(opened, qtbot):
 
 def test_another_model_is_picked_after_the_end(opened, qtbot):
     opened.set_plan(trials=3)
-    opened.pick("trial", 1)  # there is no run yet
+    opened.select_model("trial", 1)  # there is no run yet
     assert opened.state == "idle"
     opened.start()
     reach(qtbot, opened, "finished")
     before = opened.results
-    opened.pick("trial", 1)
+    opened.select_model("trial", 1)
     assert opened.state == "stopping"
     reach(qtbot, opened, "finished")
-    assert opened.shown.state.picked == ModelPicked(kind="trial", number=1)
+    assert opened.shown.state.picked == ModelSelected(kind="trial", number=1)
     assert opened.results is not before
 
 
@@ -182,7 +182,7 @@ def test_a_pick_that_is_refused_leaves_the_run_as_it_was(opened, qtbot):
     reach(qtbot, opened, "finished")
     said, before = [], opened.results
     opened.problem.connect(said.append)
-    opened.pick("trial", 99)
+    opened.select_model("trial", 99)
     qtbot.waitUntil(lambda: bool(said), timeout=20_000)
     assert "no trial 99" in said[0]
     assert opened.state == "finished"
@@ -193,11 +193,11 @@ def test_a_trial_is_excluded_while_running_and_afterwards(opened, qtbot):
     opened.set_plan(trials=1000, options={"trial_seconds": 0.02})
     opened.start()
     qtbot.waitUntil(lambda: len(scores(opened)) >= 2, timeout=60_000)
-    opened.exclude(1)
+    opened.exclude_trial(1)
     qtbot.waitUntil(lambda: TrialExcluded(0.0, 1, True) in opened.events, timeout=60_000)
     opened.stop()
     reach(qtbot, opened, "finished")
-    opened.exclude(0)
+    opened.exclude_trial(0)
     reach(qtbot, opened, "stopping")
     reach(qtbot, opened, "finished")
     assert TrialExcluded(0.0, 0, True) in opened.events
@@ -247,7 +247,7 @@ def test_data_cannot_change_under_a_run(opened, qtbot):
     with qtbot.waitSignal(opened.problem) as heard:
         opened.open_file("other.csv")
     assert "Stop it first" in heard.args[0]
-    opened.discard()
+    opened.discard_run()
     reach(qtbot, opened, "idle")
 
 
@@ -256,7 +256,7 @@ def test_export_tells_the_path(opened, qtbot, tmp_path):
     opened.start()
     reach(qtbot, opened, "finished")
     with qtbot.waitSignal(opened.exported, timeout=60_000) as heard:
-        opened.export("json", tmp_path / "out.json")
+        opened.export_model("json", tmp_path / "out.json")
     assert heard.args == [str(tmp_path / "out.json")]
     assert (tmp_path / "out.json").read_text() == "json"
 
@@ -272,7 +272,7 @@ def test_what_had_to_be_done_before_a_file_was_saved_is_said(still, qtbot):
     heard = []
     still.problem.connect(heard.append)
     for id, said in ((1, "The model was fitted again."), (2, "")):
-        still.export("skops", "model.skops")
+        still.export_model("skops", "model.skops")
         with qtbot.waitSignal(still.exported):
             still.worker.arrived.emit([Message(id, Exported("model.skops", said))])
     assert heard == ["The model was fitted again."]

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from app.session.session import Session
-from app.worker import thread
-from app.worker.thread import PATIENCE
+from app.worker import worker_thread
+from app.worker.worker_thread import PATIENCE
 from core import processes
 from core.processes import LEAVES, STALLED
 from core.tuning.events import RunFinished, RunStopped, TrialFinished, TuningEnded
@@ -68,7 +68,7 @@ def test_a_stop_in_the_frame_in_which_the_run_ends_changes_nothing(opened, qtbot
 def test_a_stop_for_a_run_that_has_ended_is_not_passed_on(opened, qtbot):
     begun(qtbot, opened)
     reach(qtbot, opened, "finished")
-    opened._end(keep=True)  # as if the end had not been heard yet
+    opened._end_run(keep=True)  # as if the end had not been heard yet
     qtbot.wait(int(1000 * (PATIENCE + LEAVES + 0.5)))
     assert opened._worker.process_id is not None
     assert not any(isinstance(event, RunStopped) for event in opened.events)
@@ -81,14 +81,14 @@ def test_a_stop_while_the_winner_is_tested_keeps_the_test(opened, qtbot, problem
     reach(qtbot, opened, "finished", timeout=int(1000 * PATIENCE))
     assert opened._worker.process_id == first
     assert kinds(opened)[-2:] == [TuningEnded, RunFinished]
-    assert opened.results == {"test": {"accuracy": 1.0}, "shortened": True}
+    assert opened.results.stopped_because == "it was shortened"
     assert problems == []
 
 
 def test_what_is_discarded_while_the_winner_is_tested_is_gone(opened, qtbot):
     begun(qtbot, opened, TuningEnded, testing_seconds=600)
     folder = opened.run_folder
-    opened.discard()
+    opened.discard_run()
     reach(qtbot, opened, "idle")
     assert not folder.exists()
 
@@ -103,13 +103,13 @@ def test_a_halted_worker_is_replaced_and_the_results_come(opened, qtbot):
 
 
 def test_a_halted_worker_that_is_dead_before_its_pipe_is_looked_at(opened, qtbot, monkeypatch):
-    kill = processes._kill
+    kill = processes._kill_process
 
     def kill_and_see_it_gone(process, group):  # its pipe is reset then: the stop is still unread
         kill(process, group)
         process.join(LEAVES)
 
-    monkeypatch.setattr(processes, "_kill", kill_and_see_it_gone)
+    monkeypatch.setattr(processes, "_kill_process", kill_and_see_it_gone)
     begun(qtbot, opened, trials=50, halted_at=2)
     opened.stop()
     reach(qtbot, opened, "finished", timeout=int(1000 * (ENDS + 10)))
@@ -137,7 +137,7 @@ def test_a_stop_after_half_a_message_still_brings_results(opened, qtbot):
 def test_closing_waits_for_no_worker(opened, qtbot, fault):
     first = begun(qtbot, opened, trials=5, **{fault: 1})
     qtbot.wait(300)
-    at_once(opened.leave)
+    at_once(opened.begin_shutdown)
     began = time.monotonic()
     opened.shutdown()
     assert time.monotonic() - began < ENDS
@@ -149,16 +149,16 @@ def test_whoever_does_not_wait_for_the_results_keeps_the_run(opened, qtbot, prob
     begun(qtbot, opened, trials=1000, trial_seconds=0.02, concluding_seconds=600)
     opened.stop()
     qtbot.wait(300)
-    opened.abandon()
+    opened.abandon_run()
     reach(qtbot, opened, "interrupted", timeout=5_000)
     assert problems == []
     assert opened.shown.plan == opened.plan  # it can be gone on with
-    opened.abandon()  # nothing is waited for any more
+    opened.abandon_run()  # nothing is waited for any more
     assert opened.state == "interrupted"
 
 
 def test_a_worker_whose_engine_cannot_be_imported_is_said_at_once(qapp, qtbot, tmp_path):
-    session = Session(tmp_path / "runs", thread.WorkerThread(engine="no_such_engine"))
+    session = Session(tmp_path / "runs", worker_thread.WorkerThread(engine="no_such_engine"))
     said, details = [], []
     session.problem.connect(
         lambda sentence: (said.append(sentence), details.append(session.details))
@@ -182,7 +182,7 @@ def test_a_worker_that_the_system_does_not_start_is_said_at_once(
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     with monkeypatch.context() as patched:
-        patched.setattr(thread, "OwnedProcess", exhausted)
+        patched.setattr(worker_thread, "OwnedProcess", exhausted)
         session = Session(tmp_path / "runs", fake_worker())
         said = []
         session.problem.connect(said.append)

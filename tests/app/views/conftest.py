@@ -36,7 +36,7 @@ def begun(strategy="gp", maximize=True, space=SPACE, total=20):
         run="one",
         plan={"strategy": strategy},
         kind="trials",
-        space=[axis.as_dict() for axis in space],
+        space=list(space),
         metric="accuracy",
         maximize=maximize,
         total=total,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from core.json_reading import read_as
 from core.tuning.events import (
     Event,
     HyperGradientStep,
@@ -14,7 +15,8 @@ from core.tuning.events import (
     RunStarted,
     SequencesLabelled,
 )
-from core.tuning.payloads import FoldedMolecule, LabelledSequence
+from core.tuning.payloads import DatasetFacts, FoldedMolecule, LabelledSequence
+from core.tuning.run_results import Results
 
 TAGS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
@@ -134,7 +136,7 @@ def structured_run(
     yield RunStarted(
         run=f"{model}-{strategy}",
         plan={"model": model, "strategy": strategy},
-        dataset={"name": "made up", **counts},
+        dataset=DatasetFacts(name="made up", **counts),
         kind="penalties",
         groups=dict.fromkeys(names, 10),
         total=100,
@@ -156,7 +158,7 @@ def structured_run(
         yield make(step, **given)
 
 
-def results_of(task: str, classes: Sequence[str] = TAGS) -> dict:
+def results_of(task: str, classes: Sequence[str] = TAGS) -> Results:
     """Results as the core gives them, for tokens or for molecules."""
     metric = {"sequence": "accuracy", "structure": "pair_f1"}[task]
     scores = {
@@ -178,23 +180,23 @@ def results_of(task: str, classes: Sequence[str] = TAGS) -> dict:
     if task == "structure":
         gammas = 2.0 ** np.arange(-5, 11)
         share = np.linspace(0.1, 0.8, 16)
-        return common | {
+        return read_as(Results, common | {
             "pairs": {"tuned": {"right": 620, "called": 1069, "true": 1000},
                       "default": {"right": 560, "called": 1050, "true": 1000}, "molecules": 75},
             "curve": {
                 "tuned": np.stack([gammas, share, 0.9 - 0.6 * share**2], axis=1).tolist(),
                 "default": np.stack([gammas, 0.95 * share, 0.85 - 0.65 * share**2], 1).tolist(),
             },
-        }  # fmt: skip
+        })  # fmt: skip
     rng = np.random.default_rng(2)
     counts = rng.poisson(1.2, (len(classes), len(classes)))
     counts[np.diag_indices(len(classes))] = rng.integers(20, 1400, len(classes))
     counts[-1, 0] = 200  # the last class is often taken for the first
     right = int(np.trace(counts))
-    return common | {
+    return read_as(Results, common | {
         "right": {"tuned": right, "default": right - 40, "rows": int(counts.sum())},
         "confusion": {"labels": list(classes), "tuned": counts.tolist(),
                       "default": counts.T.tolist()},
         "calibration": None,
         "sequences": {"tuned": 21, "default": 17, "count": 60},
-    }  # fmt: skip
+    })  # fmt: skip

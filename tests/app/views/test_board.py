@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QScrollBar, QTableView
 
-from app.text.numbers import plain
-from app.views.board import places
+from app.text.number_format import format_number
+from app.views.board import grid_positions
 from app.views.plot.canvas import Canvas
 from app.views.registry import VIEWS
 from app.views.surrogate.slice_view import shown_heights
+from core.space import Axis
 from core.tuning.events import RunStarted, TrialFinished, TrialStarted
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 from resources.theme import DARK
 
 
@@ -49,7 +50,7 @@ class Fake:
     ],
 )
 def test_places_leave_no_hole(wide, wanted):
-    assert places([Fake(bool(w)) for w in wide]) == wanted
+    assert grid_positions([Fake(bool(w)) for w in wide]) == wanted
 
 
 def test_two_rows_fill_the_board_without_scrolling(feed, streams):
@@ -105,16 +106,16 @@ def test_what_took_long_to_draw_rests(feed, board, streams, qtbot, monkeypatch):
 def test_an_earlier_moment_and_the_end_again_give_the_same_picture(feed, board, streams):
     events = list(streams.trials())
     feed(events)
-    before = [view.rows() for view in board.views.values() if view.has_content()]
-    board.show_run(folded(events[:1]))
+    before = [view.table_data() for view in board.views.values() if view.has_content()]
+    board.show_run(state_from_events(events[:1]))
     feed([])
     assert not board.views["best"].has_content()
-    board.show_run(folded(events[:12]), onward=True)
+    board.show_run(state_from_events(events[:12]), onward=True)
     feed([])
-    assert len(board.views["trials"].rows()[1]) == 4
-    board.show_run(folded(events), onward=True)
+    assert len(board.views["trials"].table_data()[1]) == 4
+    board.show_run(state_from_events(events), onward=True)
     feed([])
-    assert [v.rows() for v in board.views.values() if v.has_content()] == before
+    assert [v.table_data() for v in board.views.values() if v.has_content()] == before
 
 
 def test_everything_that_can_be_focused_has_a_name(feed, streams):
@@ -160,7 +161,7 @@ def test_what_a_person_waits_for_is_drawn_at_once_however_often(feed, board, str
     feed(events)
     board._timer.setInterval(60_000)  # only what is wanted now is drawn
     for count in (12, 15, 18, len(events)):
-        board.show_run(folded(events[:count]), onward=True)
+        board.show_run(state_from_events(events[:count]), onward=True)
         seen = [view for view in board.views.values() if view.is_seen]
         assert all(view.dirty for view in seen)
         assert len(seen) >= 3
@@ -174,8 +175,8 @@ def test_what_has_nothing_to_show_gives_its_room_to_the_others(feed, board, stre
     predicted = board.views["predicted"]
     assert not predicted.has_content()
     assert not predicted.isVisible()
-    assert predicted not in board.shown()
-    assert all(view.isVisible() for view in board.shown())
+    assert predicted not in board.shown_views()
+    assert all(view.isVisible() for view in board.shown_views())
     setting = streams.setting(8)
     feed([TrialStarted(number=8, setting=setting, expected=0.8, uncertainty=0.1),
           TrialFinished(number=8, setting=setting, score=0.79)])  # fmt: skip
@@ -191,9 +192,9 @@ def test_the_baseline_is_a_line_unless_it_is_far_off(feed, board, streams):
         view = feed(events).views["best"]
         assert (view.baseline.value == baseline) is drawn
         assert (
-            f"Knowing nothing, far off: {plain(baseline)}." in view._caption.text()
+            f"The baseline is far off: {format_number(baseline)}." in view._caption.text()
         ) is not drawn
-        assert f"Knowing nothing has {plain(baseline)}." in view.describe()
+        assert f"The baseline has {format_number(baseline)}." in view.describe()
         low, high = view.plot.vb.viewRange()[1]
         assert (low <= baseline <= high) is drawn
 
@@ -205,11 +206,11 @@ def test_a_band_of_nothing_known_does_not_press_the_trials_together():
 
 
 def test_views_of_pairs_give_their_room_where_all_but_one_setting_are_fixed():
-    cost = {"name": "C", "label": "Cost", "kind": "float", "low": 0.1, "high": 9.0, "log": True}
-    reach = {**cost, "name": "gamma", "label": "Reach"}
+    cost = Axis("C", "Cost", "float", 0.1, 9.0, log=True)
+    reach = replace(cost, name="gamma", label="Reach")
     plan = {"model": "svm", "strategy": "gp"}
-    for fixed in ({"high": 0.1}, {"kind": "choice", "choices": ["a"]}):
-        alone = RunStarted(plan=plan, kind="trials", space=[cost, {**reach, **fixed}])
+    for fixed in ({"high": 0.1}, {"kind": "choice", "choices": ("a",)}):
+        alone = RunStarted(plan=plan, kind="trials", space=[cost, replace(reach, **fixed)])
         both = RunStarted(plan=plan, kind="trials", space=[cost, reach])
         for name in ("parallel", "surface"):
             assert VIEWS[name].wants(both)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.cli.progress import ProgressLine
-from app.session.run import ShownRun
-from app.text.tuning.head import line
-from app.text.tuning.narrator import sentences
+from app.cli.progress_line import ProgressLine
+from app.session.shown_run import ShownRun
+from app.text.tuning.head import progress_text
+from app.text.tuning.narrator import narration
 from core.tuning.events import (
     Progress,
     RunResumed,
@@ -61,21 +61,23 @@ def shown(board):
     def say(events, kept):
         terminal = Terminal()
         told = ProgressLine(terminal)
-        told.replay(events[:kept])  # as after a resume
+        told.replay_events(events[:kept])  # as after a resume
         for event in events[kept:]:
             told.consume(event)
         run = ShownRun(events, None)
         board.show_run(run.state)
-        head = line(run.state, "running")
+        head = progress_text(run.state, "running")
         return {
             "narrator": named(
-                r"The best so far is trial \d+ with ([\d.]*\d)", " ".join(sentences(run.state))
+                r"The best so far is trial \d+ with ([\d.]*\d)", " ".join(narration(run.state))
             ),
             "head": named(r"best accuracy ([\d.]*\d)", head),
             "command line": named(r"best ([\d.]*\d)", terminal.getvalue().rsplit("\r", 1)[-1]),
             "best so far": named(r"^Best ([\d.]*\d) after", board.views["best"].describe()),
             "table": named(r"is the best with ([\d.]*\d)", board.views["trials"].describe()),
-            "moment": named(r"best accuracy ([\d.]*\d)", line(run.state_after(kept), "running")),
+            "moment": named(
+                r"best accuracy ([\d.]*\d)", progress_text(run.state_after(kept), "running")
+            ),
         }
 
     return say

@@ -11,14 +11,17 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 
-from app.views.plot.items import Bars, Dots, Lines
+from app.views.plot.hover_text import nearest_mark
+from app.views.plot.items import Dots, HorizontalBars, Lines
 from app.views.plot.plot import Plot
-from app.views.plot.pointer import nearest
 from app.views.plot.scales import Scale
 from app.views.registry import VIEWS
-from app.worker.evaluator_process import answer
+from app.worker.evaluator_process import evaluate_request
+from core.datasets.task import Task
+from core.json_reading import read_as
 from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished, TrialStarted
-from core.tuning.payloads import Topic
+from core.tuning.payloads import DatasetFacts, Topic
+from core.tuning.run_results import Results
 
 HERE = Path(__file__).parent
 
@@ -37,7 +40,7 @@ def runs(monkeypatch, streams, structured, race):
                          topics=[Topic(share=0.5, words=["word"], weights=[0.2])])  # fmt: skip
 
     def generative(name, task, event, **told):
-        dataset = {"task": task, **told}
+        dataset = DatasetFacts(task=Task(task), **told)
         yield RunStarted(run=name, plan={"strategy": "random"}, dataset=dataset)
         yield TrialFinished(number=0, score=0.5)
         yield event
@@ -67,20 +70,20 @@ def told_everywhere(view, size):
     """All that the pointer is told on a grid of places of the view's content."""
     across = np.linspace(0.02, 0.98, 25) * size.width()
     down = np.linspace(0.02, 0.98, 25) * size.height()
-    said = (view.told_at(QPointF(x, y)) for y in down for x in across)
+    said = (view.tooltip_at(QPointF(x, y)) for y in down for x in across)
     return {words for words in said if words}
 
 
 def test_every_view_of_the_registry_answers_the_pointer(runs, feed, board):
     board.resize(1300, 1000)
     board.evaluation_wanted.connect(
-        lambda request: board.take_evaluation({**request, **answer(request)})
+        lambda request: board.take_evaluation(evaluate_request(request))
     )
     seen = set()
     for name, make in runs.items():
         feed(list(make()))
         feed([])
-        for view in board.shown():
+        for view in board.shown_views():
             if not view.has_content():
                 continue
             said = told_everywhere(view, view.content.size())
@@ -126,19 +129,19 @@ def test_the_nearest_point_is_said_with_what_it_is_of(graphics, qapp):
               ("best so far", 0, 0.75), ("best so far", 3, 0.75)]  # fmt: skip
     for x, y in rng.random((40, 2)) * (10.0, 1.0):
         name, at, height = min(points, key=lambda p: np.hypot((p[1] - x) / wide, (p[2] - y) / tall))
-        found = nearest(plot, x, y)
+        found = nearest_mark(plot, x, y)
         assert (found.x, found.y) == (at, height)
-        assert found.said == f"{name}\nstep {at}\naccuracy {height}"
+        assert found.text == f"{name}\nstep {at}\naccuracy {height}"
 
 
 def test_a_bar_is_said_along_its_whole_row(graphics, qapp):
-    bars = Bars()
+    bars = HorizontalBars()
     bars.set_data([(0.0, 0.0, 2.0), (1.0, 0.0, 0.0)], ["#000000"] * 2, [False] * 2, "#000000")
     plot = plotted(graphics, bars, bottom=Scale("log"), left=Scale("choice", ("a", "b\u2060")))
     plot.bottom.set_title("penalty (λ)")
     qapp.processEvents()
-    assert nearest(plot, 9.0, 0.4).said == "a: penalty (λ) 100"
-    assert nearest(plot, 0.1, 1.2).said == "b: penalty (λ) 1"
+    assert nearest_mark(plot, 9.0, 0.4).text == "a: penalty (λ) 100"
+    assert nearest_mark(plot, 0.1, 1.2).text == "b: penalty (λ) 1"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_a_bar_is_said_along_its_whole_row(graphics, qapp):
     ],
 )
 def test_a_place_is_said_as_its_value(scale, place, word):
-    assert scale.word(place) == word
+    assert scale.label_at(place) == word
 
 
 def test_the_crosshair_follows_the_pointer_and_leaves_with_it(feed, streams, qapp):
@@ -162,46 +165,47 @@ def test_the_crosshair_follows_the_pointer_and_leaves_with_it(feed, streams, qap
     area = canvas.mapFromScene(view.plot.vb.sceneBoundingRect()).boundingRect()
     QTest.mouseMove(canvas.viewport(), area.center())
     qapp.processEvents()
-    assert canvas.crosshair.shown
+    assert canvas.crosshair.is_shown
     assert "objective" in QToolTip.text()
     assert "step" in QToolTip.text()
     canvas.leaveEvent(QEvent(QEvent.Type.Leave))
-    assert not canvas.crosshair.shown
+    assert not canvas.crosshair.is_shown
 
 
 def test_an_arrow_points_to_better_along_the_text(feed, streams):
     for maximize, arrow, word in ((True, "→", "higher"), (False, "←", "lower")):
         view = feed(streams.trials(maximize=maximize)).views["best"]
         axis = view.plot.left
-        assert axis.written(500).endswith(f"{arrow} better")
-        assert axis.written(60).endswith(arrow)
+        assert axis.elided_title(500).endswith(f"{arrow} better")
+        assert axis.elided_title(60).endswith(arrow)
         assert f"{word} is better" in view.content.accessibleDescription()
 
 
 def test_every_axis_of_scores_says_which_way_is_better(runs, feed, board):
     board.evaluation_wanted.connect(
-        lambda request: board.take_evaluation({**request, **answer(request)})
+        lambda request: board.take_evaluation(evaluate_request(request))
     )
     for name in ("gp", "eb-hyp", "best model"):
         feed(list(runs[name]()))
         feed([])
-        metric = board.record.whole.started.metric.replace("_", " ")
-        for view in board.shown():
-            for axis in view._axes():
+        metric = board.record.whole_run.started.metric.replace("_", " ")
+        for view in board.shown_views():
+            for axis in view._plot_axes():
                 if metric in axis.title:
-                    assert axis.maximize is board.record.whole.started.maximize, view.name
+                    assert axis.maximize is board.record.whole_run.started.maximize, view.name
 
 
 @pytest.mark.parametrize("maximize", [True, False])
 def test_scores_on_the_results_page_say_which_way_is_better(qtbot, look, maximize):
-    from app.views.results.results_views import Scores
+    from app.views.results.results_views import ScoreComparison
 
-    view = Scores()
+    view = ScoreComparison()
     qtbot.addWidget(view)
-    view.show_results({
+    plain = {
         "metric": "accuracy" if maximize else "log_loss", "maximize": maximize,
         "test": {"accuracy": 0.9, "log_loss": 0.3},
         "default_test": {"accuracy": 0.8, "log_loss": 0.4},
         "test_interval": [0.8, 0.95], "default_interval": [0.7, 0.9],
-    })  # fmt: skip
-    assert view.plot.bottom.written(500).endswith("→ better" if maximize else "← better")
+    }  # fmt: skip
+    view.show_results(read_as(Results, plain))
+    assert view.plot.bottom.elided_title(500).endswith("→ better" if maximize else "← better")

@@ -13,7 +13,8 @@ from app.preferences.preferences import TELLS_ENDS
 from app.window import end_notice
 from app.window.end_notice import EndNotice
 from core.tuning.events import RunStarted, TrialFinished
-from core.tuning.runs.state import folded
+from core.tuning.payloads import DatasetFacts
+from core.tuning.runs.state import state_from_events
 
 
 class Session(QObject):
@@ -22,8 +23,10 @@ class Session(QObject):
 
     def __init__(self):
         super().__init__()
-        begun = RunStarted(dataset={"name": "iris.csv"})
-        self.shown = SimpleNamespace(state=folded([begun, TrialFinished(number=0, score=0.9)]))
+        begun = RunStarted(dataset=DatasetFacts(name="iris.csv"))
+        self.shown = SimpleNamespace(
+            state=state_from_events([begun, TrialFinished(number=0, score=0.9)])
+        )
 
     def go(self, *states):
         for self.state in states:
@@ -51,7 +54,7 @@ def test_the_end_is_told_once_and_without_a_tray(asked, window, qapp):
     assert asked == []
     session.go("finished", "finished")
     assert asked == [window]
-    assert notice.words() == "iris: finished. Best accuracy 0.9."
+    assert notice.message_text() == "iris: finished. Best accuracy 0.9."
 
 
 def test_opening_a_past_run_tells_nothing(asked, window):
@@ -69,7 +72,7 @@ def test_who_does_not_want_it_is_not_told(asked, window, wanted, own_settings):
     notice = EndNotice(window, session)
     session.go("running", "interrupted")
     assert asked == ([window] if wanted else [])
-    assert "stopped before its end" in notice.words()
+    assert "stopped before its end" in notice.message_text()
 
 
 def test_a_window_in_front_needs_no_notice(asked, window, monkeypatch):

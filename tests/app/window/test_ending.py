@@ -19,10 +19,10 @@ BEGIN = """
 import multiprocessing, sys
 from pathlib import Path
 sys.path.insert(0, {worker_tests!r})
-import app.worker.thread as thread
+import app.worker.worker_thread as thread
 thread.WorkerThread.__init__.__defaults__ = ("fake_engine",)
 from app.preferences import preferences as settings
-from app.window import opening
+from app.window import open_window
 settings.use_file(Path({folder!r}) / "settings.ini")
 
 def say(*words):
@@ -51,8 +51,8 @@ def painted(made, *rest):
     whole.append(made)
     after_first_paint(made, *rest)
 
-opening._after_first_paint = painted
-sys.exit(opening.run(""))
+open_window._after_first_paint = painted
+sys.exit(open_window.run_window(""))
 """
 
 SPOILT_WINDOW = """
@@ -63,16 +63,16 @@ def spoilt(self, session):
         session._worker.msleep(50)
     say("process", session._worker.process_id)
     raise RuntimeError("no window today")
-opening.Window.__init__ = spoilt
-sys.exit(opening.run(""))
+open_window.Window.__init__ = spoilt
+sys.exit(open_window.run_window(""))
 """
 
 SPOILT_SESSION = """
-import app.session.knowledge as knowledge
+import app.session.session_state as knowledge
 def spoilt():
     raise RuntimeError("no session today")
 knowledge.SurrogateEvaluator = spoilt
-sys.exit(opening.run(""))
+sys.exit(open_window.run_window(""))
 """
 
 

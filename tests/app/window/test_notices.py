@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from app.window.notices import LONG, Waiting
+from app.window.notices import LONG, BusyNotice
 
 
 def test_only_a_long_wait_is_shown(qtbot):
-    waiting = Waiting()
+    waiting = BusyNotice()
     qtbot.addWidget(waiting)
-    waiting.say("Reading a.csv …")
+    waiting.show_message("Reading a.csv …")
     assert waiting.isHidden()
-    waiting.say("")
+    waiting.show_message("")
     qtbot.wait(LONG + 100)
     assert waiting.isHidden()
-    waiting.say("Reading b.csv …")
+    waiting.show_message("Reading b.csv …")
     qtbot.waitUntil(lambda: not waiting.isHidden(), timeout=LONG + 5000)
-    waiting.say("")
+    waiting.show_message("")
     assert waiting.isHidden()

@@ -4,15 +4,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from app.diagnostics.crash_reports import FaultFile, Reporter, details
+from app.diagnostics.crash_reports import CrashReporter, FaultFile, details
 from app.preferences import preferences as settings
-from app.session.run import ShownRun
-from app.widgets.labels import OneLine
+from app.session.shown_run import ShownRun
+from app.widgets.text_labels import ElidedLabel
 from app.window.rail import STEPS, StepState
-from app.window.steps import step_states
+from app.window.step_states import step_states
 from app.window.window import Window
-from app.worker.messages import Message, Open, Opened
+from app.worker.messages import Message, OpenData, Opened
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import Results
 from resources.theme import DARK, LIGHT
 
 
@@ -40,7 +42,7 @@ def test_the_first_page_offers_file_sample_and_nothing_more_at_first(window, qtb
 
 
 def test_every_sample_of_the_registry_is_offered():
-    from app.pages.start.samples import OFFERED
+    from app.pages.start.sample_tiles import OFFERED
     from core.datasets.samples.registry import SAMPLES
 
     assert list(OFFERED) == list(SAMPLES)
@@ -50,13 +52,13 @@ def test_every_sample_of_the_registry_is_offered():
 @pytest.mark.parametrize("page", ["data", "model", "results", "history"])
 @pytest.mark.parametrize("way", ["file", "sample"])
 def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monkeypatch, page, way):
-    filled.go("data")
-    scroll = filled.pages["data"].scroll.verticalScrollBar()
+    filled.show_page("data")
+    scroll = filled.pages["data"].scroll_area.verticalScrollBar()
     filled.resize(1024, 700)
     qtbot.waitUntil(lambda: scroll.maximum() > 0)
     scroll.setValue(scroll.maximum())
-    filled.go(page)
-    asked = [name for name in filled.session.worker.asked if isinstance(name, Open)]
+    filled.show_page(page)
+    asked = [name for name in filled.session.worker.asked if isinstance(name, OpenData)]
     if way == "file":
         monkeypatch.setattr("app.widgets.drop_area.ask_for_file", lambda _: "/data/other.csv")
         filled.activateWindow()
@@ -64,8 +66,8 @@ def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monk
     else:
         filled.session.open_sample("clinic")
     requests = filled.session.worker.asked
-    assert len([name for name in requests if isinstance(name, Open)]) == len(asked) + 1
-    number = max(place for place, one in enumerate(requests, 1) if isinstance(one, Open))
+    assert len([name for name in requests if isinstance(name, OpenData)]) == len(asked) + 1
+    number = max(place for place, one in enumerate(requests, 1) if isinstance(one, OpenData))
     opened = Opened(requests[number - 1].data, *clinic)
     filled.session.worker.arrived.emit([Message(number, opened)])
     assert filled.here == "data"
@@ -73,7 +75,7 @@ def test_a_new_file_shows_the_data_page_from_its_top(filled, clinic, qtbot, monk
 
 
 def test_other_roles_and_past_runs_stay_on_their_page(filled, clinic):
-    filled.go("model")
+    filled.show_page("model")
     filled.session.change_data(test_size=0.2)
     requests = filled.session.worker.asked
     opened = Opened(requests[-1].data, *clinic)
@@ -114,7 +116,7 @@ def test_the_rail_leads_to_the_history_with_or_without_data(window, filled, qtbo
         assert each.windowTitle() == "History – Tunescope"
         assert each.rail.history_button.accessibleDescription() == "You are here."
         assert not any(step.property("here") for step in each.rail.steps.values())
-    filled.go("model")
+    filled.show_page("model")
     assert filled.rail.history_button.accessibleDescription() == ""
 
 
@@ -131,12 +133,12 @@ def test_data_arriving_leads_from_the_first_page_to_the_table(window, clinic, qt
 
 def test_pages_are_made_at_their_first_visit(filled):
     assert set(filled.pages) == {"start"}
-    filled.go("model")
+    filled.show_page("model")
     assert set(filled.pages) == {"start", "model"}
 
 
 def test_a_problem_is_one_sentence_and_changes_nothing(filled, qtbot):
-    filled.go("model")
+    filled.show_page("model")
     plan = filled.session.plan
     filled.session.problem.emit("heart.csv, line 3: there are 12 values; give every row 14.")
     assert filled.notice.isVisible()
@@ -148,7 +150,7 @@ def test_a_problem_is_one_sentence_and_changes_nothing(filled, qtbot):
 
 def test_esc_closes_nothing(filled, qtbot):
     for key in ("data", "model", "strategy"):
-        filled.go(key)
+        filled.show_page(key)
         qtbot.keyClick(filled, Qt.Key.Key_Escape)
         assert filled.isVisible()
         assert filled.here == key
@@ -176,7 +178,7 @@ def test_the_window_comes_back_as_large_as_it_was_left(still, qtbot):
 
 
 def test_a_finished_run_ticks_its_steps(with_data):
-    with_data.shown = ShownRun([RunFinished(results={"validation": {}})], None)
+    with_data.shown = ShownRun([RunFinished(results=Results())], None)
     with_data.state = "finished"
     states = step_states(with_data)
     assert [states[key].done for key in STEPS] == [True, True, True, True, True, False]
@@ -196,6 +198,7 @@ class _Run:
     path, dataset, strategy, state = "/runs/1", "heart.csv", "mm", "finished"
     model = "logistic"
     metric, test, gain, baseline = "accuracy", 0.877, 0.037, 0.556
+    title = ""
 
 
 def test_past_runs_show_score_and_gain(window, qtbot):
@@ -204,7 +207,7 @@ def test_past_runs_show_score_and_gain(window, qtbot):
     window.rail.run_pressed.connect(opened.append)
     window.rail.show_runs([_Run])
     button = window.rail._runs.itemAt(0).widget()
-    said = "heart · Learn the penalty (MM) · 87.7\u00a0% · knowing nothing 55.6\u00a0%"
+    said = "heart · Learn the penalty (MM) · 87.7\u00a0% · baseline 55.6\u00a0%"
     said += " · +3.7 points over the default"
     assert button.accessibleName() == f"Past run: {said}"
     button.click()
@@ -228,21 +231,21 @@ def test_the_gain_of_a_past_run_is_not_cut_by_a_long_name(window, qapp):
 
     window.rail.show_runs([Long])
     qapp.processEvents()
-    lines = window.rail._runs.itemAt(0).widget().findChildren(OneLine)
+    lines = window.rail._runs.itemAt(0).widget().findChildren(ElidedLabel)
     last = lines[2]
-    assert last.text() == "87.7\u00a0% (+3.7), nothing 56\u00a0%"
+    assert last.text() == "87.7\u00a0% (+3.7), baseline 56\u00a0%"
     assert last.fontMetrics().horizontalAdvance(last.text()) <= last.width()
     assert last.y() >= lines[1].y() + lines[1].height() >= lines[0].y() + lines[0].height()
 
 
 def test_help_has_a_text_for_every_page(filled, qtbot):
-    from app.dialogs.help import HelpDialog
-    from app.help.pages import pages
+    from app.dialogs.help_dialog import HelpDialog
+    from app.help.help_pages import pages_by_key
     from app.window.window import PAGES
 
-    assert all(page.text.startswith("# ") for page in pages().values())
+    assert all(page.text.startswith("# ") for page in pages_by_key().values())
     for key in PAGES:
-        assert filled._page(key).topic in pages()
+        assert filled._open_page(key).topic in pages_by_key()
     dialog = HelpDialog("groups")
     qtbot.addWidget(dialog)
     assert dialog.topics.currentItem().text(0) == "Groups of columns"
@@ -266,23 +269,23 @@ def test_every_icon_is_used_and_every_used_icon_is_there(look):
 
 
 def test_every_help_text_can_be_reached():
-    from app.help.pages import FOLDER, MADE, TOPICS, pages
+    from app.help.help_pages import FOLDER, GENERATED_TOPICS, TOPICS, pages_by_key
 
     written = {path.stem for path in FOLDER.glob("*.md")}
-    assert set(TOPICS) - set(MADE) <= written <= set(pages())
+    assert set(TOPICS) - set(GENERATED_TOPICS) <= written <= set(pages_by_key())
 
 
 def test_settings_show_at_once_and_are_remembered(filled, look, qtbot):
-    from app.dialogs.settings import SettingsDialog
+    from app.dialogs.settings_dialog import SettingsDialog
 
     dialog = SettingsDialog(filled)
     dialog.scheme.setCurrentIndex(dialog.scheme.findData("dark"))
-    dialog.size.setValue(150)
+    dialog.text_size.setValue(150)
     assert look.current().name == "dark"
     assert look.text_percent() == 150
-    assert (settings.scheme(), settings.text_percent()) == ("dark", 150)
+    assert (settings.colour_scheme(), settings.text_percent()) == ("dark", 150)
     dialog.forget.click()
-    assert (settings.scheme(), look.text_percent()) == ("system", 100)
+    assert (settings.colour_scheme(), look.text_percent()) == ("system", 100)
 
 
 # When something unforeseen happens ------------------------------------------------------------
@@ -297,7 +300,9 @@ def _raised(text):
 
 def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
     said = []
-    Reporter(lambda *words: said.append(words)).hook(*_raised("row 3 holds secret-name"))
+    CrashReporter(lambda *words: said.append(words)).report_exception(
+        *_raised("row 3 holds secret-name")
+    )
     [(sentence, copied)] = said
     assert "Traceback" not in sentence
     assert "secret-name" not in sentence + copied
@@ -308,12 +313,12 @@ def test_an_unforeseen_error_is_a_sentence_with_details_that_hold_no_data():
 def test_a_flood_of_errors_is_said_once_and_counted():
     now = [0.0]
     said = []
-    reporter = Reporter(lambda *words: said.append(words), clock=lambda: now[0])
+    reporter = CrashReporter(lambda *words: said.append(words), clock=lambda: now[0])
     for _ in range(50):
-        reporter.hook(*_raised("x"))
+        reporter.report_exception(*_raised("x"))
     assert len(said) == 1
     now[0] = 60.0
-    reporter.hook(*_raised("x"))
+    reporter.report_exception(*_raised("x"))
     assert len(said) == 2
     assert "49 more" in said[1][1]
 
@@ -325,8 +330,8 @@ def test_details_name_places_in_the_code():
 def test_a_crash_is_offered_at_the_next_start_and_only_then(tmp_path):
     (tmp_path / "fault-999999999.txt").write_text("Fatal Python error: Segmentation fault")
     faults = FaultFile(tmp_path)
-    assert "Segmentation fault" in faults.left_behind()
-    assert faults.left_behind() == ""
+    assert "Segmentation fault" in faults.earlier_crash_text()
+    assert faults.earlier_crash_text() == ""
 
 
 def test_an_orderly_end_leaves_nothing(tmp_path):
@@ -334,7 +339,7 @@ def test_an_orderly_end_leaves_nothing(tmp_path):
 
     was = faulthandler.is_enabled()
     faults = FaultFile(tmp_path)
-    faults.watch()
+    faults.watch_crashes()
     assert list(tmp_path.iterdir())
     faults.close()
     assert not list(tmp_path.iterdir())
@@ -343,10 +348,10 @@ def test_an_orderly_end_leaves_nothing(tmp_path):
 
 
 def test_a_past_run_that_takes_long_can_be_left(window, monkeypatch, qtbot):
-    reading = window.session.reading
+    reading = window.session.run_loader
     monkeypatch.setattr(type(reading), "goes_on", property(lambda _self: True))
     stopped = []
-    monkeypatch.setattr(reading, "stop", lambda: stopped.append(True))
+    monkeypatch.setattr(reading, "stop_reader", lambda: stopped.append(True))
     window.session.busy_changed.emit("Reading the run …")
     qtbot.waitUntil(lambda: window.waiting.stop_button.isVisibleTo(window))
     window.waiting.stop_button.click()
@@ -367,7 +372,7 @@ def test_a_folder_that_cannot_be_read_is_named_below_the_runs(window):
 
 
 def test_the_title_says_how_far_a_run_is_on_every_page(window):
-    begun = RunStarted(total=40, dataset={"name": "iris.csv"})
+    begun = RunStarted(total=40, dataset=DatasetFacts(name="iris.csv"))
     ended = [TrialFinished(number=n, score=0.5, setting={}) for n in range(12)]
     window.session._show_run([begun, *ended], None)
     window.session._set_state("running")

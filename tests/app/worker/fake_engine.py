@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import struct
@@ -13,6 +14,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from app.worker import messages as m
+from core.datasets.dataset_summary import DatasetSummary
+from core.datasets.task import Task
 from core.errors import UnusableError
 from core.tuning.events import (
     RunFinished,
@@ -25,6 +28,10 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.guidance.guidance_records import Advice, ModelAdvice, RunEstimate, StrategyAdvice
+from core.tuning.history.history_counts import HistoryCounts, ImportCounts
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
 
 
@@ -45,18 +52,16 @@ if "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is n
     _traced()
 
 MODELS = [
-    {"name": "svm", "title": "Support vector machine", "good_for": "", "cost": "",
-     "recommended": False, "reason": "", "fits_task": True},
-    {"name": "logistic", "title": "Logistic regression", "good_for": "", "cost": "",
-     "recommended": True, "reason": "", "fits_task": True},
-]  # fmt: skip
+    ModelAdvice("svm", "Support vector machine"),
+    ModelAdvice("logistic", "Logistic regression", recommended=True),
+]
 
 
-def _strategy(name: str, recommended: bool) -> dict:
-    words = dict.fromkeys(("does", "costs", "shows", "reason"), "")
-    rest = {"kind": "trials", "recommended": recommended, "options": [], "default_trials": 5}
-    rest["groups"] = "prefix" if name == "mm" else "single"
-    return {"name": name, "title": name, **words, **rest}
+def _strategy(name: str, recommended: bool) -> StrategyAdvice:
+    groups = "prefix" if name == "mm" else "single"
+    return StrategyAdvice(
+        name, name, "trials", recommended=recommended, default_trials=5, groups=groups
+    )
 
 
 STRATEGIES = {
@@ -68,18 +73,16 @@ STRATEGIES = {
 class Engine:
     def warm(self):
         self.niceness = os.nice(0)
-        about = {"name": "json", "title": "Numbers", "sentence": "", "warning": ""}
-        return [{**about, "ending": ".json", "form": "table", "of_run": False}]
+        return [m.ExportFormat("json", "Numbers", "", ".json", "table")]
 
     def answer(self, asked):
         match asked:
-            case m.Open(data=data):
+            case m.OpenData(data=data):
                 return m.Opened(data, *self._open(data))
             case m.Estimate(plan=plan):
                 return m.Estimated(self._estimate(plan))
             case m.SummarizeHistory():
-                known = {"datasets": 34, "similar": 6, "starter": 20, "enabled": True}
-                return m.HistorySummary(known)
+                return m.HistorySummary(HistoryCounts(34, 6, 20))
             case m.ImportHistory():
                 return m.HistoryImported(self._take_in(asked))
             case m.Export():
@@ -95,21 +98,22 @@ class Engine:
             os.kill(os.getpid(), signal.SIGKILL)
         if "slow" in data.file:
             time.sleep(1)
-        summary = {
-            "name": data.file,
+        process = {
             "pid": os.getpid(),
             "niceness": os.nice(0),
             "niceness while it started": self.niceness,
             "threads": os.environ["OPENBLAS_NUM_THREADS"],
-            "target": data.target,
         }
-        return summary, {"models": MODELS, "strategies": STRATEGIES, "left_out": []}
+        summary = DatasetSummary(
+            data.file, "csv", 9, 1, Task.BINARY, data.target, described=json.dumps(process)
+        )
+        return summary, Advice(MODELS, STRATEGIES)
 
     def _estimate(self, plan):
         time.sleep(plan.options.get("estimate_seconds", 0.0))
         if plan.folds < 2:
             raise UnusableError("“1” is out of range", where="folds", cure="give at least 2")
-        return {"seconds": 1.0, "trials": plan.trials, "sentence": "about 1 second"}
+        return RunEstimate("about 1 second", 1.0, plan.trials or 0)
 
     def _take_in(self, request):
         if "deadly" in request.storage:
@@ -117,7 +121,7 @@ class Engine:
         if "missing" in request.storage:
             raise UnusableError("there is no such storage", where=request.storage, cure="look")
         left_out = ("Study “b” has other parameters.",)
-        return {"datasets": 1, "trials": 9, "known_already": 0, "left_out": left_out}
+        return ImportCounts(1, 9, 0, left_out)
 
     def folder(self, request):
         if request.folder:
@@ -126,7 +130,7 @@ class Engine:
 
     def tune(self, request, folder, requests):
         run = RunFolder(folder)
-        past = run.events()
+        past = run.all_events()
         for event in self._events(request, past, requests):
             run.append(event)
             yield event
@@ -139,7 +143,7 @@ class Engine:
         if past:
             yield RunResumed(done=done, total=total)
         else:
-            yield RunStarted(plan=plan.as_dict(), total=total, dataset={"name": "fake"})
+            yield RunStarted(plan=plan.as_dict(), total=total, dataset=DatasetFacts(name="fake"))
         for number in range(done, total):
             while requests:
                 yield requests.popleft()
@@ -158,7 +162,8 @@ class Engine:
         until = time.monotonic() + how.get("testing_seconds", 0.0)
         while time.monotonic() < until and not requests:
             time.sleep(0.01)
-        results = {"test": {"accuracy": 1.0}, "shortened": bool(requests)}
+        because = "it was shortened" if requests else "done"
+        results = Results(test={"accuracy": 1.0}, stopped_because=because)
         yield RunFinished(because="done", results=results)
 
     def _try(self, seconds, stubborn):
@@ -180,7 +185,7 @@ class Engine:
             event = TrialExcluded(0.0, request.exclude.number, request.exclude.excluded)
             run.append(event)
             yield event
-        last = replace(RunStopped(because="stopped"), results={"trials": len(run.events())})
+        last = replace(RunStopped(because="stopped"), results=Results(trials=len(run.all_events())))
         run.append(last)
         yield last
 

@@ -12,7 +12,7 @@ from app.worker import engine as module
 from app.worker import messages as m
 from app.worker.engine import Engine
 from core.errors import UnusableError
-from core.tuning.events import ModelPicked, RunFinished, TrialExcluded, TrialFinished
+from core.tuning.events import ModelSelected, RunFinished, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 
 PLAN = Plan(DataPlan("sample:iris"), "logistic", "random", trials=3, evaluation="test")
@@ -38,7 +38,7 @@ def test_what_can_be_exported_is_known_once_it_is_warm(engine):
 
 
 def test_the_data_are_read_once_for_all_requests(engine, monkeypatch):
-    opened = engine.answer(m.Open(PLAN.data))
+    opened = engine.answer(m.OpenData(PLAN.data))
     assert (opened.data, opened.summary["rows"]) == (replace(PLAN.data, rows=0), 150)
     assert any(model["recommended"] for model in opened.advice["models"])
     monkeypatch.setattr(module, "read_data", lambda data: pytest.fail("read again"))
@@ -49,9 +49,9 @@ def test_the_data_are_read_once_for_all_requests(engine, monkeypatch):
 
 
 def test_an_unusable_file_leaves_the_data_as_they_were(engine):
-    engine.answer(m.Open(PLAN.data))
+    engine.answer(m.OpenData(PLAN.data))
     with pytest.raises(UnusableError):
-        engine.answer(m.Open(DataPlan("/no/such/file.csv")))
+        engine.answer(m.OpenData(DataPlan("/no/such/file.csv")))
     assert engine._dataset.rows == 150
 
 
@@ -76,13 +76,13 @@ def test_the_results_without_a_trial_are_those_of_a_run_that_ended(engine, run):
 
 def test_another_model_is_taken_away(engine, run):
     folder, events = run
-    picked, last = engine.conclude(m.Conclude(folder, pick=ModelPicked(kind="trial", number=1)))
-    assert picked == ModelPicked(kind="trial", number=1)
+    picked, last = engine.conclude(m.Conclude(folder, pick=ModelSelected(kind="trial", number=1)))
+    assert picked == ModelSelected(kind="trial", number=1)
     tried = next(e for e in events if isinstance(e, TrialFinished) and e.number == 1)
     assert last.results["setting"] == tried.setting
     assert "picked by hand" in " ".join(last.results["remarks"])
     with pytest.raises(UnusableError, match="no trial 99"):
-        list(engine.conclude(m.Conclude(folder, pick=ModelPicked(kind="trial", number=99))))
+        list(engine.conclude(m.Conclude(folder, pick=ModelSelected(kind="trial", number=99))))
 
 
 def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, monkeypatch):
@@ -90,8 +90,10 @@ def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, m
     written = engine.answer(m.Export(folder, "json", str(tmp_path / "tuned.json")))
     assert json.loads((tmp_path / "tuned.json").read_text())
     assert written.path == str(tmp_path / "tuned.json")
-    fits, usual = [], module.chosen_run
-    monkeypatch.setattr(module, "chosen_run", lambda *given: fits.append(given) or usual(*given))
+    fits, usual = [], module.with_selected_model
+    monkeypatch.setattr(
+        module, "with_selected_model", lambda *given: fits.append(given) or usual(*given)
+    )
     for name in ("a.json", "b.json"):
         engine.answer(m.Export(folder, "json", str(tmp_path / name), "default"))
     assert len(fits) == 1
@@ -104,6 +106,6 @@ def test_another_model_is_fitted_once_for_several_files(engine, run, tmp_path, m
 def test_an_export_that_must_fail_is_refused_before_a_model_is_fitted(
     engine, run, tmp_path, monkeypatch, format, name, why
 ):
-    monkeypatch.setattr(module, "chosen_run", lambda *given: pytest.fail("fitted"))
+    monkeypatch.setattr(module, "with_selected_model", lambda *given: pytest.fail("fitted"))
     with pytest.raises(UnusableError, match=why):
         engine.answer(m.Export(run[0], format, str(tmp_path / name), "default"))

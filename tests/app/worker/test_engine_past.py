@@ -7,7 +7,8 @@ import pytest
 from app.worker import messages as m
 from app.worker.engine import Engine
 from core.space import Axis
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.history_counts import HistoryCounts, ImportCounts
+from core.tuning.history.store import History, RunMetadata, statistics_of
 from core.tuning.plan import DataPlan, Plan
 
 AXES = (
@@ -34,32 +35,27 @@ def alone():
 
 def add(rows, columns=4, classes=3):
     statistics = statistics_of(rows, columns, classes)
-    facts = Facts("svm", "multiclass", "accuracy", True, statistics, "gp", AXES)
+    facts = RunMetadata("svm", "multiclass", "accuracy", True, statistics, "gp", AXES)
     with History() as history:
-        id = history.begin(facts)
-        history.add(id, 0, {"C": 1.0, "gamma": 0.1}, 0.9)
+        id = history.begin_dataset(facts)
+        history.add_trial(id, 0, {"C": 1.0, "gamma": 0.1}, 0.9)
 
 
 def test_known_datasets_are_counted_whatever_the_plans_strategy(engine, plan, alone):
-    nothing = {"datasets": 0, "similar": 0, "starter": 0, "enabled": True}
-    assert engine.answer(m.SummarizeHistory(plan)).known == nothing
+    assert engine.answer(m.SummarizeHistory(plan)).counts == HistoryCounts()
     for rows, columns in ((105, 4), (110, 4), (1_000_000, 900)):
         add(rows, columns)
-    assert engine.answer(m.SummarizeHistory(plan)).known == {**nothing, "datasets": 3, "similar": 2}
-    assert (
-        engine.answer(m.SummarizeHistory(plan.changed(strategy="transfer"))).known["datasets"] == 3
-    )
+    assert engine.answer(m.SummarizeHistory(plan)).counts == HistoryCounts(3, 2)
+    transfer = m.SummarizeHistory(plan.changed(strategy="transfer"))
+    assert engine.answer(transfer).counts.datasets == 3
     with History() as history:
-        history.switch(False)
-    assert engine.answer(m.SummarizeHistory(plan)).known == {**nothing, "enabled": False}
+        history.set_enabled(False)
+    assert engine.answer(m.SummarizeHistory(plan)).counts == HistoryCounts(enabled=False)
 
 
 def test_a_history_that_cannot_be_used_is_a_sentence(engine, plan, own_history):
     own_history.mkdir()
-    assert (
-        "folder where the history should be"
-        in engine.answer(m.SummarizeHistory(plan)).known["problem"]
-    )
+    assert "folder where the history should be" in engine.answer(m.SummarizeHistory(plan)).problem
 
 
 def test_studies_are_taken_in(engine, alone, tmp_path):
@@ -76,6 +72,6 @@ def test_studies_are_taken_in(engine, alone, tmp_path):
     trial = optuna.trial.create_trial(params=params, distributions=space, value=0.8)
     study.add_trial(trial)
     found = engine.answer(m.ImportHistory(storage, "svm", 300, 6, 2, "mine")).imported
-    assert found == {"datasets": 1, "trials": 1, "known_already": 0, "left_out": ()}
+    assert found == ImportCounts(1, 1)
     with History() as history:
         assert [(entry.rows, entry.features) for entry in history.entries()] == [(300, 6)]

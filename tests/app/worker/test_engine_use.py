@@ -8,11 +8,11 @@ import skops.io
 
 from app.cli import main
 from app.worker import messages as m
-from app.worker import using as module
+from app.worker import prediction_service as module
 from app.worker.engine import Engine
-from app.worker.process import _Worker
+from app.worker.worker_process import _Worker
 from core.errors import UnusableError
-from core.export.using import parts
+from core.export.using import prediction_stream
 from core.tuning.plan import DataPlan, Plan
 
 
@@ -32,13 +32,13 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": [1, 42, 99]}).to_csv(place / "rows.csv", index=False)
     monkeypatch.setattr(module, "SHOWN_ROWS", 2)
-    progress, told = engine.using.use(m.Use(folder, str(place / "rows.csv")))
+    progress, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert progress == m.UseProgress(3, 3)
     assert told.headers[0] == "prediction"
     assert [row[0] for row in told.rows] == ["down", "up"]
     assert (told.count, told.marked, told.sentences) == (3, 1, ())
-    saved = engine.answer(m.SaveUsed(str(place / "out.csv")))
-    assert saved == m.Predicted(str(place / "out.csv"), 3)
+    saved = engine.answer(m.SavePredictions(str(place / "out.csv")))
+    assert saved == m.PredictionsSaved(str(place / "out.csv"), 3)
     assert list(pd.read_csv(place / "out.csv")["x"]) == [1, 42, 99]
 
 
@@ -46,24 +46,24 @@ def test_a_run_whose_file_is_gone_still_predicts(ended):
     _, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "data.csv").unlink()
-    *_, told = Engine().using.use(m.Use(folder, str(place / "rows.csv")))
+    *_, told = Engine().using.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert (told.count, told.marked) == (1, 0)
-    asked = m.FindRow(folder, 1)
-    assert "the file of the run is gone" in Engine().answer(asked).found["problem"]
+    asked = m.FindTestRow(folder, 1)
+    assert "the file of the run is gone" in Engine().answer(asked).problem
 
 
 def test_a_large_file_is_left_when_told_and_what_is_done_is_kept(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": range(95)}).to_csv(place / "rows.csv", index=False)
-    monkeypatch.setattr(parts, "LARGE", 10)
-    monkeypatch.setattr(parts, "PART", 20)
+    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
+    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
     told = []
-    asked = m.Use(folder, str(place / "rows.csv"))
+    asked = m.PredictRows(folder, str(place / "rows.csv"))
     *said, used = engine.using.use(asked, lambda: told.append(1) or len(told) == 2)
     assert said == [m.UseProgress(20, 95), m.UseProgress(40, 95)]
     assert used.count == 40
     assert used.sentences[0] == "Stopped: 40 of 95 rows are predicted."
-    engine.answer(m.SaveUsed(str(place / "out.csv")))
+    engine.answer(m.SavePredictions(str(place / "out.csv")))
     assert list(pd.read_csv(place / "out.csv")["x"]) == list(range(40))
 
 
@@ -79,27 +79,27 @@ def asked_meanwhile(ended, monkeypatch, *meanwhile):
     """What is said while a file of three parts is predicted and other things are asked."""
     engine, folder, place = ended
     pd.DataFrame({"x": range(60)}).to_csv(place / "rows.csv", index=False)
-    monkeypatch.setattr(parts, "LARGE", 10)
-    monkeypatch.setattr(parts, "PART", 20)
+    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
+    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
     worker = _Worker(Sent(), "")
     worker._work = deque(m.Request(id, what) for id, what in enumerate(meanwhile, 2))
-    worker._do(engine, m.Request(1, m.Use(folder, str(place / "rows.csv"))))
+    worker._handle_request(engine, m.Request(1, m.PredictRows(folder, str(place / "rows.csv"))))
     return worker._pipe.messages
 
 
 def test_the_form_is_answered_while_a_large_file_is_predicted(ended, monkeypatch):
-    row, lost = m.TryRow(ended[1], "", False, {"x": 40.0}), m.TryRow("/no", "", False, {})
-    said = asked_meanwhile(ended, monkeypatch, row, m.FindRow(ended[1], 1), lost)
+    row, lost = m.PredictRow(ended[1], "", False, {"x": 40.0}), m.PredictRow("/no", "", False, {})
+    said = asked_meanwhile(ended, monkeypatch, row, m.FindTestRow(ended[1], 1), lost)
     kinds = [type(one.answer).__name__ for one in said]
-    assert kinds[:4] == ["UseProgress", "RowTried", "RowFound", "RowTried"]
-    assert "problem" in said[3].answer.said
+    assert kinds[:4] == ["UseProgress", "RowPredicted", "TestRowFound", "RowPredicted"]
+    assert said[3].answer.problem
     assert [one.id for one in said[:4]] == [1, 2, 3, 4]
-    assert kinds[4:] == ["UseProgress", "UseProgress", "Used"]
+    assert kinds[4:] == ["UseProgress", "UseProgress", "RowsPredicted"]
     assert said[-1].answer.count == 60
 
 
 def test_a_large_file_is_left_for_other_data(ended, monkeypatch):
-    said = asked_meanwhile(ended, monkeypatch, m.Open(DataPlan("/other.csv")))
+    said = asked_meanwhile(ended, monkeypatch, m.OpenData(DataPlan("/other.csv")))
     assert said[-1].answer.sentences[0] == "Stopped: 20 of 60 rows are predicted."
 
 
@@ -108,10 +108,10 @@ def test_page_command_line_and_exported_file_say_the_same(ended, capsys):
     pd.DataFrame({"x": [1.25, 42, None, 99]}).to_csv(place / "rows.csv", index=False)
     model, out = str(place / "m.skops"), place / "cli.csv"
     engine.answer(m.Export(folder, "skops", model))
-    list(engine.using.use(m.Use(folder, str(place / "rows.csv"))))
-    engine.answer(m.SaveUsed(str(place / "page.csv")))
-    list(engine.using.use(m.Use("", str(place / "rows.csv"), model)))
-    engine.answer(m.SaveUsed(str(place / "file.csv")))
+    list(engine.using.use(m.PredictRows(folder, str(place / "rows.csv"))))
+    engine.answer(m.SavePredictions(str(place / "page.csv")))
+    list(engine.using.use(m.PredictRows("", str(place / "rows.csv"), model)))
+    engine.answer(m.SavePredictions(str(place / "file.csv")))
     assert main(["predict", model, str(place / "rows.csv"), "--out", str(out)]) == 0
     said = pd.read_csv(out, dtype=str)
     peer = opened(model).predict_proba(pd.read_csv(place / "rows.csv"))
@@ -132,23 +132,23 @@ def test_rows_that_cannot_be_used_leave_what_was_predicted_before(ended):
     engine, folder, place = ended
     pd.DataFrame({"x": [1]}).to_csv(place / "rows.csv", index=False)
     (place / "empty.csv").write_text("x\n")
-    list(engine.using.use(m.Use(folder, str(place / "rows.csv"))))
+    list(engine.using.use(m.PredictRows(folder, str(place / "rows.csv"))))
     with pytest.raises(UnusableError, match=r"empty\.csv"):
-        list(engine.using.use(m.Use(folder, str(place / "empty.csv"))))
-    assert engine.answer(m.SaveUsed(str(place / "out.csv"))).count == 1
+        list(engine.using.use(m.PredictRows(folder, str(place / "empty.csv"))))
+    assert engine.answer(m.SavePredictions(str(place / "out.csv"))).count == 1
 
 
 def test_single_rows_and_rows_of_the_test_set_are_answered(ended):
     engine, folder, place = ended
     form = engine.answer(m.DescribeModel(folder)).form
-    assert [field["name"] for field in form["fields"]] == ["x"]
-    assert form["fields"][0]["high"] == 42
-    said = engine.answer(m.TryRow(folder, "", False, {"x": 40.0})).said
-    assert said["prediction"] == "up"
-    assert "no number" in engine.answer(m.TryRow(folder, "", False, {"x": "?"})).said["problem"]
-    found = engine.answer(m.FindRow(folder, 2)).found
-    line = (place / "data.csv").read_text().splitlines()[found["line"] - 1]
-    assert line == f"{found['values']['x']:g},{found['truth']}"
-    assert "no row 999" in engine.answer(m.FindRow(folder, 999)).found["problem"]
-    problem = engine.answer(m.DescribeModel("", str(place / "no.skops"))).form["problem"]
+    assert [column.name for column in form.fields] == ["x"]
+    assert form.fields[0].high == 42
+    said = engine.answer(m.PredictRow(folder, "", False, {"x": 40.0})).prediction
+    assert said.prediction == "up"
+    assert "no number" in engine.answer(m.PredictRow(folder, "", False, {"x": "?"})).problem
+    found = engine.answer(m.FindTestRow(folder, 2)).row
+    line = (place / "data.csv").read_text().splitlines()[found.line - 1]
+    assert line == f"{found.values['x']:g},{found.truth}"
+    assert "no row 999" in engine.answer(m.FindTestRow(folder, 999)).problem
+    problem = engine.answer(m.DescribeModel("", str(place / "no.skops"))).problem
     assert "no.skops" in problem

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from app.session.requests import PendingRequests
+from app.session.pending_requests import PendingRequests
 from app.worker import messages as m
 from app.worker.engine import Engine
-from app.worker.process import INTERRUPTED, STOPPED, _Worker
+from app.worker.worker_process import INTERRUPTED, STOPPED, _Worker
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
+from core.tuning.why.answer_types import LearningCurve, NoAnswer
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +67,9 @@ class Sent:
 
 class Long:
     def explain(self, asked):
-        yield m.Explained(asked, {"sizes": [1]}, done=False)
-        yield m.Explained(asked, {"sizes": [1, 2]})
+        curve = LearningCurve("accuracy", True, [], done=False)
+        yield m.Explained(asked, curve)
+        yield m.Explained(asked, replace(curve, done=True))
 
 
 class Broken:
@@ -78,30 +81,30 @@ class Broken:
 def explained(engine, waiting=(), left=()):
     pipe = Sent()
     worker = _Worker(pipe, "")
-    worker._left.update(left)
+    worker._cancelled_ids.update(left)
     worker._work = deque(m.Request(9, one) for one in waiting)
     worker._explain(engine, 1, m.Explain("run", "learning"))
     return pipe.messages
 
 
 def test_a_person_can_stop_it():
-    assert explained(Long(), left=[1])[-1].answer == {"problem": STOPPED}
+    assert explained(Long(), left=[1])[-1].answer == NoAnswer(STOPPED)
     assert "problem" not in explained(Long(), left=[2])[-1].answer
 
 
 def test_a_stop_is_heard_while_it_is_asked_or_waits_and_not_afterwards():
     worker = _Worker(Sent(), "")
-    worker._asked = 3
+    worker._question_id = 3
     worker._work = deque([m.Request(4, m.Explain("run", "rows"))])
     for id in (2, 3, 4):
-        worker._hear(m.Request(id, m.LeaveQuestion()))
-    assert worker._left == {3, 4}
+        worker._handle_control(m.Request(id, m.CancelExplanation()))
+    assert worker._cancelled_ids == {3, 4}
 
 
 def test_it_is_left_for_what_a_person_wants_now():
     assert [one.done for one in explained(Long())] == [False, True]
     tune_now = m.Tune(Plan(DataPlan("x.csv"), "logistic", "mm"))
-    assert explained(Long(), [tune_now])[-1].answer == {"problem": INTERRUPTED}
+    assert explained(Long(), [tune_now])[-1].answer == NoAnswer(INTERRUPTED)
     assert "problem" not in explained(Long(), [m.Explain("run", "rows")])[-1].answer
 
 
@@ -118,8 +121,9 @@ def test_each_question_waits_for_its_own_answer():
     asked.ask(m.Explain("run", "rows"))
     asked.ask(m.Explain("run", "importance"))
     first, second = (one.id for one in sent)
-    part = m.Explained(sent[0].what, {}, done=False)
+    part = m.Explained(sent[0].payload, LearningCurve("accuracy", True, [], done=False))
     assert asked.answered(m.Message(first, part)) == (True, m.Explain)
-    assert asked.answered(m.Message(first, m.Explained(sent[0].what, {}))) == (True, m.Explain)
+    final = m.Explained(sent[0].payload, NoAnswer(""))
+    assert asked.answered(m.Message(first, final)) == (True, m.Explain)
     assert [one.question for one in asked.unanswered()] == ["importance"]
     assert asked.answered(m.Message(second, part)) == (False, None)

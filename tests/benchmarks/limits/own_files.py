@@ -13,9 +13,9 @@ from own_files import dataset_of, divided, is_table, name_of, refuse_other_tasks
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 
-from core.penalties.problem import PenaltyProblem
-from core.tuning.learning.holding_out import holdout_pairs
-from core.tuning.learning.run import training_of
+from core.penalties.penalty_problem import PenaltyProblem
+from core.tuning.learning.holdout_parts import holdout_pairs
+from core.tuning.learning.learning_run import training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import Problem, build_problem
 from core.tuning.strategies.registry import STRATEGIES
@@ -61,7 +61,7 @@ def learning(given: str, strategy: str) -> float:
     pairs = holdout_pairs(problem(given, strategy), own) or ()
 
     def once() -> None:
-        for _ in STRATEGIES[strategy].make(PenaltyProblem(own.loss, own.groups, holdout=pairs), {}):
+        for _ in STRATEGIES[strategy].make(PenaltyProblem(own.loss, own.groups, holdout=pairs)):
             pass
 
     once()
@@ -83,7 +83,7 @@ def grams(given: str, strategy: str) -> float:
 
 def searching(given: str, strategy: str) -> float:
     """Seconds of scikit-learn's own search of one penalty on the same examples."""
-    X, y = training(given, strategy).loss.design.X, problem(given, strategy).train[1]
+    X, y = training(given, strategy).loss.design.X, problem(given, strategy).training_data[1]
     if dataset(given).task == "regression":
         return seconds(lambda: RidgeCV(1.0 / GRID, cv=5).fit(X, y), 1)
     search = LogisticRegressionCV(Cs=GRID, cv=5, scoring="neg_log_loss", max_iter=300)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegressionCV
 
-from core.losses import build, parameter_groups
-from core.penalties.problem import PenaltyProblem
+from core.losses import build_loss, parameter_groups
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 from limits.work import TIMES, Work, seconds
 
@@ -56,15 +56,15 @@ def learning(
 
     def once() -> None:
         X, y = data()
-        loss = build(kind, X, y)
+        loss = build_loss(kind, X, y)
         of = parameter_groups(loss)
         if groups > 1:
             of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
         held = ()
         if strategy == "gradient":
             last = np.arange(len(y)) % 5 == 4
-            held = ((loss.on(X[~last], y[~last]), loss.on(X[last], y[last])),)
-        for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of, holdout=held), {}):
+            held = ((loss.for_data(X[~last], y[~last]), loss.for_data(X[last], y[last])),)
+        for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of, holdout=held)):
             pass
 
     return lambda: (data(), seconds(once))[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.cli import main as run_command
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.report.page import page
+from core.export.report.report_page import page_html
 from core.tuning.runs.run_folder import RunFolder
 from limits.work import Work, seconds
 
@@ -27,12 +27,12 @@ def long_run() -> FinishedRun:
 def reporting() -> float:
     """Seconds of the page's text."""
     run = long_run()
-    return seconds(lambda: page(run), 3)
+    return seconds(lambda: page_html(run), 3)
 
 
 def writing() -> float:
     """Seconds of joining as many characters, a hundred at a time, and encoding them."""
-    text = page(long_run())
+    text = page_html(long_run())
     return seconds(lambda: "".join(text[k : k + 100] for k in range(0, len(text), 100)).encode(), 5)
 
 

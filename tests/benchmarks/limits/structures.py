@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.estimators.lda.estimator import OnlineLda
-from core.losses.crf.loss import CrfLoss, build_crf
-from core.losses.rna.loss import RnaLoss, build_rna
-from core.optimize.descent import solve
-from core.penalties.problem import PenaltyProblem
+from core.estimators.lda.online_lda import OnlineLda
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.losses.rna.rna_loss import RnaLoss, build_rna
+from core.optimize.descent import solve_penalized
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 from limits.work import Work, seconds
 
@@ -105,10 +105,10 @@ def kinds() -> float:
     groups = np.array([sources.index(source) for source in loss.sources])
     table, tags = text(600, 15, 17, 2400)
     last = table["sequence"].astype(int).to_numpy() % 5 == 4
-    halves = loss.on(table[~last], tags[~last]), loss.on(table[last], tags[last])
+    halves = loss.for_data(table[~last], tags[~last]), loss.for_data(table[last], tags[last])
     problem = PenaltyProblem(loss, groups, holdout=[halves])
     begin = time.process_time()
-    for _ in STRATEGIES["gradient"].make(problem, {}):
+    for _ in STRATEGIES["gradient"].make(problem):
         pass
     return time.process_time() - begin
 
@@ -130,7 +130,7 @@ def fitting() -> float:
     """Seconds of one fit at C = 1."""
     loss = tokens()
     begin = time.process_time()
-    solve(loss, np.ones(loss.size), loss.start(), tolerance=1e-6)
+    solve_penalized(loss, np.ones(loss.size), loss.initial_weights(), tolerance=1e-6)
     return time.process_time() - begin
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.losses.rna.loss import build_rna
+from core.losses.rna.rna_loss import build_rna
 from scale.curve import Curve, Line
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 
-from app.session.collecting import uncollected
+from app.session.frozen_events import collection_paused
 from core.estimators.registry import MODELS
 from core.samplers.bayes import GpSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
@@ -21,9 +21,10 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.state import RunState, state_from_events
 from scale.curve import Curve, Line
 
 Call = Callable[[], object]
@@ -58,7 +59,9 @@ def opening(trials: int) -> Call:
         root=Path(tempfile.mkdtemp()),
     )
     rng = np.random.default_rng(0)
-    folder.append(RunStarted(plan=folder.plan.as_dict(), total=trials, dataset={"name": "iris"}))
+    folder.append(
+        RunStarted(plan=folder.plan.as_dict(), total=trials, dataset=DatasetFacts(name="iris"))
+    )
     for number in range(trials):
         setting = {"C": float(rng.random()), "gamma": float(rng.random())}
         folder.append(TrialStarted(number=number, setting=setting))
@@ -67,8 +70,8 @@ def opening(trials: int) -> Call:
     folder.append(RunFinished(because="done", results={}))
 
     def opened() -> RunState:
-        with uncollected():  # as the window opens it
-            return folded(RunFolder.open(folder.path).events())
+        with collection_paused():  # as the window opens it
+            return state_from_events(RunFolder.open(folder.path).all_events())
 
     return opened
 

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV
 
 from core.datasets.reading import read_dataset
-from core.losses import build, parameter_groups
-from core.penalties.problem import PenaltyProblem
+from core.losses import build_loss, parameter_groups
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 from scale.curve import Curve, Line
 
@@ -65,11 +65,11 @@ def grouped(strategy: str) -> Callable[[int], Call]:
 
 
 def _learned(strategy: str, X: object, y: np.ndarray, groups: int) -> None:
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     of = parameter_groups(loss)
     if groups > 1:
         of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
-    for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of), {}):
+    for _ in STRATEGIES[strategy].make(PenaltyProblem(loss, of)):
         pass
 
 

@@ -10,9 +10,16 @@ import pandas as pd
 import pytest
 
 from core.datasets.dataset import Column
-from core.datasets.distributions import BINS, MOST_ROWS, distribution, distributions, in_bins
+from core.datasets.distributions import (
+    BINS,
+    MAX_ROWS,
+    binned_distribution,
+    distribution,
+    distributions,
+)
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
+from core.records import to_plain
 
 
 def spread_of(values: pd.Series, kind: str, form: str = ""):
@@ -37,7 +44,7 @@ def test_a_few_whole_numbers_have_a_bin_each() -> None:
 
 @pytest.mark.parametrize("values", [[-1.7e308, 0.0, 1.7e308], [np.inf, 1.0, 2.5, -np.inf]])
 def test_the_widest_and_infinite_numbers(values: list[float]) -> None:
-    found = in_bins(np.array(values), "numbers", rows=len(values), of=len(values))
+    found = binned_distribution(np.array(values), "numbers", rows=len(values), of=len(values))
     assert sum(found.counts) == np.isfinite(values).sum()
     assert found.counts[0] == found.counts[-1] == 1
 
@@ -61,9 +68,9 @@ def test_dates_lie_in_their_time() -> None:
 
 
 def test_of_many_rows_some_stand_for_all() -> None:
-    table = pd.DataFrame({"x": np.arange(3 * MOST_ROWS) / 7})
+    table = pd.DataFrame({"x": np.arange(3 * MAX_ROWS) / 7})
     found = distributions(table, [Column("x", "feature", "number")])["x"]
-    assert (found.rows, found.of) == (MOST_ROWS, 3 * MOST_ROWS)
+    assert (found.rows, found.of) == (MAX_ROWS, 3 * MAX_ROWS)
     assert max(found.counts) - min(found.counts) <= 1
 
 
@@ -73,9 +80,9 @@ def test_a_summary_tells_of_every_column_also_of_those_left_out(tmp_path: Path) 
     age = by_name["age"]
     assert sum(age["distribution"]["counts"]) + age["missing"] == 600
     assert sum(by_name["came_back"]["distribution"]["counts"]) == 600
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert json.dumps(to_plain(summary), allow_nan=False)
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{i % 2} {i + 1}:1.5 5000:2\n" for i in range(60)))
     columns = summarize(read_dataset(str(path)))["columns"]
-    assert columns[0]["distribution"]["counts"] == [59, *[0] * 18, 1]
-    assert columns[-1]["distribution"]["counts"] == [30, 30]
+    assert columns[0]["distribution"]["counts"] == (59, *[0] * 18, 1)
+    assert columns[-1]["distribution"]["counts"] == (30, 30)

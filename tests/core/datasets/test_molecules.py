@@ -16,16 +16,16 @@ from core.datasets.molecules import (
     SHORT_HAIRPIN,
     bracket_pairs,
     dot_bracket,
-    nested,
-    normalized,
+    largest_nesting,
+    normalize_structure,
+    parse_molecule,
     plain_letters,
-    understood,
 )
 from core.errors import UnusableError
 
 
 def dropped(letters: str, structure: str) -> dict[str, int]:
-    return {kind: n for kind, n in understood(letters, structure).dropped.items() if n}
+    return {kind: n for kind, n in parse_molecule(letters, structure).dropped.items() if n}
 
 
 def test_letters_in_lower_case_with_t_and_n() -> None:
@@ -34,7 +34,7 @@ def test_letters_in_lower_case_with_t_and_n() -> None:
 
 def test_letters_for_several_bases_are_read_as_unknown() -> None:
     assert plain_letters("RYSWKMBDHVryswkmbdhvAT") == "N" * 20 + "AU"
-    known = understood("RGAAAACY", "((....))")
+    known = parse_molecule("RGAAAACY", "((....))")
     assert (known.letters, known.structure) == ("NGAAAACN", ".(....).")
     assert dropped("RGAAAACY", "((....))") == {NOT_CANONICAL: 1}
 
@@ -47,7 +47,7 @@ def test_an_unknown_letter_is_told_by_its_place(letters: str, place: int) -> Non
 
 def test_notations_of_unpaired_bases_and_brackets() -> None:
     assert bracket_pairs("<<_,-:~.>>") == [(0, 9), (1, 8)]
-    assert normalized("<[{(....)}]>") == "((((....))))"
+    assert normalize_structure("<[{(....)}]>") == "((((....))))"
     assert bracket_pairs("AA..((aa..))") == [(0, 7), (1, 6), (4, 11), (5, 10)]
 
 
@@ -67,26 +67,26 @@ def test_brackets_without_a_partner_are_told_by_their_place(structure: str, word
 
 def test_pairs_of_bases_that_do_not_pair_are_dropped() -> None:
     assert dropped("GGAAAAAAC", "((.....))") == {NOT_CANONICAL: 1}
-    assert understood("GGAAAAAAC", "((.....))").structure == "(.......)"
+    assert parse_molecule("GGAAAAAAC", "((.....))").structure == "(.......)"
     assert dropped("NGAAAAACN", "((.....))") == {NOT_CANONICAL: 1}
     assert dropped("GUACAAAGUGU", "((((...))))") == {}
 
 
 def test_hairpins_under_three_bases_are_dropped_from_inside() -> None:
     assert dropped("GGGAACCC", "(((..)))") == {SHORT_HAIRPIN: 1}
-    assert understood("GGGAACCC", "(((..)))").structure == "((....))"
-    assert understood("GGGAACCC", "(((..)))", shortest_hairpin=2).structure == "(((..)))"
+    assert parse_molecule("GGGAACCC", "(((..)))").structure == "((....))"
+    assert parse_molecule("GGGAACCC", "(((..)))", shortest_hairpin=2).structure == "(((..)))"
 
 
 def test_shortest_hairpin_is_asked_for() -> None:
-    assert understood("GGC", ".()", 0).structure == ".()"
-    assert understood("GGAC", ".(.)", 1).structure == ".(.)"
-    assert understood("GGAC", ".(.)", 2).structure == "...."
+    assert parse_molecule("GGC", ".()", 0).structure == ".()"
+    assert parse_molecule("GGAC", ".(.)", 1).structure == ".(.)"
+    assert parse_molecule("GGAC", ".(.)", 2).structure == "...."
 
 
 def test_the_larger_of_two_crossing_helices_is_kept() -> None:
     letters = "GG" + "AAA" + "GGG" + "AAA" + "CC" + "AAA" + "CCC"
-    kept = understood(letters, "((...[[[...))...]]]")
+    kept = parse_molecule(letters, "((...[[[...))...]]]")
     assert kept.dropped[CROSSING] == 2
     assert kept.structure == ".....(((........)))"
 
@@ -95,7 +95,7 @@ def test_of_a_loop_too_long_the_side_with_fewer_pairs_is_dropped() -> None:
     inner = "GGG" + "AAAA" + "CCC"
     letters = "GG" + "A" * 16 + inner + "A" * 15 + "CC"
     structure = "((" + "." * 16 + "(((....)))" + "." * 15 + "))"
-    kept = understood(letters, structure)
+    kept = parse_molecule(letters, structure)
     assert kept.dropped[LONG_LOOP] == 2
     assert kept.structure == "." * 18 + "(((....)))" + "." * 17
     assert dropped(letters.replace("A" * 16, "A" * 15), structure.replace("." * 16, "." * 15)) == {}
@@ -115,7 +115,7 @@ pairings = st.integers(0, 12).flatmap(lambda n: st.permutations(range(2 * n)))
 @given(pairings)
 def test_the_kept_set_nests_and_none_larger_does(order: list[int]) -> None:
     pairs = sorted((min(a, b), max(a, b)) for a, b in zip(order[::2], order[1::2], strict=True))[:8]
-    kept = nested(pairs)
+    kept = largest_nesting(pairs)
     assert set(kept) <= set(pairs)
     assert not crossing(kept)
     larger = itertools.combinations(pairs, len(kept) + 1)
@@ -134,8 +134,8 @@ def test_normalized_keeps_every_pair(order: list[int]) -> None:
     for k, (a, b) in enumerate(zip(order[::2], order[1::2], strict=True)):
         signs[min(a, b)], signs[max(a, b)] = chr(65 + k), chr(97 + k)
     structure = "".join(signs)
-    assert bracket_pairs(normalized(structure)) == bracket_pairs(structure)
-    assert normalized(normalized(structure)) == normalized(structure)
+    assert bracket_pairs(normalize_structure(structure)) == bracket_pairs(structure)
+    assert normalize_structure(normalize_structure(structure)) == normalize_structure(structure)
 
 
 @settings(deadline=None)
@@ -147,13 +147,13 @@ def test_what_is_understood_is_what_the_grammar_makes(letters: str, random: obje
     signs = ["."] * len(letters)
     for k, (i, j) in enumerate(pairs):
         signs[i], signs[j] = chr(65 + k), chr(97 + k)
-    found = understood(letters, "".join(signs))
+    found = parse_molecule(letters, "".join(signs))
     kept = bracket_pairs(found.structure)
     assert found.structure == dot_bracket(kept, len(letters))
     assert len(kept) + sum(found.dropped.values()) == len(pairs)
     for i, j in kept:
         assert {found.letters[i], found.letters[j]} in ({"A", "U"}, {"C", "G"}, {"G", "U"})
         assert j - i > 3
-    again = understood(found.letters, found.structure)
+    again = parse_molecule(found.letters, found.structure)
     assert again.structure == found.structure
     assert not any(again.dropped.values())

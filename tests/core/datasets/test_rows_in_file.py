@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.rows_in_file import rows_in_file
 from core.tuning.plan import DataPlan
@@ -15,7 +15,7 @@ def test_lines_count_rows_without_a_target_and_blank_ones(tmp_path):
     lines[5] = "4,n4,"  # no target
     lines.insert(10, "")
     path.write_text("\n".join(lines))
-    dataset = read_dataset(str(path), Choices(roles={"note": "ignore"}, task="binary"))
+    dataset = read_dataset(str(path), DataOptions(roles={"note": "ignore"}, task="binary"))
     assert dataset.set_aside == 1
     found = rows_in_file(dataset, [0, 4, 28])
     assert found.counted == "line"
@@ -45,7 +45,7 @@ def test_libsvm_shows_the_columns_that_are_filled(tmp_path):
 def test_a_file_that_is_gone_still_shows_what_was_read(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,target\n" + "\n".join(f"{at},{at % 2}" for at in range(20)))
-    dataset = read_dataset(str(path), Choices(task="binary"))
+    dataset = read_dataset(str(path), DataOptions(task="binary"))
     path.unlink()
     assert rows_in_file(dataset, [3]).counted == "row"
 

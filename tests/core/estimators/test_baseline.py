@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from core.estimators.baseline import MostFrequentLabel, NoPairs, WordShares, baseline_pipeline
-from core.estimators.lda.likelihood import HALVES, halves
+from core.estimators.lda.lda_likelihood import HALVING_SEED, split_halves
 
 
 def test_classes_get_their_shares_and_the_most_frequent_is_said():
@@ -67,6 +67,6 @@ def test_words_get_their_shares():
     shares = np.array([5, 1, 2]) / 8
     assert np.exp(model.log_shares_) == pytest.approx(shares)
     new = sparse.csr_matrix([[2, 2, 0], [0, 0, 4], [1, 0, 0]])
-    held = halves(new, HALVES)[1].toarray()
+    held = split_halves(new, HALVING_SEED)[1].toarray()
     expected = np.stack([held @ np.log(shares), held.sum(axis=1)], axis=1)
     assert model.completion(new) == pytest.approx(expected)

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, SVR
 
 from core.estimators.facts import uncapitalized
-from core.estimators.fitting import fit
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.estimators.fitting import fit_with_remarks
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.registry import MODELS
 from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.double_regressor import DoubleRegressor
@@ -32,7 +32,7 @@ cases = pytest.mark.parametrize(("name", "task"), CASES)
 
 def installed(name):
     """Skips the test where the model needs packages that are not there."""
-    part = OPTIONAL_PARTS.get(MODELS[name].extra)
+    part = OPTIONAL_DEPENDENCIES.get(MODELS[name].extra)
     if part is not None and not is_installed(part.extra):
         pytest.skip(f"{' and '.join(part.modules)} not installed (the extra {part.extra})")
 
@@ -78,7 +78,7 @@ def test_fits_and_predicts_better_than_a_constant(name, task, form):
     installed(name)
     X, y = data_for(task)
     estimator = model.build(task, default_setting(model.space(task)), 3)
-    fit(estimator, sparse.csr_matrix(X) if form == "sparse" else X, y)
+    fit_with_remarks(estimator, sparse.csr_matrix(X) if form == "sparse" else X, y)
     chance = 0.0 if task == "regression" else np.bincount(y).max() / len(y)
     assert estimator.score(sparse.csr_matrix(X) if form == "sparse" else X, y) > chance + 0.1
 
@@ -145,7 +145,7 @@ def test_the_corners_of_the_space_can_be_built_and_fitted(name, task):
     width = sum(axis.width for axis in space)
     for corner in (np.zeros(width), np.ones(width)):
         estimator = model.build(task, setting_at(space, corner), 0)
-        fit(estimator, X, y)
+        fit_with_remarks(estimator, X, y)
         assert np.isfinite(estimator.score(X, y))
 
 
@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_model(name, task):
     setting = default_setting(model.space(task))
     twice = [model.build(task, setting, 5) for _ in range(2)]
     for estimator in twice:
-        fit(estimator, X, y)
+        fit_with_remarks(estimator, X, y)
     np.testing.assert_array_equal(twice[0].predict(X), twice[1].predict(X))
 
 
@@ -179,10 +179,10 @@ def test_scale_gamma_of_constant_columns_stays_in_range():
 
 def test_a_solver_that_does_not_settle_is_a_remark_and_no_failure():
     X, y = data_for("binary")
-    remarks = fit(LogisticRegression(max_iter=1), X, y)
+    remarks = fit_with_remarks(LogisticRegression(max_iter=1), X, y)
     assert len(remarks) == 1
     assert "limit of iterations" in remarks[0]
-    assert fit(LogisticRegression(), X, y) == ()
+    assert fit_with_remarks(LogisticRegression(), X, y) == ()
 
 
 def test_other_warnings_are_passed_on():
@@ -192,7 +192,7 @@ def test_other_warnings_are_passed_on():
             warnings.warn("look here", UserWarning, stacklevel=1)
 
     with pytest.warns(UserWarning, match="look here"):
-        fit(Noisy(), None, None)
+        fit_with_remarks(Noisy(), None, None)
 
 
 def test_titles_inside_a_sentence_keep_their_names():

@@ -15,13 +15,13 @@ from core.datasets.files.packages import NEEDED
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators import optional_parts
-from core.estimators.dlgm.estimator import DlgmClassifier
-from core.estimators.dlgm.training import compiled_step
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
+from core.estimators.dlgm.dlgm_training import compiled_step
 from core.estimators.optional_parts import (
-    OPTIONAL_PARTS,
+    OPTIONAL_DEPENDENCIES,
     check_installed,
     is_installed,
-    lacking,
+    missing_package_text,
     optional_module,
 )
 from core.extras import install_command
@@ -34,8 +34,8 @@ def test_every_part_is_an_extra_of_the_distribution_that_brings_its_modules():
     project = Path(__file__).parents[3] / "pyproject.toml"
     extras = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     of_files = {extra for extra, _ in NEEDED.values()}
-    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_PARTS} | of_files
-    for name, part in OPTIONAL_PARTS.items():
+    assert {*extras["optional-dependencies"]} - {"test"} == {*OPTIONAL_DEPENDENCIES} | of_files
+    for name, part in OPTIONAL_DEPENDENCIES.items():
         brought = " ".join(extras["optional-dependencies"][name])
         assert part.extra == name
         assert all(module in brought for module in part.modules)
@@ -70,7 +70,7 @@ def test_a_fit_without_jax_says_what_to_install(monkeypatch):
 
 def test_the_model_is_built_without_importing_jax():
     code = (
-        "import sys; from core.estimators.dlgm.model import DLGM; "
+        "import sys; from core.estimators.dlgm.dlgm_model import DLGM; "
         "from core.estimators.optional_parts import is_installed; is_installed('deep'); "
         "from core.space import default_setting; "
         "DLGM.build('binary', default_setting(DLGM.space('binary')), 0); "
@@ -109,7 +109,7 @@ def test_a_package_that_breaks_on_import_is_named_in_one_sentence(broken):
         assert said.endswith(f"repair it with: {install_command('lightgbm')} --again.")
         assert "\n" not in said
     assert not is_installed("lightgbm")
-    assert lacking("lightgbm") == "lightgbm, which cannot be imported"
+    assert missing_package_text("lightgbm") == "lightgbm, which cannot be imported"
 
 
 def test_a_run_of_a_broken_package_is_refused_and_the_advice_knows(broken):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.evaluation.conformal import FEWEST, interval_of
+from core.evaluation.conformal import MIN_ERRORS, interval_of
 
 
 def test_the_width_is_the_error_at_its_place_by_hand():
@@ -13,7 +13,7 @@ def test_the_width_is_the_error_at_its_place_by_hand():
 
 
 def test_few_errors_and_undefined_ones_give_none():
-    assert interval_of(np.ones(FEWEST - 1), np.zeros(FEWEST - 1)) is None
+    assert interval_of(np.ones(MIN_ERRORS - 1), np.zeros(MIN_ERRORS - 1)) is None
     assert interval_of(np.full(50, np.nan), np.zeros(50)) is None
     assert interval_of(np.ones(50), np.zeros(50), coverage=0.999) is None
 

@@ -11,8 +11,8 @@ from core.evaluation.curves import (
     area_with_interval,
     average_precision_with_interval,
     calibration,
-    curve,
-    thinned,
+    thin_curve,
+    threshold_counts,
 )
 from core.evaluation.paired_proportions import share_interval
 
@@ -27,7 +27,7 @@ def rows(request):
 
 def test_counts_are_those_of_the_roc_curve(rows):
     positive, score = rows
-    found = curve(positive, score)
+    found = threshold_counts(positive, score)
     fpr, tpr, thresholds = metrics.roc_curve(positive, score, drop_intermediate=False)
     np.testing.assert_allclose(found.thresholds, thresholds[1:])
     np.testing.assert_allclose(found.true / found.positives, tpr[1:])
@@ -36,7 +36,7 @@ def test_counts_are_those_of_the_roc_curve(rows):
 
 def test_a_threshold_gives_the_confusion_matrix(rows):
     positive, score = rows
-    found = curve(positive, score)
+    found = threshold_counts(positive, score)
     for at in (0, len(found.thresholds) // 2, -1):
         called = score >= found.thresholds[at]
         matrix = metrics.confusion_matrix(positive, called, labels=[False, True])
@@ -66,8 +66,8 @@ def test_the_interval_of_average_precision_is_a_bootstrap_of_rows(rows):
 
 
 def test_fewer_thresholds_keep_both_ends(rows):
-    whole = curve(*rows)
-    few = thinned(whole, 30)
+    whole = threshold_counts(*rows)
+    few = thin_curve(whole, 30)
     assert len(few.thresholds) <= 30
     assert few.positives == whole.positives
     assert few.negatives == whole.negatives

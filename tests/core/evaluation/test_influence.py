@@ -9,14 +9,20 @@ import pytest
 from scipy import stats
 from sklearn.metrics import r2_score, roc_auc_score
 
-from core.evaluation.influence import normal_interval, of_area, of_mean, of_r2, standard_error
+from core.evaluation.influence import (
+    area_influence,
+    mean_influence,
+    normal_interval,
+    r2_influence,
+    standard_error,
+)
 
 
 def test_a_mean_has_its_standard_error_and_groups_that_of_their_sums():
     values = np.random.default_rng(0).normal(size=50)
-    assert standard_error(of_mean(values)) == pytest.approx(stats.sem(values))
+    assert standard_error(mean_influence(values)) == pytest.approx(stats.sem(values))
     copies = np.repeat(np.arange(50), 10)
-    grouped = standard_error(of_mean(values[copies]), copies)
+    grouped = standard_error(mean_influence(values[copies]), copies)
     assert grouped == pytest.approx(stats.sem(values), rel=0.01)
 
 
@@ -26,8 +32,9 @@ def test_r2_has_the_influence_that_the_jackknife_finds():
     predicted = 0.6 * y + generator.normal(size=400)
     whole = r2_score(y, predicted)
     left_out = [r2_score(np.delete(y, i), np.delete(predicted, i)) for i in range(400)]
-    assert of_r2(y, predicted) == pytest.approx(whole - np.array(left_out), rel=0.15, abs=2e-4)
-    assert np.isnan(of_r2(np.ones(4), np.arange(4.0))).all()
+    change = whole - np.array(left_out)
+    assert r2_influence(y, predicted) == pytest.approx(change, rel=0.15, abs=2e-4)
+    assert np.isnan(r2_influence(np.ones(4), np.arange(4.0))).all()
 
 
 def brute_force_delong(positive, scores):
@@ -49,7 +56,7 @@ def test_areas_and_their_variances_are_those_of_all_pairs(rounded):
     positive = generator.random(80) < 0.3
     scores = [np.round(generator.normal(size=80) + s * positive, rounded) for s in (1.0, 0.5)]
     areas, covariance = brute_force_delong(positive, scores)
-    (a, phi_a), (b, phi_b) = (of_area(positive, score) for score in scores)
+    (a, phi_a), (b, phi_b) = (area_influence(positive, score) for score in scores)
     assert [a, b] == pytest.approx(areas)
     assert a == pytest.approx(roc_auc_score(positive, scores[0]))
     assert standard_error(phi_a) ** 2 == pytest.approx(covariance[0, 0])
@@ -58,7 +65,7 @@ def test_areas_and_their_variances_are_those_of_all_pairs(rounded):
 
 
 def test_a_class_of_one_row_has_no_area_to_judge():
-    area, phi = of_area(np.array([True, False, False]), np.arange(3.0))
+    area, phi = area_influence(np.array([True, False, False]), np.arange(3.0))
     assert math.isnan(area)
     assert np.isnan(phi).all()
 
@@ -76,7 +83,7 @@ def test_delong_covers_the_true_difference_of_areas():
             shift * positive + math.sqrt(0.5) * (common + own)
             for shift, own in zip((1.0, 0.6), noise, strict=True)
         )
-        (a, phi_a), (b, phi_b) = of_area(positive, one), of_area(positive, other)
+        (a, phi_a), (b, phi_b) = area_influence(positive, one), area_influence(positive, other)
         low, high = normal_interval(a - b, standard_error(phi_a - phi_b))
         covered += low <= truth <= high
     assert 0.93 <= covered / times <= 0.97
@@ -89,7 +96,7 @@ def test_the_interval_of_r2_differences_covers():
     for _ in range(times):
         signal, error = generator.normal(size=(2, 150))
         y = signal + error
-        phi = of_r2(y, signal) - of_r2(y, 0.8 * signal)
+        phi = r2_influence(y, signal) - r2_influence(y, 0.8 * signal)
         gain = r2_score(y, signal) - r2_score(y, 0.8 * signal)
         low, high = normal_interval(gain, standard_error(phi))
         covered += low <= 0.02 <= high
@@ -108,5 +115,5 @@ def test_of_300_000_rows_no_pairs_are_made():
     """All pairs of rows of either class would be some 21 GB of truth values."""
     generator = np.random.default_rng(5)
     positive, score = generator.random(300_000) < 0.4, generator.normal(size=300_000)
-    area, _ = of_area(positive, score)
+    area, _ = area_influence(positive, score)
     assert area == pytest.approx(roc_auc_score(positive, score), abs=1e-12)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.evaluation.influence import normal_interval, of_r2, standard_error
+from core.evaluation.influence import normal_interval, r2_influence, standard_error
 from core.evaluation.paired_proportions import mcnemar
-from core.evaluation.power import fold_power, power, smallest_gain, smallest_r2_gain
+from core.evaluation.power import fold_power, mcnemar_power, smallest_gain, smallest_r2_gain
 from core.evaluation.resampled_t import corrected_interval
 
 
@@ -22,7 +22,7 @@ def test_power_is_how_often_the_exact_test_shows_the_gain(rows, gain, discordanc
     shares = [(discordance + gain) / 2, (discordance - gain) / 2, 1 - discordance]
     drawn = generator.multinomial(rows, shares, size=4000)
     shown = np.mean([won > lost and mcnemar(won, lost) < 0.05 for won, lost, _ in drawn])
-    assert power(rows, gain, discordance) == pytest.approx(shown, abs=0.025)
+    assert mcnemar_power(rows, gain, discordance) == pytest.approx(shown, abs=0.025)
 
 
 def test_power_summed_over_every_outcome_of_few_rows():
@@ -31,14 +31,14 @@ def test_power_summed_over_every_outcome_of_few_rows():
         for won in range(d + 1):
             if won > d - won and stats.binomtest(won, d, 0.5).pvalue < 0.05:
                 total += stats.binom.pmf(d, 25, 0.4) * stats.binom.pmf(won, d, 0.75)
-    assert power(25, 0.2, 0.4) == pytest.approx(total)
-    assert power(5, 0.2, 0.2) == pytest.approx(0.0)  # five won rows are p = 1/16
+    assert mcnemar_power(25, 0.2, 0.4) == pytest.approx(total)
+    assert mcnemar_power(5, 0.2, 0.2) == pytest.approx(0.0)  # five won rows are p = 1/16
 
 
 def test_the_smallest_gain_has_the_power_that_was_asked_for():
     for rows in (60, 400, 20_000):
         gain = smallest_gain(rows)
-        assert power(rows, gain) == pytest.approx(0.8, abs=0.005)
+        assert mcnemar_power(rows, gain) == pytest.approx(0.8, abs=0.005)
     assert smallest_gain(60) == pytest.approx(0.13, abs=0.01)
     assert smallest_gain(5) == 1.0
     assert smallest_gain(400) < smallest_gain(100)
@@ -55,7 +55,7 @@ def test_the_smallest_gain_of_r2_is_shown_as_often_as_asked_for():
         known *= math.sqrt(0.5)
         more *= math.sqrt(gain)
         y = known + more + math.sqrt(0.5 - gain) * error
-        phi = of_r2(y, known + more) - of_r2(y, known)
+        phi = r2_influence(y, known + more) - r2_influence(y, known)
         spread = np.var(y)
         difference = (np.mean((y - known) ** 2) - np.mean((y - known - more) ** 2)) / spread
         shown += normal_interval(difference, standard_error(phi))[0] > 0

@@ -24,9 +24,10 @@ from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import hold_out
-from core.estimators.averages.tables import averaged
-from core.estimators.fitting import fit
+from core.estimators.averages.table_average import average_models
+from core.estimators.fitting import fit_with_remarks
 from core.estimators.registry import MODELS, model_named
+from core.json_reading import read_as
 from core.space import default_setting
 from core.tuning.events import (
     EnsembleUpdated,
@@ -38,9 +39,10 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.payloads import LeftOut
+from core.tuning.payloads import OmittedTrial
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.takeaway import Penalties, takeaway_of
+from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
+from core.tuning.run_results import Results
 from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
@@ -118,10 +120,10 @@ def average_of(dataset: Dataset, plan: Plan, X: Any, y: np.ndarray, members: Mem
     fitted = []
     for number, (setting, _) in enumerate(members):
         pipeline = pipeline_of(dataset, plan, setting)
-        fit(pipeline, X, y)
+        fit_with_remarks(pipeline, X, y)
         fitted.append((f"trial {number}", pipeline[-1]))
     weights = [weight for _, weight in members]
-    vote = averaged(dataset.task, fitted, weights, dataset.classes)
+    vote = average_models(dataset.task, fitted, weights, dataset.classes)
     return Pipeline([("prepare", pipeline[0]), ("model", vote)])
 
 
@@ -239,7 +241,7 @@ def finish(
         pipeline = average_of(dataset, plan, *own, members)
     else:
         pipeline = pipeline_of(dataset, plan, tuned)
-        fit(pipeline, X, y)
+        fit_with_remarks(pipeline, X, y)
     groups, of_output, penalties, noise = [], [], {}, None
     prepare = pipeline.named_steps["prepare"]
     names = output_names(prepare)
@@ -253,18 +255,18 @@ def finish(
         pipeline.steps[-1] = ("model", learned_model(dataset, matrix, y, C))
         noise = 0.25 if dataset.task == "regression" else None
     reference = pipeline_of(dataset, plan, default)
-    fit(reference, X, y)
+    fit_with_remarks(reference, X, y)
     score_of = r2_score if dataset.task == "regression" else accuracy_score
     said = pipeline.predict(test_X)
     score, default_score = score_of(test_y, said), score_of(test_y, reference.predict(test_X))
     keep_best(run, pipeline)
-    takeaway = takeaway_of(
+    takeaway = model_metadata(
         dataset,
         train,
         test,
         fitted_rows=train[::2] if part else (),
         output_names=names,
-        penalties=Penalties(penalties, of_output, noise),
+        penalties=LearnedPenalties(penalties, of_output, noise),
     )
     run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     metric = "r2" if dataset.task == "regression" else "accuracy"
@@ -352,7 +354,7 @@ def averages(ensemble: dict[str, Any]) -> list[EnsembleUpdated]:
     first = EnsembleUpdated(finished=1, members=[0], weights=[1.0], scores=[0.9], single=0.8)
     names = ("finished", "members", "weights", "scores", "effective", "left_out")
     last = {name: ensemble[name] for name in names}
-    last["left_out"] = [LeftOut(**one) for one in last["left_out"]]
+    last["left_out"] = [OmittedTrial(**one) for one in last["left_out"]]
     return [first, EnsembleUpdated(**last, average=0.91, single=0.9)]
 
 
@@ -401,4 +403,4 @@ def events_of(
                     number=number, setting=tuned, score=0.8 + 0.09 * np.sin(number), took=0.2
                 )
             )
-    return [started, *course, RunFinished(results=results)]
+    return [started, *course, RunFinished(results=read_as(Results, results))]

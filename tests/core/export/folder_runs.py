@@ -13,12 +13,13 @@ from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.estimators.averages.tables import averaged
-from core.estimators.dlgm.estimator import DlgmClassifier
+from core.estimators.averages.table_average import average_models
+from core.estimators.dlgm.dlgm_classifier import DlgmClassifier
 from core.estimators.dlgm.network import first_weights
-from core.estimators.lda.estimator import OnlineLda
+from core.estimators.lda.online_lda import OnlineLda
+from core.json_reading import read_as
 from core.tuning.events import (
     EnsembleUpdated,
     ImagesDrawn,
@@ -29,7 +30,8 @@ from core.tuning.events import (
 )
 from core.tuning.payloads import Topic
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.takeaway import takeaway_of
+from core.tuning.results.model_metadata import model_metadata
+from core.tuning.run_results import Results
 from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
@@ -83,7 +85,7 @@ def topic_run(
     path = folder / ("counts.libsvm" if counts else "texts.csv")
     (chinese_file if chinese else counts_file if counts else texts_file)(path)
     data = DataPlan(str(path), task="topics", target="" if counts else "text")
-    dataset = read_dataset(data.file, Choices(task="topics", target=data.target))
+    dataset = read_dataset(data.file, DataOptions(task="topics", target=data.target))
     prepare = preparation(dataset, scale=False, sparse_ok=True)
     X = prepare.fit_transform(dataset.features)
     fitted = [
@@ -91,7 +93,7 @@ def topic_run(
         for t in range(members)
     ]
     plan = Plan(data, "lda", "eb-hyp" if members > 1 else "random")
-    model = averaged("topics", fitted, WEIGHTS, ()) if members > 1 else fitted[0][1]
+    model = average_models("topics", fitted, WEIGHTS, ()) if members > 1 else fitted[0][1]
     settings = [{"topics": 3 + t, "alpha": 0.1, "eta": 0.1, "kappa": 0.7} for t in range(members)]
     score = {"completion": -2.5}
     return finished(
@@ -141,13 +143,13 @@ def dlgm_run(folder: Path, *, members: int = 3, libsvm: bool = False) -> RunFold
     else:
         causes_file(folder / "causes.csv")
         data = DataPlan(str(folder / "causes.csv"), target="kind")
-    dataset = read_dataset(data.file, Choices(target=data.target))
+    dataset = read_dataset(data.file, DataOptions(target=data.target))
     prepare = preparation(dataset, scale=False, sparse_ok=False)
     X = prepare.fit_transform(dataset.features)
     fitted = [(f"trial {t}", dlgm_of(X, dataset.target, t)) for t in range(members)]
     plan = Plan(data, "dlgm", "eb-hyp" if members > 1 else "random")
     classes = dataset.classes
-    model = averaged("multiclass", fitted, WEIGHTS, classes) if members > 1 else fitted[0][1]
+    model = average_models("multiclass", fitted, WEIGHTS, classes) if members > 1 else fitted[0][1]
     settings = [{"n1": 6 + t, "n2": 0, "kappa": 0.5, "rho": 0.1} for t in range(members)]
     score = {"log_loss": 1.1, "accuracy": 0.4}
     return finished(
@@ -168,7 +170,7 @@ def finished(
     keep_best(run, pipeline)
     names = output_names(pipeline[0])
     rows = np.arange(dataset.rows)
-    takeaway = takeaway_of(dataset, rows[10:], rows[:10], output_names=names)
+    takeaway = model_metadata(dataset, rows[10:], rows[:10], output_names=names)
     run.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     metric = next(iter(score))
     results: dict[str, Any] = {
@@ -207,7 +209,7 @@ def finished(
         picture = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]
         pictures = {"originals": [picture], "reconstructions": [picture], "samples": [picture] * 2}
         events.append(ImagesDrawn(number=0, height=2, width=3, labels=["left"], **pictures))
-    for event in [*events, RunFinished(results=results)]:
+    for event in [*events, RunFinished(results=read_as(Results, results))]:
         run.append(event)
     run.close()
     return run

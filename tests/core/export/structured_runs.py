@@ -12,8 +12,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from core.datasets.dataset import Column, Dataset, Source
-from core.estimators.averages.tables import averaged
+from core.datasets.dataset import Column, Dataset, DataSource
+from core.estimators.averages.table_average import average_models
+from core.json_reading import read_as
 from core.tuning.events import (
     Event,
     MoleculesFolded,
@@ -24,7 +25,8 @@ from core.tuning.events import (
 )
 from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.results.takeaway import Penalties, takeaway_of
+from core.tuning.results.model_metadata import LearnedPenalties, model_metadata
+from core.tuning.run_results import Results
 from core.tuning.runs.best import keep_best
 from core.tuning.runs.run_folder import RunFolder
 
@@ -82,7 +84,7 @@ def molecules(seed: int = 0, count: int = 8) -> pd.DataFrame:
 def crf_run(path: Path, decoding: str = "posterior") -> Run:
     """A run of a tagger with a penalty for each kind of its weights."""
     from core.estimators.structured.crf_tagger import CrfTagger
-    from core.losses.crf.loss import build_crf
+    from core.losses.crf.crf_loss import build_crf
 
     table = tokens()
     X, y = table.drop(columns="tag"), table["tag"].to_numpy(dtype=object)
@@ -91,7 +93,7 @@ def crf_run(path: Path, decoding: str = "posterior") -> Run:
     groups = list(dict.fromkeys(loss.sources))
     places = np.array([groups.index(source) for source in loss.sources])
     penalties = {group: 0.5 * 2.0**k for k, group in enumerate(groups)}
-    model.take(loss, model.w_, penalties, places)
+    model.set_weights(loss, model.w_, penalties, places)
     roles = {"sequence": "sequence", "tag": "target"}
     columns = [Column(name, roles.get(name, "feature"), "category") for name in table]
     marginals, said = model.predict_proba(X), model.predict(X)
@@ -161,7 +163,7 @@ def averaged_run(run: Run, path: Path) -> Run:
         task = "structure"
     fitted = [(name, model.fit(run.features, y)) for name, model in members]
     classes = getattr(fitted[0][1], "classes_", np.array([])).tolist()
-    model = averaged(task, fitted, (0.5, 0.3, 0.2), classes)
+    model = average_models(task, fitted, (0.5, 0.3, 0.2), classes)
     shutil.copytree(run.folder.path, path)
     folder = RunFolder(path)
     keep_best(folder, Pipeline([("prepare", "passthrough"), ("model", model)]))
@@ -176,7 +178,7 @@ def _dataset(
     task: Any,
     classes: tuple[str, ...],
 ) -> Dataset:
-    source = Source("data.csv", "csv", {"na_values": ["", "NA"]}, fingerprint="0")
+    source = DataSource("data.csv", "csv", {"na_values": ["", "NA"]}, fingerprint="0")
     return Dataset("data.csv", source, columns, X, None, y, task, classes)
 
 
@@ -188,8 +190,11 @@ def _folder(
     folder = RunFolder.create(plan, path=path)
     keep_best(folder, Pipeline([("prepare", "passthrough"), ("model", model)]))
     half = dataset.rows // 2
-    takeaway = takeaway_of(
-        dataset, range(half), range(half, dataset.rows), penalties=Penalties(model.penalties_)
+    takeaway = model_metadata(
+        dataset,
+        range(half),
+        range(half, dataset.rows),
+        penalties=LearnedPenalties(model.penalties_),
     )
     folder.takeaway_path.write_text(takeaway.as_json(), encoding="utf-8")
     penalties = dict(model.penalties_)
@@ -206,7 +211,6 @@ def _folder(
         "validation": {},
         "test_interval": [0.7, 0.9],
         "default_interval": [0.65, 0.85],
-        "gain": None,
         "groups": penalties,
         "switched_off": [],
         "remarks": [],
@@ -215,7 +219,12 @@ def _folder(
         "seconds": 2.5,
         "stopped_because": "the penalties no longer change",
     }
-    for event in (started, *steps, shown, RunFinished(results={**rest, **results})):
+    for event in (
+        started,
+        *steps,
+        shown,
+        RunFinished(results=read_as(Results, {**rest, **results})),
+    ):
         folder.append(event)
     folder.close()
     return folder

@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import VotingClassifier
 
 from core.estimators.stored.plain_model import plain_pipeline
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.export.files import skops_file
 from core.export.prediction import predict_file
 from core.tuning.runs.best import best_of
@@ -69,9 +69,9 @@ def test_models_and_scripts_do_the_same_without_the_program(
         part = name == "numbers"  # the members learned from half of the training rows
         made[name] = make_run(task, model, members=members, part=part, folder=tmp_path / name)
         for file in ("model.skops", "model.joblib"):
-            export(made[name].folder, tmp_path / name / file)
+            export_from_folder(made[name].folder, tmp_path / name / file)
         if model != "vote7":  # its loops would be compiled for a minute
-            export(made[name].folder, tmp_path / name / "tuned.py")
+            export_from_folder(made[name].folder, tmp_path / name / "tuned.py")
     ran = run_outside(OUTSIDE, tmp_path, *made)
     assert ran.returncode == 0, ran.stderr
     for name, (skops, joblibs, labels, also, printed) in json.loads(ran.stdout).items():
@@ -92,7 +92,7 @@ def test_models_and_scripts_do_the_same_without_the_program(
 def test_predicted_here(make_run: Callable[..., Any], tmp_path: Path, name: str) -> None:
     task, model, members = CASES[name]
     made = make_run(task, model, members=members)
-    path = export(made.folder, tmp_path / "model.skops")
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
     table = predict_file(path, tmp_path / "data.csv")
     pipeline = best_of(made.folder)
     kept = np.delete(np.arange(len(table)), 5)  # the row without a target
@@ -114,7 +114,7 @@ def test_scores_of_a_vote_of_seven_stay_what_they_were(
 def test_the_script_says_what_it_holds(make_run: Callable[..., Any], tmp_path: Path) -> None:
     task, model, members = CASES["classes"]
     made = make_run(task, model, members=members)
-    text = export(made.folder, tmp_path / "tuned.py").read_text()
+    text = export_from_folder(made.folder, tmp_path / "tuned.py").read_text()
     assert text.startswith('"""Average of 3 models, logistic regression, for data')
     assert text.count('("trial ') == 3
     assert 'VotingClassifier(members, voting="soft", weights=weights)' in text
@@ -123,7 +123,7 @@ def test_the_script_says_what_it_holds(make_run: Callable[..., Any], tmp_path: P
 def test_numbers_name_the_members(make_run: Callable[..., Any], tmp_path: Path) -> None:
     task, model, members = CASES["classes"]
     made = make_run(task, model, members=members)
-    document = json.loads(export(made.folder, tmp_path / "run.json").read_text())
+    document = json.loads(export_from_folder(made.folder, tmp_path / "run.json").read_text())
     average = document["average"]
     assert [member["weight"] for member in average["members"]] == [0.5, 0.3, 0.2]
     assert [member["parameters"]["C"] for member in average["members"]] == [0.1, 3.0, 1.0]
@@ -135,7 +135,7 @@ def test_numbers_name_the_members(make_run: Callable[..., Any], tmp_path: Path) 
 def test_the_report_shows_the_members(make_run: Callable[..., Any], tmp_path: Path) -> None:
     task, model, members = CASES["classes"]
     made = make_run(task, model, members=members)
-    page = export(made.folder, tmp_path / "run.html").read_text()
+    page = export_from_folder(made.folder, tmp_path / "run.html").read_text()
     assert "Who is in the average?" in page
     assert "Is the average better than the single best?" in page
     assert "Trial 9 is left out of the average: it failed." in page
@@ -145,8 +145,13 @@ def test_a_single_model_says_nothing_of_averages(
     make_run: Callable[..., Any], tmp_path: Path
 ) -> None:
     made = make_run("binary", "logistic")
-    assert "average" not in json.loads(export(made.folder, tmp_path / "run.json").read_text())
-    assert "Who is in the average?" not in export(made.folder, tmp_path / "run.html").read_text()
-    assert type(skops_file.load(export(made.folder, tmp_path / "m.skops"))[-1]).__name__ == (
-        "LogisticRegression"
+    assert "average" not in json.loads(
+        export_from_folder(made.folder, tmp_path / "run.json").read_text()
     )
+    assert (
+        "Who is in the average?"
+        not in export_from_folder(made.folder, tmp_path / "run.html").read_text()
+    )
+    assert type(
+        skops_file.load_pipeline(export_from_folder(made.folder, tmp_path / "m.skops"))[-1]
+    ).__name__ == ("LogisticRegression")

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.export.bundle.reading import text_of
-from core.export.exporters import export
+from core.export.bundle.csv_rows import text_of
+from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
@@ -72,7 +72,7 @@ def test_a_tagger_knows_its_words_in_every_encoding(tmp_path: Path, trained: str
     data = DataPlan(str(tmp_path / "train.csv"))
     folder = run_of(tmp_path / "run", Plan(data, "crf", "mm", groups="single"))
     for ending in ("npz", "json", "py"):
-        export(folder, tmp_path / f"model.{ending}")
+        export_from_folder(folder, tmp_path / f"model.{ending}")
     tokens(tmp_path / "truth.csv", "utf-8", seed=1)
     truth = pd.read_csv(tmp_path / "truth.csv")["tag"].tolist()
     for encoding in ENCODINGS:
@@ -89,7 +89,7 @@ def test_topics_know_their_words_in_every_encoding(tmp_path: Path) -> None:
     texts(tmp_path / "train.csv", "cp1252")
     data = DataPlan(str(tmp_path / "train.csv"), task="topics")
     folder = run_of(tmp_path / "run", Plan(data, "lda", "random", trials=2))
-    export(folder, tmp_path / "model.zip")
+    export_from_folder(folder, tmp_path / "model.zip")
     found = []
     for encoding in ENCODINGS:
         new = tmp_path / f"new-{encoding}.csv"
@@ -108,7 +108,7 @@ def test_a_table_is_read_in_the_encoding_of_the_new_file(tmp_path: Path) -> None
     table.to_csv(tmp_path / "train.csv", index=False, encoding="cp1252")
     data = DataPlan(str(tmp_path / "train.csv"), leaks=True)  # the name tells the kind
     plan = Plan(data, "logistic", "random", trials=1)
-    export(run_of(tmp_path / "run", plan), tmp_path / "model.skops")
+    export_from_folder(run_of(tmp_path / "run", plan), tmp_path / "model.skops")
     for encoding in ENCODINGS:
         table.to_csv(tmp_path / "new.csv", index=False, encoding=encoding)
         said = predict_file(tmp_path / "model.skops", tmp_path / "new.csv")

@@ -22,14 +22,14 @@ import optuna
 import pandas as pd
 import pytest
 
-from core.estimators.optional_parts import OPTIONAL_PARTS, is_installed
+from core.datasets.task import TABLE_TASKS
+from core.estimators.multi_model import SEVERAL
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 from core.estimators.registry import MODELS
-from core.estimators.several import SEVERAL
-from core.export.choices import TABLES
 from core.export.exporters import export_run, exporters_for
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
-from core.export.report.results import score_words
+from core.export.report.results_section import metric_score_text
 from core.tuning.events import TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
@@ -97,7 +97,7 @@ def tables_of(task: str) -> list[tuple[str, str, str]]:
     return [*cases, *((task, name, metric) for name, metric in PROBABLE.items())]
 
 
-CASES = [case for task in TABLES for case in tables_of(task)]
+CASES = [case for task in TABLE_TASKS for case in tables_of(task)]
 ALL = [(*case, format) for case in CASES for format in exporters_for(case[0], case[1])]
 
 
@@ -283,7 +283,7 @@ def check_report(case: Case, path: Path) -> None:
     parser.feed(text)
     assert parser.open == []
     for scores in (results["test"], results["default_test"]):
-        assert score_words(results["metric"], scores[results["metric"]]) in text
+        assert metric_score_text(results["metric"], scores[results["metric"]]) in text
     assert not re.search(r">(None|nan)<", text)
 
 
@@ -298,7 +298,7 @@ def check_folder(case: Case, path: Path) -> None:
 def check_study(case: Case, path: Path) -> None:
     """Optuna itself reads every trial with its score."""
     study = optuna.load_study(study_name=None, storage=f"sqlite:///{path}")
-    told = {e.number: e.score for e in case.folder.events() if isinstance(e, TrialFinished)}
+    told = {e.number: e.score for e in case.folder.all_events() if isinstance(e, TrialFinished)}
     found = {trial.number: trial.value for trial in study.trials if trial.value is not None}
     assert found == pytest.approx(told)
 
@@ -319,7 +319,7 @@ def test_every_model_in_every_format(
 ) -> None:
     for part in (MODELS[model].extra, LIBRARIES.get(format, "")):
         if part and not is_installed(part):
-            pytest.skip(f"{OPTIONAL_PARTS[part].does} are not installed")
+            pytest.skip(f"{OPTIONAL_DEPENDENCIES[part].does} are not installed")
     case = made.cases(task)[task, model, metric]
     if format == "onnx" and model in NO_COUNTERPART:
         assert "ONNX has no counterpart" in case.failed["onnx"]

@@ -14,9 +14,9 @@ from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.export.choices import forms_of
 from core.export.destination import write_whole_file
-from core.export.exporters import EXPORTERS, check_export, export, exporters_for
+from core.export.exportable_models import export_variants_of
+from core.export.exporters import EXPORTERS, check_export, export_from_folder, exporters_for
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 
@@ -49,10 +49,10 @@ def test_a_format_is_one_row_and_every_run_has_one_form() -> None:
     assert len({*names}) == len({*endings}) == len(EXPORTERS)
     for name, model in MODELS.items():
         for task in model.tasks:
-            (form,) = forms_of(task, name)
+            (form,) = export_variants_of(task, name)
             assert {"json", "report"} <= {n for n, e in EXPORTERS.items() if form in e.forms}
-            assert form in forms_of(task)
-            assert form in forms_of()
+            assert form in export_variants_of(task)
+            assert form in export_variants_of()
 
 
 def test_every_kind_says_what_it_is_for() -> None:
@@ -118,13 +118,13 @@ def test_writes_every_kind_by_its_ending(make_run: Callable[..., Any], tmp_path:
     if not is_installed("onnx"):
         offered.pop("onnx")
     for exporter in offered.values():
-        path = export(made.folder, out / f"model{exporter.ending}")
+        path = export_from_folder(made.folder, out / f"model{exporter.ending}")
         assert path.stat().st_size > 1000
     assert len(list(out.iterdir())) == len(offered)  # no draft is left behind
 
 
 def test_a_format_outweighs_the_ending(make_run: Callable[..., Any], tmp_path: Path) -> None:
-    path = export(make_run().folder, tmp_path / "numbers.txt", "json")
+    path = export_from_folder(make_run().folder, tmp_path / "numbers.txt", "json")
     assert path.read_text().startswith("{")
 
 
@@ -144,13 +144,13 @@ def test_an_unusable_destination_is_one_sentence(
 ) -> None:
     (tmp_path / "taken.json").mkdir()
     with pytest.raises(UnusableError, match=sentence):
-        export(make_run().folder, tmp_path / name, kind)
+        export_from_folder(make_run().folder, tmp_path / name, kind)
 
 
 def test_a_run_without_results_is_one_sentence(tmp_path: Path) -> None:
     folder = RunFolder.create(Plan(DataPlan("x.csv"), "linear", "mm"), path=tmp_path / "run")
     with pytest.raises(UnusableError, match="no fitted model yet"):
-        export(folder, tmp_path / "model.skops")
+        export_from_folder(folder, tmp_path / "model.skops")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.results.takeaway import read_takeaway
+from core.tuning.results.model_metadata import read_metadata
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
@@ -71,7 +71,7 @@ def test_the_script_prints_the_test_scores_and_ends_with_the_kept_model(
 ) -> None:
     place = runs["tried"][0].path.parent
     for folder, _ in runs.values():
-        export(folder, folder.path / "tuned.py")
+        export_from_folder(folder, folder.path / "tuned.py")
     ran = run_outside(RUN, place, " ".join(runs))
     assert ran.returncode == 0, ran.stderr
     table = pd.read_csv(place / "data.csv")
@@ -85,7 +85,7 @@ def test_the_script_prints_the_test_scores_and_ends_with_the_kept_model(
 
 
 def test_more_rows_may_have_columns_of_their_own(runs: Any) -> None:
-    takeaway = read_takeaway(runs["each"][0].path)
+    takeaway = read_metadata(runs["each"][0].path)
     assert "town=Zug" in takeaway.output_names
     assert "town=Zug" not in takeaway.judged["penalties"]
     others = takeaway.judged["penalties"]
@@ -103,7 +103,7 @@ def test_every_model_file_holds_the_kept_model(
         pytest.importorskip("onnxruntime")
     folder, _ = runs[name]
     file = folder.path.parent / "data.csv"
-    export(folder, tmp_path / f"model{ending}")
+    export_from_folder(folder, tmp_path / f"model{ending}")
     said = predict_file(tmp_path / f"model{ending}", file, trust=True)["prediction"]
     kept = best_of(folder).predict(pd.read_csv(file))
     np.testing.assert_allclose(said, kept, rtol=1e-4)
@@ -112,7 +112,7 @@ def test_every_model_file_holds_the_kept_model(
 @pytest.mark.parametrize("name", ["learned", "nested", "tried"])
 def test_the_parameters_are_those_of_the_kept_model(runs: Any, tmp_path: Path, name: str) -> None:
     folder, _ = runs[name]
-    export(folder, tmp_path / "parameters.json")
+    export_from_folder(folder, tmp_path / "parameters.json")
     said = json.loads((tmp_path / "parameters.json").read_text())
     assert said["scores"]["evaluation"]["fitted"] == "all"
     assert said["data"]["fitted_rows"] == 150

@@ -14,10 +14,11 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 from app.__main__ import main
+from core.datasets.task import Task
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
 from core.export import optuna_storage
-from core.export.exporters import check_export, export
+from core.export.exporters import check_export, export_from_folder
 from core.export.optuna_study import export_study
 from core.space import Axis, default_setting
 from core.tuning.events import (
@@ -31,9 +32,11 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.history.optuna_studies import studies_as_records
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 
 SPACE = (
     Axis("C", "", "float", 1e-3, 1e3, True, default=1.0),
@@ -50,9 +53,9 @@ def setting(C, k, kernel="rbf"):
 def folder_of(path, events, model="svm", strategy="random", **started):
     plan = Plan(DataPlan("sample:iris"), model, strategy, seed=7)
     folder = RunFolder.create(plan, path=path)
-    dataset = {"name": "iris", "task": "multiclass"}
+    dataset = DatasetFacts(name="iris", task=Task.MULTICLASS)
     first = RunStarted(run=path.name, plan=plan.as_dict(), dataset=dataset, started_at=BEGAN)
-    with folder.owned():
+    with folder.hold_lock():
         folder.append(RunStarted(**{**vars(first), **started}))
         for event in events:
             folder.append(event)
@@ -74,9 +77,7 @@ def trials(tmp_path):
         TrialExcluded(6.5, 1),
         TrialStarted(7.0, 4, setting(2.0, 2), "explore"),
     ]
-    return folder_of(
-        tmp_path / "a run", events, space=[axis.as_dict() for axis in SPACE], maximize=True
-    )
+    return folder_of(tmp_path / "a run", events, space=list(SPACE), maximize=True)
 
 
 @pytest.mark.parametrize("name", ["study.db", "study.log", "study.sqlite3"])
@@ -126,7 +127,7 @@ def test_values_beyond_the_space_widen_it(tmp_path):
         for number, one in enumerate(odd)
         for event in (TrialStarted(0, number, one), TrialFinished(1, number, one, 0.5, [0.5]))
     ]
-    folder = folder_of(tmp_path / "run", events, space=[axis.as_dict() for axis in SPACE])
+    folder = folder_of(tmp_path / "run", events, space=list(SPACE))
     export_study(folder, tmp_path / "study.db")
     (study,) = optuna.get_all_study_summaries(f"sqlite:///{tmp_path}/study.db")
     first, second = optuna.load_study(
@@ -150,9 +151,7 @@ def test_parameters_of_several_models_do_not_collide(tmp_path):
         for event in (TrialStarted(0, number, one), TrialFinished(1, number, one, 0.5, [0.5]))
     ]
     model = Axis("model", "", "choice", choices=("svm", "logistic", "knn"), default="svm")
-    folder = folder_of(
-        tmp_path / "run", events, model="auto", strategy="race", space=[model.as_dict()]
-    )
+    folder = folder_of(tmp_path / "run", events, model="auto", strategy="race", space=[model])
     export_study(folder, tmp_path / "study.db")
     trials = optuna.load_study(study_name="run", storage=f"sqlite:///{tmp_path}/study.db").trials
     assert trials[0].params == {"model": "svm", "svm.C": 1.0, "svm.kernel": "rbf"}
@@ -164,7 +163,9 @@ def test_a_database_holds_what_optuna_itself_would_have_written(trials, tmp_path
     """Rows are added in one transaction; Optuna's add_trials writes one trial after the other."""
     ours, theirs = (f"sqlite:///{tmp_path}/{name}.db" for name in ("ours", "theirs"))
     export_study(trials, ours)
-    monkeypatch.setattr(optuna_storage, "_add", lambda study, _, trials: study.add_trials(trials))
+    monkeypatch.setattr(
+        optuna_storage, "_add_trials", lambda study, _, trials: study.add_trials(trials)
+    )
     export_study(trials, theirs)
 
     def rows(path):
@@ -194,7 +195,7 @@ def test_a_study_whose_trials_cannot_be_added_is_taken_out_again(trials, tmp_pat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(optuna_storage, "_row", full)
+        patch.setattr(optuna_storage, "_trial_row", full)
         with pytest.raises(UnusableError, match="the disk is full"):
             export_study(trials, where)
     assert optuna.get_all_study_names(where) == ["other"]
@@ -207,10 +208,10 @@ def test_a_database_of_many_trials_is_written_in_one_transaction(tmp_path, monke
     events = [
         TrialFinished(1.0 + k, k, setting(1.0 + k, 1 + k % 9), 0.5, [0.4, 0.6]) for k in range(60)
     ]
-    spaces = [axis.as_dict() for axis in SPACE]
+    spaces = list(SPACE)
     few = folder_of(tmp_path / "few", events[:2], space=spaces)
     many = folder_of(tmp_path / "many", events, space=spaces)
-    opened = optuna_storage._database
+    opened = optuna_storage._database_storage
 
     @contextlib.contextmanager
     def counted(url):
@@ -218,7 +219,7 @@ def test_a_database_of_many_trials_is_written_in_one_transaction(tmp_path, monke
             sqlalchemy.event.listen(storage.engine, "commit", commits.append)
             yield storage
 
-    monkeypatch.setattr(optuna_storage, "_database", counted)
+    monkeypatch.setattr(optuna_storage, "_database_storage", counted)
     export_study(few, tmp_path / "few.db")
     before = len(commits)
     export_study(many, tmp_path / "many.db")
@@ -235,7 +236,7 @@ def test_steps_of_a_penalty_learner_are_trials(tmp_path, held_out):
     ]
     folder = folder_of(
         tmp_path / "run",
-        [*steps, RunFinished(5.0, "the penalties no longer change", {"a": 1})],
+        [*steps, RunFinished(5.0, "the penalties no longer change", Results())],
         strategy="gradient" if held_out else "mm",
         kind="penalties",
         groups={"a": 2, "b": 1},
@@ -289,7 +290,7 @@ def test_what_is_exported_can_be_imported_into_the_history(tmp_path):
         TrialStarted(1, 1, tried, "improve"),
         TrialFinished(2, 1, tried, 0.1, [0.1], behind=True),
     ]
-    folder = folder_of(tmp_path / "run", events, space=[axis.as_dict() for axis in space])
+    folder = folder_of(tmp_path / "run", events, space=list(space))
     export_study(folder, tmp_path / "study.db")
     (record,), _ = studies_as_records(str(tmp_path / "study.db"), "svm", (5.0, 1.0, 3.0), None, "")
     assert [trial.score for trial in record.trials] == [0.9]
@@ -315,17 +316,17 @@ def test_it_is_an_export_like_any_other(make_run, tmp_path, name):
     check_export(tmp_path / name, "binary", "logistic")
     with pytest.raises(UnusableError, match="whole run, not of one model"):
         check_export(tmp_path / name, which="default")
-    where = export(made.folder, tmp_path / name)
+    where = export_from_folder(made.folder, tmp_path / name)
     backend = optuna.storages.journal.JournalFileBackend(str(where))
     storage = (
         optuna.storages.JournalStorage(backend) if name.endswith("log") else f"sqlite:///{where}"
     )
     (study,) = optuna.get_all_study_names(storage)
     trials = optuna.load_study(study_name=study, storage=storage).trials
-    assert len(trials) == len(folded(made.folder.events()).trials)
+    assert len(trials) == len(state_from_events(made.folder.all_events()).trials)
     other = folder_of(tmp_path / "other", [TrialFinished(1, 0, {}, 0.5, [0.5])])
     export_study(other, where)
     assert set(optuna.get_all_study_names(storage)) == {study, "other"}
     with pytest.raises(UnusableError, match="already"):
-        export(made.folder, where)
+        export_from_folder(made.folder, where)
     assert len(optuna.get_all_study_names(storage)) == 2

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from app.__main__ import main
-from core.datasets.sampling.memory import VARIABLE
+from core.datasets.sampling.memory_limit import VARIABLE
 from core.errors import UnusableError
-from core.export.exporters import export
-from core.export.files.model_card import card_of
+from core.export.card_record import card_of
+from core.export.exporters import export_from_folder
 from core.export.prediction import load_model, predict_file, predict_into
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
@@ -51,7 +51,7 @@ def runs(files):
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm"])
 def test_predictions_in_parts_are_those_of_the_whole(runs, files, name, tmp_path, monkeypatch):
-    model = export(runs[name], tmp_path / "model.skops")
+    model = export_from_folder(runs[name], tmp_path / "model.skops")
     whole = predict_file(model, files / name)
     assert len(whole) == 3000
     monkeypatch.setenv(VARIABLE, "1")  # parts of 1,000 rows, the fewest
@@ -62,7 +62,7 @@ def test_predictions_in_parts_are_those_of_the_whole(runs, files, name, tmp_path
 
 
 def test_on_the_command_line(runs, files, tmp_path, monkeypatch, capsys):
-    model = export(runs["rows.csv"], tmp_path / "model.skops")
+    model = export_from_folder(runs["rows.csv"], tmp_path / "model.skops")
     command = ["predict", str(model), str(files / "rows.csv")]
     assert main([*command, "--out", str(tmp_path / "whole.csv")]) == 0
     capsys.readouterr()
@@ -77,7 +77,7 @@ def test_on_the_command_line(runs, files, tmp_path, monkeypatch, capsys):
 def test_an_unusable_row_is_named_as_in_the_file_and_nothing_is_written(
     runs, files, tmp_path, monkeypatch
 ):
-    model = export(runs["rows.libsvm"], tmp_path / "model.skops")
+    model = export_from_folder(runs["rows.libsvm"], tmp_path / "model.skops")
     lines = (files / "rows.libsvm").read_text().splitlines()
     lines[2500] = "1 2:x"
     bad = tmp_path / "bad.libsvm"
@@ -91,20 +91,22 @@ def test_an_unusable_row_is_named_as_in_the_file_and_nothing_is_written(
 @pytest.mark.parametrize("name", ["rows.csv", "rows.libsvm"])
 def test_what_is_exported_tells_of_the_drawn_rows(runs, files, name, tmp_path, run_outside):
     run = runs[name]
-    _, card = load_model(export(run, tmp_path / "model.skops"))
+    _, card = load_model(export_from_folder(run, tmp_path / "model.skops"))
     assert (card["sampled"]["rows"], card["sampled"]["of"], card["fitted_rows"]) == (300, 3000, 300)
-    assert "300 of the 3,000 rows" in export(run, tmp_path / "report.html").read_text()
-    script = export(run, tmp_path / "script.py")
+    assert "300 of the 3,000 rows" in export_from_folder(run, tmp_path / "report.html").read_text()
+    script = export_from_folder(run, tmp_path / "script.py")
     assert "300 of the" in " ".join(script.read_text().split())
     ran = run_outside(
         "import runpy, sys; sys.argv = ['x', sys.argv[2]]; runpy.run_path('script.py')",
         tmp_path, "script.py", str(files / name),
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    results = json.loads(export(run, tmp_path / "numbers.json").read_text())["scores"]["test"]
+    results = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())["scores"][
+        "test"
+    ]
     (metric,) = {line.split(" on ")[0] for line in ran.stdout.splitlines() if " on test" in line}
     assert f"tuned: {results[metric]:.6f}" in ran.stdout
-    assert card_of(None) == {}
+    assert card_of(None) is None
 
 
 def test_a_run_on_drawn_rows_from_the_command_line(files, tmp_path, capsys):

@@ -15,10 +15,10 @@ import pytest
 import skops.io
 
 from core.datasets.dataset import Dataset
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.export.files import skops_file
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
@@ -29,7 +29,7 @@ from core.tuning.runs.best import best_of
 def model(make_run: Callable[..., Any], tmp_path: Path) -> Any:
     """A run, its exported model, and what the model says of every row of the table."""
     made = make_run("binary", "logistic")
-    path = export(made.folder, tmp_path / "model.skops")
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
     table = pd.read_csv(tmp_path / "data.csv", sep=";")
     pipeline = best_of(made.folder)
     said = pipeline.predict(table[made.dataset.feature_names])
@@ -49,7 +49,7 @@ def test_predicts_the_training_file(model: Any, tmp_path: Path) -> None:
 
 def test_joblib_says_the_same(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
     made = make_run("binary", "logistic", folder=tmp_path / "again")
-    other = export(made.folder, tmp_path / "model.joblib")
+    other = export_from_folder(made.folder, tmp_path / "model.joblib")
     said = predict_file(other, tmp_path / "data.csv", trust=True)["prediction"]
     assert said.tolist() == model[2].tolist()
 
@@ -86,11 +86,11 @@ def test_blanks_around_the_names_of_columns(
     train, new = tmp_path / "train.csv", tmp_path / "new.csv"
     train.write_text("\n".join([header, *lines]))
     data = DataPlan(str(train), kinds={"colour": "category"}, target="y")
-    dataset = read_dataset(str(train), Choices("y", kinds={"colour": "category"}))
+    dataset = read_dataset(str(train), DataOptions("y", kinds={"colour": "category"}))
     if trained == "by an earlier version":
         dataset = with_blanks(dataset)
     made = finish_run(Plan(data, "logistic", "random"), dataset)
-    path = export(made.folder, tmp_path / "model.skops")
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
     ours = best_of(made.folder).predict(dataset.features).tolist()
     text = "\n".join([written.rstrip(";,"), *(row.rstrip(";") for row in rows)])
     new.write_text(text.replace(";", ",") if "," in written else text)
@@ -139,9 +139,9 @@ def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) 
     y = np.where(X[:, 0] > 0, 1, 2)
     train = tmp_path / "train.csv"
     pd.DataFrame(np.column_stack([y, X])).astype({0: int}).to_csv(train, header=False, index=False)
-    dataset = read_dataset(str(train), Choices(target="column 1"))
+    dataset = read_dataset(str(train), DataOptions(target="column 1"))
     made = finish_run(Plan(DataPlan(str(train), target="column 1"), "logistic", "random"), dataset)
-    path = export(made.folder, tmp_path / "model.skops")
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
     pd.DataFrame(X).to_csv(tmp_path / "new.csv", header=False, index=False)
     ours = best_of(made.folder).predict(dataset.features)
     for file in ("train.csv", "new.csv"):
@@ -151,7 +151,7 @@ def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) 
 @pytest.mark.parametrize("how", ["as it was", "without labels", "one feature more", "fewer"])
 def test_libsvm_rows(make_run: Callable[..., Any], tmp_path: Path, how: str) -> None:
     made = make_run("binary", "logistic", libsvm=True)
-    path = export(made.folder, tmp_path / "model.skops")
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
     ours = best_of(made.folder).predict(made.dataset.features)
     lines = (tmp_path / "data.libsvm").read_text().splitlines()
     lines = [line for line in lines if not line.startswith("#")]
@@ -170,7 +170,7 @@ def test_libsvm_rows(make_run: Callable[..., Any], tmp_path: Path, how: str) -> 
 
 def test_the_wrong_kind_of_file(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
     sparse = make_run("binary", "logistic", libsvm=True, folder=tmp_path / "sparse")
-    other = export(sparse.folder, tmp_path / "sparse.skops")
+    other = export_from_folder(sparse.folder, tmp_path / "sparse.skops")
     with pytest.raises(UnusableError, match="trained on LIBSVM lines"):
         predict_file(other, tmp_path / "data.csv")
     with pytest.raises(UnusableError, match="trained on a table"):
@@ -219,8 +219,8 @@ def test_a_card_says_how_cells_are_written_and_nothing_else(
 ) -> None:
     made = make_run("binary", "logistic")
     said = best_of(made.folder).predict(made.dataset.features).tolist()
-    path = export(made.folder, tmp_path / "model.skops")
-    pipeline = skops_file.load(path)
+    path = export_from_folder(made.folder, tmp_path / "model.skops")
+    pipeline = skops_file.load_pipeline(path)
     pipeline.tunescope_ |= change
     skops.io.dump(pipeline, path)
     table = pd.read_csv(tmp_path / "data.csv", sep=";")
@@ -236,8 +236,8 @@ def test_a_card_says_how_cells_are_written_and_nothing_else(
 def test_a_card_that_says_nothing_is_one_sentence(
     make_run: Callable[..., Any], tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    path = export(make_run("binary", "logistic").folder, tmp_path / "model.skops")
-    pipeline = skops_file.load(path)
+    path = export_from_folder(make_run("binary", "logistic").folder, tmp_path / "model.skops")
+    pipeline = skops_file.load_pipeline(path)
     pipeline.tunescope_ |= change
     skops.io.dump(pipeline, path)
     with pytest.raises(UnusableError, match="does not say which columns"):
@@ -247,8 +247,8 @@ def test_a_card_that_says_nothing_is_one_sentence(
 def test_a_model_that_lacks_a_part_is_one_sentence(
     make_run: Callable[..., Any], tmp_path: Path
 ) -> None:
-    path = export(make_run("binary", "logistic").folder, tmp_path / "model.skops")
-    pipeline = skops_file.load(path)
+    path = export_from_folder(make_run("binary", "logistic").folder, tmp_path / "model.skops")
+    pipeline = skops_file.load_pipeline(path)
     del pipeline[-1].coef_
     skops.io.dump(pipeline, path)
     with pytest.raises(UnusableError, match="cannot predict these rows"):

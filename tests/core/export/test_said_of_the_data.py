@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from structured_runs import crf_run, rna_run
 
-from core.datasets.raw_table import Choices
+from core.datasets.dataset import DataSource
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.export.chosen import chosen_run
-from core.export.exporters import export, export_run
-from core.export.finished_run import file_of, finished_run
-from core.export.report.page import page
-from core.export.without_examples import quieted
+from core.export.exporters import export_from_folder, export_run
+from core.export.finished_run import file_name_of, finished_run
+from core.export.redaction import without_examples
+from core.export.report.report_page import page_html
+from core.export.selected_run import with_selected_model
 from core.tuning.events import ImagesDrawn, RunFinished, TopicsFound, TrialFailed
 from core.tuning.payloads import Topic
 from core.tuning.plan import DataPlan, Plan
@@ -30,7 +31,7 @@ def test_a_file_is_named_without_its_folder(
 ) -> None:
     made = make_run("binary", "logistic", second_file=second_file)
     path = Path(made.dataset.source.path)
-    content = export(made.folder, tmp_path / f"out{ending}").read_bytes()
+    content = export_from_folder(made.folder, tmp_path / f"out{ending}").read_bytes()
     assert str(path.parent).encode() not in content
     assert path.name.encode() in content or ending in (".skops", ".joblib")
 
@@ -40,7 +41,7 @@ def test_a_file_is_named_without_its_folder(
     [("/home/ann/heart.csv", "heart.csv"), ("C:\\ann\\heart.csv", "heart.csv"), ("", "")],
 )
 def test_the_name_of_a_path(path: str, name: str) -> None:
-    assert file_of({"path": path}) == name
+    assert file_name_of(DataSource(path, "csv")) == name
 
 
 @pytest.mark.parametrize("make", [crf_run, rna_run])
@@ -57,8 +58,8 @@ def test_a_report_without_examples_holds_no_pictures(make_run: Callable[..., Any
     grey = np.linspace(0, 1, 4).tolist()
     drawn = ImagesDrawn(height=2, width=2, samples=[grey], originals=[grey], reconstructions=[grey])
     run = replace(run, events=[*run.events, drawn])
-    assert "data:image" in page(run)
-    assert "data:image" not in page(quieted(run))
+    assert "data:image" in page_html(run)
+    assert "data:image" not in page_html(without_examples(run))
 
 
 WORDS = ("Ann Other", "zweiunddreissig", "crimson", "magenta")  # cells of the table below
@@ -74,14 +75,14 @@ def told_run(finish_run: Callable[..., Any], folder: Path) -> Any:
         lines.append(";".join(cells))
     path = folder / "table.csv"
     path.write_text("\n".join(lines))
-    dataset = read_dataset(str(path), Choices(target="price"))
+    dataset = read_dataset(str(path), DataOptions(target="price"))
     made = finish_run(Plan(DataPlan(str(path), target="price"), "linear", "random"), dataset)
     run = finished_run(made.folder)
     remarks = ["Beside “Ann Other”, “colour” is fine."]
-    with made.folder.owned():
+    with made.folder.hold_lock():
         why = "ValueError: could not convert string to float: 'zweiunddreissig'"
         made.folder.append(TrialFailed(number=7, reason=why))
-        made.folder.append(RunFinished(results={**run.results, "remarks": remarks}))
+        made.folder.append(RunFinished(results=replace(run.results, remarks=remarks)))
     return made
 
 
@@ -94,7 +95,9 @@ def test_no_cell_is_quoted_where_examples_are_to_stay(
 ) -> None:
     made = told_run(finish_run, tmp_path)
     texts = [
-        export_run(chosen_run(finished_run(made.folder, told), which), tmp_path / f"o{ending}")
+        export_run(
+            with_selected_model(finished_run(made.folder, told), which), tmp_path / f"o{ending}"
+        )
         .read_text()
         for told in (True, False)
     ]  # fmt: skip
@@ -117,7 +120,7 @@ def test_a_report_without_examples_holds_no_words_of_topics(make_run: Callable[.
     run = finished_run(make_run().folder)
     found = TopicsFound(count=1, documents=9, topics=[Topic(1.0, ["grandmother"], [0.5])])
     run = replace(run, events=[*run.events, found])
-    assert "grandmother" in page(run)
-    hidden = page(quieted(run))
+    assert "grandmother" in page_html(run)
+    hidden = page_html(without_examples(run))
     assert "grandmother" not in hidden
     assert "Their words are left out." in hidden

@@ -20,18 +20,18 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 
+from core.estimators.model_settings import title_of
 from core.estimators.optional_parts import is_installed
-from core.estimators.settings import title_of
-from core.export.choices import choices
-from core.export.chosen import chosen_run
-from core.export.exporters import export, export_run, exporters_for
-from core.export.files.model_card import card_of
+from core.export.card_record import card_of
+from core.export.exportable_models import exportable_models
+from core.export.exporters import export_from_folder, export_run, exporters_for
 from core.export.finished_run import FinishedRun, finished_run
 from core.export.prediction import predict_file
-from core.tuning.events import EnsembleUpdated, Event, ModelPicked, TrialFinished
+from core.export.selected_run import with_selected_model
+from core.tuning.events import EnsembleUpdated, Event, ModelSelected, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
-from core.tuning.results.conclude import pick
+from core.tuning.results.conclude import select_model
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
@@ -110,24 +110,28 @@ def runs(tmp_path_factory) -> dict[tuple[str, str], RunFolder]:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for task, names in MODELS.items():
-            patch.setattr("core.tuning.contenders.choosable", lambda *_, names=names: names)
+            patch.setattr(
+                "core.tuning.candidate_models.selectable_models", lambda *_, names=names: names
+            )
             write_table(folder / f"{task}.csv", task)
             data = DataPlan(str(folder / f"{task}.csv"), target="goal")
             plan = Plan(data, "auto", "race", trials=10, folds=2, seed=1)
             dataset = read_data(data)
             run = RunFolder.create(plan, path=folder / f"{task}-run")
             update = average_of(list(tune(plan, dataset, folder=run)))
-            with run.owned():
+            with run.hold_lock():
                 run.append(update)
             run.close()
             for kind in KINDS:
                 copy = folder / f"{task}-{kind}"
                 shutil.copytree(run.path, copy)
                 found[task, kind] = RunFolder.open(copy)
-                pick(found[task, kind], ModelPicked(kind=kind), dataset)
+                select_model(found[task, kind], ModelSelected(kind=kind), dataset)
                 for name, exporter in exporters_for(task, "auto").items():
                     if name != "onnx" or is_installed("onnx"):
-                        export(found[task, kind], folder / f"{task}-{kind}{exporter.ending}")
+                        export_from_folder(
+                            found[task, kind], folder / f"{task}-{kind}{exporter.ending}"
+                        )
     return found
 
 
@@ -211,7 +215,7 @@ def test_numbers_name_models_and_settings(runs, task, kind):
     assert document["parameters"]["model"] in MODELS[task]
     assert {one["model"] for one in document["models"]} == set(MODELS[task])
     first = document["models"][0]
-    events = runs[task, kind].events()
+    events = runs[task, kind].all_events()
     whole = [e for e in events if isinstance(e, TrialFinished) and not e.behind]
     own = [e.score for e in whole if e.setting["model"] == first["model"]]
     assert first["validation"] <= max(own)
@@ -228,7 +232,7 @@ def test_the_card_names_the_models_inside(runs, task, kind):
     from core.export.files import skops_file
 
     run = finished_run(runs[task, kind])
-    card = card_of(skops_file.load(folder_of(runs) / f"{task}-{kind}.skops"))
+    card = card_of(skops_file.load_pipeline(folder_of(runs) / f"{task}-{kind}.skops"))
     settings = (
         run.results["ensemble"]["settings"] if kind == "average" else [run.results["setting"]]
     )
@@ -265,13 +269,13 @@ def test_the_report_tells_of_every_model(runs, task, kind):
 def test_other_models_of_the_run_can_be_taken_too(runs, tmp_path, run_outside):
     folder = runs["binary", "best"]
     run = finished_run(folder)
-    found = {choice.name: choice for choice in choices(run.state)}
+    found = {choice.name: choice for choice in exportable_models(run.state)}
     default = run.results["default_setting"]
     assert found["default"].title == "The default setting of logistic regression"
     assert found["tuned"].title.startswith("The tuned model: ")
     assert found["0"].title.startswith("Trial 0, ")
     for which in ("default", "baseline", "0"):
-        chosen: FinishedRun = chosen_run(run, which)
+        chosen: FinishedRun = with_selected_model(run, which)
         for ending in (".skops", ".json", ".py", ".joblib"):
             export_run(chosen, tmp_path / f"{which}{ending}")
     assert json.loads((tmp_path / "default.json").read_text())["parameters"] == default
@@ -286,6 +290,6 @@ def test_other_models_of_the_run_can_be_taken_too(runs, tmp_path, run_outside):
 def test_a_trial_that_was_ended_early_says_so_in_the_list(runs):
     for folder in runs.values():
         state = finished_run(folder).state
-        told = {choice.name: choice.sentence for choice in choices(state)}
-        for trial in state.scored():
+        told = {choice.name: choice.sentence for choice in exportable_models(state)}
+        for trial in state.scored_trials():
             assert ("ended early" in told[str(trial.number)]) == trial.behind

@@ -12,8 +12,8 @@ import pytest
 from structured_runs import Run, averaged_run, crf_run, rna_run
 
 from core.errors import UnusableError
-from core.export.bundle.folds import sureness
-from core.export.exporters import export
+from core.export.bundle.fold_prediction import structure_confidence
+from core.export.exporters import export_from_folder
 from core.export.files import npz_file
 from core.export.prediction import predict_file
 
@@ -47,13 +47,13 @@ def compare(average: Run, said: pd.DataFrame) -> None:
         return
     assert said["structure"].tolist() == labels
     pairs = zip(average.model.pair_probabilities(X), labels, strict=True)
-    sure = [sureness(P, structure)[0] for P, structure in pairs]
+    sure = [structure_confidence(P, structure)[0] for P, structure in pairs]
     np.testing.assert_allclose(said["expected accuracy"], sure, atol=1e-12)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".json"])
 def test_opened_again(average: Run, tmp_path: Path, ending: str) -> None:
-    path = export(average.folder, tmp_path / f"model{ending}")
+    path = export_from_folder(average.folder, tmp_path / f"model{ending}")
     average.table.to_csv(tmp_path / "new.csv", index=False)
     compare(average, predict_file(path, tmp_path / "new.csv"))
 
@@ -61,7 +61,7 @@ def test_opened_again(average: Run, tmp_path: Path, ending: str) -> None:
 def test_a_script_with_numpy_alone(
     average: Run, run_outside: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    script = export(average.folder, tmp_path / "predict.py")
+    script = export_from_folder(average.folder, tmp_path / "predict.py")
     average.table.to_csv(tmp_path / "new.csv", index=False)
     ran = run_outside(SCRIPT, tmp_path, script.name, "new.csv", "out.csv")
     assert ran.returncode == 0, ran.stderr
@@ -69,10 +69,10 @@ def test_a_script_with_numpy_alone(
 
 
 def test_shares_that_do_not_fit_are_refused(average: Run, tmp_path: Path) -> None:
-    path = export(average.folder, tmp_path / "model.npz")
-    arrays = npz_file.load(path)
+    path = export_from_folder(average.folder, tmp_path / "model.npz")
+    arrays = npz_file.load_arrays(path)
     assert int(arrays["format"]) == 2
     for shares in (np.array([0.5, 0.5]), np.array([0.5, 0.6, -0.1])):
-        path.write_bytes(npz_file.packed({**arrays, "shares": shares}))
+        path.write_bytes(npz_file.npz_bytes({**arrays, "shares": shares}))
         with pytest.raises(UnusableError, match="the shares"):
-            npz_file.load(path)
+            npz_file.load_arrays(path)

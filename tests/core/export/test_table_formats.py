@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from structured_runs import crf_run
 
-from core.export.exporters import export, export_run
+from core.export.exporters import export_from_folder, export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
@@ -115,7 +115,7 @@ def test_the_script_prints_the_same_score(
     tuned: Callable[..., Any], run_outside: Any, tmp_path: Path, ending: str
 ) -> None:
     made = tuned(ending)
-    script = export(made.folder, tmp_path / "tuned.py")
+    script = export_from_folder(made.folder, tmp_path / "tuned.py")
     text = script.read_text()
     package = "odfpy" if ending == "ods" else NEEDED.get(ending, "")
     assert package in text.split('"""')[1]
@@ -131,7 +131,7 @@ def test_the_test_file_may_have_another_format(
 ) -> None:
     for ending, test in (("csv", "xlsx"), ("xlsx", "arff")):
         made = tuned(ending, test)
-        script = export(made.folder, tmp_path / "tuned.py")
+        script = export_from_folder(made.folder, tmp_path / "tuned.py")
         code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
         ran = run_outside(code, tmp_path / f"{ending} {test}")
         assert ran.returncode == 0, ran.stderr
@@ -162,7 +162,7 @@ def test_a_model_predicts_rows_of_every_format(
     tuned: Callable[..., Any], tmp_path: Path, ending: str
 ) -> None:
     made = tuned(ending)
-    model = export(made.folder, tmp_path / "best.skops")
+    model = export_from_folder(made.folder, tmp_path / "best.skops")
     rows = table(7)
     expected = predict_file(model, saved(tmp_path / "new.csv", rows))
     assert set(expected["prediction"]) == {"yes, sure", "no"}
@@ -176,7 +176,7 @@ def test_a_model_predicts_rows_of_every_format(
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
 def test_labels_of_sequences_in_every_format(tmp_path: Path, ending: str) -> None:
     run = crf_run(tmp_path / "run")
-    model = export(run.folder, tmp_path / "model.npz")
+    model = export_from_folder(run.folder, tmp_path / "model.npz")
     expected = predict_file(model, saved_plain(tmp_path / "new.csv", run.table))
     there = predict_file(model, saved_plain(tmp_path / f"new.{ending}", run.table))
     pd.testing.assert_frame_equal(there, expected)

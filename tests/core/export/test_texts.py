@@ -16,12 +16,12 @@ from core.datasets.preparation import preparation
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.errors import UnusableError
-from core.estimators.stored.names import EXPORTED
-from core.export.exporters import export, export_run
+from core.estimators.stored.allowed_types import EXPORTED
+from core.export.exporters import export_from_folder, export_run
 from core.export.finished_run import finished_run
 from core.export.onnx.rows import rows_graph
 from core.export.prediction import predict_file
-from core.export.without_examples import quieted
+from core.export.redaction import without_examples
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import best_of
 
@@ -62,7 +62,7 @@ def test_files_predict_the_same_and_open_without_the_program(
     rows = pd.read_csv(tmp_path / "new.csv", dtype={"review": "str", "bought": "str"})[list(new)]
     said = best_of(made.folder).predict_proba(rows)[:, 1]
     for ending in ("skops", "joblib"):
-        path = export(made.folder, tmp_path / f"model.{ending}")
+        path = export_from_folder(made.folder, tmp_path / f"model.{ending}")
         table = predict_file(path, tmp_path / "new.csv", trust=True)
         np.testing.assert_allclose(table["probability of yes"], said, atol=1e-9)
     ran = run_outside(OPEN_OUTSIDE, tmp_path, json.dumps(sorted(EXPORTED)))
@@ -74,7 +74,7 @@ def test_files_predict_the_same_and_open_without_the_program(
 def test_the_script_trains_the_same_model(
     made: Any, tmp_path: Path, run_outside: Callable[..., Any]
 ) -> None:
-    source = export(made.folder, tmp_path / "tuned.py").read_text()
+    source = export_from_folder(made.folder, tmp_path / "tuned.py").read_text()
     assert 'analyzer="char_wb"' in source
     ran = run_outside("import runpy; sys.argv = ['tuned.py']; runpy.run_path('tuned.py')", tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -82,12 +82,14 @@ def test_the_script_trains_the_same_model(
 
 
 def test_numbers_name_words_and_a_report_lists_no_words(made: Any, tmp_path: Path) -> None:
-    document = json.loads(export(made.folder, tmp_path / "run.json").read_text())
+    document = json.loads(export_from_folder(made.folder, tmp_path / "run.json").read_text())
     weights = document["coefficients"]["weights"]
     assert "review: word “sturdy”" in weights
-    page = export(made.folder, tmp_path / "run.html").read_text()
+    page = export_from_folder(made.folder, tmp_path / "run.html").read_text()
     assert "review: word" not in page
-    quiet = export_run(quieted(finished_run(made.folder)), tmp_path / "quiet.json").read_text()
+    quiet = export_run(
+        without_examples(finished_run(made.folder)), tmp_path / "quiet.json"
+    ).read_text()
     assert "sturdy" not in quiet
     assert "review: word 1" in quiet
     assert len(json.loads(quiet)["coefficients"]["weights"]) == len(weights)

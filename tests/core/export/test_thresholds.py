@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
@@ -67,7 +67,7 @@ def test_every_file_calls_rows_as_the_run_does(
 ) -> None:
     data = table(tmp_path / "data.csv")
     run = tuned(tmp_path / "run", data, model, strategy, {"sick": 6.0})
-    results = run.events()[-1].results
+    results = run.all_events()[-1].results
     pipeline, rows = best_of(run), pd.read_csv(data)
     ours = pipeline.predict(rows)
     threshold = results["costs"]["threshold"]
@@ -75,15 +75,15 @@ def test_every_file_calls_rows_as_the_run_does(
     assert (ours == np.where(shares >= threshold, "sick", "healthy")).all()
     assert (ours != np.where(shares > 0.5, "sick", "healthy")).any()
     for ending in (".skops", ".joblib"):
-        path = export(run, tmp_path / f"model{ending}")
+        path = export_from_folder(run, tmp_path / f"model{ending}")
         said = predict_file(path, data, trust=True)["prediction"]
         assert said.tolist() == ours.tolist()
     done = run_outside(OPEN_OUTSIDE, tmp_path, str(tmp_path / "model.skops"), str(data))
     assert json.loads(done.stdout) == ours.tolist(), done.stderr
-    numbers = json.loads(export(run, tmp_path / "numbers.json").read_text())
+    numbers = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())
     assert numbers["threshold"]["threshold"] == threshold
     assert numbers["threshold"]["costs"] == {"healthy": 1.0, "sick": 6.0}
-    page = export(run, tmp_path / "report.html").read_text()
+    page = export_from_folder(run, tmp_path / "report.html").read_text()
     assert "What do its mistakes cost?" in page
     assert f"threshold {threshold:.2g}" in page
 
@@ -94,17 +94,17 @@ def test_the_script_calls_rows_as_the_run_does(
 ) -> None:
     data = table(tmp_path / "data.csv", labels)
     run = tuned(tmp_path / "run", data, "logistic", "evidence", costs)
-    script = export(run, tmp_path / "model.py").read_text()
+    script = export_from_folder(run, tmp_path / "model.py").read_text()
     done = run_outside(
         script + "\nimport json\nprint(json.dumps(tuned.predict(X_test).tolist()))",
         tmp_path,
         str(data),
     )
     *scores, said = done.stdout.strip().splitlines()
-    results, plan = run.events()[-1].results, run.plan
+    results, plan = run.all_events()[-1].results, run.plan
     problem = build_problem(plan, read_data(plan.data))
     pipeline = best_of(run)
-    assert json.loads(said) == pipeline.predict(problem.test[0]).tolist(), done.stderr
+    assert json.loads(said) == pipeline.predict(problem.test_data[0]).tolist(), done.stderr
     assert scores[0].endswith(f"tuned: {results['test']['log_loss']:.6f}")
 
 
@@ -112,7 +112,9 @@ def test_coefficients_are_those_behind_the_threshold(tmp_path: Path) -> None:
     run = tuned(
         tmp_path / "run", table(tmp_path / "data.csv"), "logistic", "evidence", {"sick": 6.0}
     )
-    numbers = json.loads(export(run, tmp_path / "numbers.json").read_text())["coefficients"]
+    numbers = json.loads(export_from_folder(run, tmp_path / "numbers.json").read_text())[
+        "coefficients"
+    ]
     pipeline, rows = best_of(run), pd.read_csv(tmp_path / "data.csv")
     prepared = pipeline[0].transform(rows)
     sums = numbers["intercept"] + prepared @ np.array(list(numbers["weights"].values()))
@@ -125,8 +127,8 @@ def test_onnx_calls_rows_as_the_run_does(tmp_path: Path) -> None:
     for model in ("logistic", "svm"):
         run = tuned(tmp_path / model, data, model, "random", {"sick": 6.0})
         pipeline, rows = best_of(run), pd.read_csv(data)
-        path = export(run, tmp_path / f"{model}.onnx")
+        path = export_from_folder(run, tmp_path / f"{model}.onnx")
         said = predict_file(path, data)["prediction"].to_numpy()
-        threshold = run.events()[-1].results["costs"]["threshold"]
+        threshold = run.all_events()[-1].results["costs"]["threshold"]
         clear = np.abs(pipeline.predict_proba(rows)[:, 1] - threshold) > 1e-6
         assert (said == pipeline.predict(rows))[clear].all()

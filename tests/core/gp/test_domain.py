@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.gp.domain import Domain
+from core.gp.domain import SearchDomain
 from core.space import Axis, setting_at, unit_vector
 
 SPACE = (
@@ -19,43 +19,43 @@ SPACE = (
 
 
 def test_snap_equals_the_axes_conversion():
-    domain = Domain(SPACE)
+    domain = SearchDomain(SPACE)
     points = np.random.default_rng(0).random((300, domain.width))
     expected = [unit_vector(SPACE, setting_at(SPACE, point)) for point in points]
-    np.testing.assert_allclose(domain.snap(points), expected, atol=1e-6)
+    np.testing.assert_allclose(domain.snap_points(points), expected, atol=1e-6)
 
 
 def test_snapping_twice_changes_nothing():
-    domain = Domain(SPACE)
-    once = domain.snap(np.random.default_rng(1).random((100, domain.width)))
-    np.testing.assert_array_equal(domain.snap(once), once)
+    domain = SearchDomain(SPACE)
+    once = domain.snap_points(np.random.default_rng(1).random((100, domain.width)))
+    np.testing.assert_array_equal(domain.snap_points(once), once)
 
 
 def test_size_and_everything():
-    assert Domain(SPACE).size == math.inf
-    domain = Domain(SPACE[2:])
+    assert SearchDomain(SPACE).size == math.inf
+    domain = SearchDomain(SPACE[2:])
     expected = [
         unit_vector(SPACE[2:], {"depth": depth, "shape": shape, "only": 4})
         for depth, shape in itertools.product(range(2, 10), ("round", "flat", None))
     ]
     assert domain.size == 24
-    np.testing.assert_allclose(domain.everything(), expected, atol=1e-12)
+    np.testing.assert_allclose(domain.all_points(), expected, atol=1e-12)
 
 
 def test_spread_gives_every_value_its_share():
-    domain = Domain(SPACE[2:4])
+    domain = SearchDomain(SPACE[2:4])
     grid = (np.arange(240) + 0.5) / 240
-    points = domain.spread(np.array(list(itertools.product(grid, grid[::80]))))
+    points = domain.points_from_uniforms(np.array(list(itertools.product(grid, grid[::80]))))
     settings = [setting_at(SPACE[2:4], point) for point in points]
     for depth in range(2, 10):
         assert sum(setting["depth"] == depth for setting in settings) == 90
 
 
 def test_neighbours_differ_in_one_axis_and_are_allowed():
-    domain = Domain(SPACE)
+    domain = SearchDomain(SPACE)
     point = unit_vector(SPACE, {"rate": 1.0, "trees": 20, "depth": 5, "shape": None, "only": 4})
     near = domain.neighbours(point)
-    np.testing.assert_allclose(domain.snap(near), near, atol=1e-9)
+    np.testing.assert_allclose(domain.snap_points(near), near, atol=1e-9)
     settings = [setting_at(SPACE, other) for other in near]
     here = setting_at(SPACE, point)
     assert all(sum(s[name] != here[name] for name in s) == 1 for s in settings)
@@ -67,7 +67,7 @@ def test_neighbours_differ_in_one_axis_and_are_allowed():
 @pytest.mark.parametrize("low", [0, -3])
 def test_whole_numbers_below_one(low):
     space = (Axis("k", "", "int", low, 40),)
-    domain = Domain(space)
+    domain = SearchDomain(space)
     np.testing.assert_allclose(
-        domain.everything(), [unit_vector(space, {"k": k}) for k in range(low, 41)], atol=1e-12
+        domain.all_points(), [unit_vector(space, {"k": k}) for k in range(low, 41)], atol=1e-12
     )

@@ -4,15 +4,17 @@ import itertools
 import json
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from core.gp.acquisition import expected_improvement, probability_of_improvement
 from core.gp.evaluator import slice_through, surface
-from core.gp.surrogate import Surrogate, response_to_beat, surrogate_from_dict
+from core.gp.surrogate import Surrogate, response_to_beat
 from core.gp.warping import warp_of
+from core.records import to_plain
 from core.space import Axis, setting_at, unit_vector
 
 SPACE = (
@@ -21,7 +23,6 @@ SPACE = (
     Axis("trees", "", "int", 1, 5000, log=True),
     Axis("shape", "", "choice", choices=("a", "b", "c")),
 )
-PLAIN = [axis.as_dict() for axis in SPACE]
 
 
 def example(maximize=True):
@@ -53,7 +54,7 @@ def example(maximize=True):
 def test_slice_equals_the_posterior(axis, maximize):
     surrogate = example(maximize)
     at = {"C": 0.5, "depth": 7, "trees": 10, "shape": "b"}
-    seen = slice_through(asdict(surrogate), PLAIN, axis, at)
+    seen = slice_through(surrogate, SPACE, axis, at)
     names = seen["labels"]
     values = [
         ("a", "b", "c")[int(x)] if names else (int(x) if axis in ("depth", "trees") else x)
@@ -62,13 +63,11 @@ def test_slice_equals_the_posterior(axis, maximize):
     points = np.array([unit_vector(SPACE, {**at, axis: value}) for value in values])
     mean, sd = surrogate.regression().posterior(points)
     sign = 1 if maximize else -1
-    np.testing.assert_allclose(
-        seen["mean"], surrogate.mean + sign * surrogate.scale * mean, rtol=1e-9
-    )
-    np.testing.assert_allclose(seen["sd"], surrogate.scale * sd, rtol=1e-6)
+    assert_allclose(seen["mean"], surrogate.mean + sign * surrogate.scale * mean, rtol=1e-9)
+    assert_allclose(seen["sd"], surrogate.scale * sd, rtol=1e-6)
     best = response_to_beat(surrogate.regression())[0]
     ei = surrogate.scale * expected_improvement(mean, sd, best)
-    np.testing.assert_allclose(seen["acquisition"], ei, rtol=1e-5, atol=1e-12)
+    assert_allclose(seen["acquisition"], ei, rtol=1e-5, atol=1e-12)
     assert seen["at"] == at
 
 
@@ -79,22 +78,22 @@ def test_a_compressed_surrogate_is_shown_in_units_of_the_score(maximize):
     surrogate = replace(
         plain, mean=warp.mean, scale=warp.scale, median=warp.median, spread=warp.spread
     )
-    seen = slice_through(asdict(surrogate), PLAIN, "C")
+    seen = slice_through(surrogate, SPACE, "C")
     points = np.array([unit_vector(SPACE, {**seen["at"], "C": C}) for C in seen["x"]])
     mean, sd = surrogate.regression().posterior(points)
-    np.testing.assert_allclose(seen["mean"], warp.scores(mean), rtol=1e-9)
+    assert_allclose(seen["mean"], warp.to_scores(mean), rtol=1e-9)
     for key, width in (("band", 1), ("wide_band", 2)):
-        ends = [warp.scores(mean - width * sd), warp.scores(mean + width * sd)]
-        np.testing.assert_allclose(seen[key], np.sort(ends, axis=0), rtol=1e-6)
-    np.testing.assert_allclose(seen["sd"], np.subtract(*seen["band"][::-1]) / 2)
+        ends = [warp.to_scores(mean - width * sd), warp.to_scores(mean + width * sd)]
+        assert_allclose(seen[key], np.sort(ends, axis=0), rtol=1e-6)
+    assert_allclose(seen["sd"], np.subtract(*seen["band"][::-1]) / 2)
     # Expected improvement in units of the score, by the average over draws.
     k, best = 100, max(plain.responses) if maximize else min(plain.responses)
-    drawn = warp.scores(mean[k] + sd[k] * np.random.default_rng(0).standard_normal(400_000))
+    drawn = warp.to_scores(mean[k] + sd[k] * np.random.default_rng(0).standard_normal(400_000))
     gains = np.maximum(drawn - best if maximize else best - drawn, 0.0)
     assert seen["acquisition"][k] == pytest.approx(gains.mean(), rel=0.05, abs=1e-4)
     over = surface(surrogate, SPACE, "C", "depth", size=20)
     depth = over["y"].index(seen["at"]["depth"])
-    np.testing.assert_allclose(
+    assert_allclose(
         over["mean"][depth], slice_through(surrogate, SPACE, "C", points=20)["mean"], rtol=1e-9
     )
 
@@ -143,10 +142,10 @@ def test_surface_agrees_with_slices(first, second):
     x = seen["x"][column]
     value = seen["x_labels"][int(x)] if seen["x_labels"] else (int(x) if first == "trees" else x)
     across = slice_through(surrogate, SPACE, second, {first: value}, points=30)
-    np.testing.assert_allclose(across["x"], seen["y"])
-    np.testing.assert_allclose(across["mean"], np.array(seen["mean"])[:, column], rtol=1e-9)
-    np.testing.assert_allclose(across["sd"], np.array(seen["sd"])[:, column], rtol=1e-5, atol=1e-9)
-    json.dumps(seen, allow_nan=False)
+    assert_allclose(across["x"], seen["y"])
+    assert_allclose(across["mean"], np.array(seen["mean"])[:, column], rtol=1e-9)
+    assert_allclose(across["sd"], np.array(seen["sd"])[:, column], rtol=1e-5, atol=1e-9)
+    json.dumps(to_plain(seen), allow_nan=False)
 
 
 def test_contours_lie_where_the_mean_has_their_level():
@@ -154,12 +153,10 @@ def test_contours_lie_where_the_mean_has_their_level():
     seen = surface(surrogate, SPACE, "C", "trees", size=60)
     assert seen["contours"]
     for line in seen["contours"]:
-        settings = [
-            {**seen["at"], "C": x, "trees": y} for x, y in zip(line["x"], line["y"], strict=True)
-        ]
-        mean, _ = surrogate.regression().posterior(
-            np.array([unit_vector(SPACE, setting) for setting in settings])
-        )
+        places = zip(line["x"], line["y"], strict=True)
+        settings = [{**seen["at"], "C": x, "trees": y} for x, y in places]
+        points = np.array([unit_vector(SPACE, setting) for setting in settings])
+        mean, _ = surrogate.regression().posterior(points)
         scores = surrogate.mean + surrogate.scale * mean
         assert np.abs(scores - line["level"]).max() < 0.05 * np.ptp(seen["mean"])
 
@@ -172,10 +169,6 @@ def test_flat_surface_has_no_contours():
 def test_unknown_axis():
     with pytest.raises(KeyError, match="height"):
         slice_through(example(), SPACE, "height")
-
-
-def test_plain_dict_with_other_entries():
-    assert surrogate_from_dict({**asdict(example()), "seconds": 3.0, "event": "x"}) == example()
 
 
 def test_imports_nothing_heavy():

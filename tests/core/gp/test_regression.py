@@ -6,7 +6,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from core.gp.kernels import KERNELS, Hyperparameters, Stationary
-from core.gp.regression import Regression
+from core.gp.regression import ExactPosterior
 
 LENGTHS = np.array([0.3, 0.8, 2.0])
 SHAPES = {
@@ -20,7 +20,7 @@ def example(kernel, n=25, noise=0.01):
     random = np.random.default_rng(1)
     X = random.random((n, 3))
     z = np.sin(4 * X[:, 0]) + X[:, 1] ** 2 - X[:, 2]
-    return Regression(Stationary(kernel, Hyperparameters(LENGTHS, 1.7, noise)), X, z)
+    return ExactPosterior(Stationary(kernel, Hyperparameters(LENGTHS, 1.7, noise)), X, z)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -52,7 +52,7 @@ def test_gradients_equal_central_differences(kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_extended_factor_equals_the_full_one(kernel):
     full = example(kernel)
-    part = Regression(full.kernel, full.X[:18], full.z[:18])
+    part = ExactPosterior(full.kernel, full.X[:18], full.z[:18])
     grown = part.extended(full.X[18:22], full.z[:22]).extended(full.X[22:], full.z)
     np.testing.assert_allclose(grown.L, full.L, atol=1e-10)
     np.testing.assert_allclose(grown.alpha, full.alpha, atol=1e-8)
@@ -67,7 +67,7 @@ def test_passes_through_the_points_without_noise():
 
 def test_far_from_everything_it_knows_nothing():
     kernel = Stationary("se", Hyperparameters(np.full(1, 0.02), 2.0, 0.0))
-    ours = Regression(kernel, np.zeros((1, 1)), np.ones(1))
+    ours = ExactPosterior(kernel, np.zeros((1, 1)), np.ones(1))
     mean, sd = ours.posterior(np.ones((1, 1)))
     assert mean[0] == pytest.approx(0.0, abs=1e-12)
     assert sd[0] == pytest.approx(np.sqrt(2.0))

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.gp.surrogate import Surrogate, surrogate_from_dict
-from core.gp.warping import Warp, compressed, warp_of
+from core.gp.surrogate import Surrogate
+from core.gp.warping import ScoreWarp, compressed, warp_of
 
 SCORES = [0.1, 0.7, 0.8, 0.9, 1.0]  # median 0.8, best 1.0: r = −3.5, −0.5, 0, 0.5, 1
 
@@ -21,14 +21,14 @@ def test_the_worse_half_is_compressed_by_hand():
     assert compressed(np.array([-3.5, -0.5, 0.0, 0.5, 1.0])) == pytest.approx(
         [-math.log(4.5), -math.log(1.5), 0.0, 0.5, 1.0]
     )
-    assert warp_of(SCORES, True).responses(SCORES) == pytest.approx(by_hand())
+    assert warp_of(SCORES, True).to_responses(SCORES) == pytest.approx(by_hand())
 
 
 def test_where_less_is_better_the_high_scores_are_compressed():
     mirrored = [-score for score in SCORES]
     warp = warp_of(mirrored, False)
-    assert warp.responses(mirrored) == pytest.approx(by_hand())
-    assert warp.scores(warp.responses(mirrored)) == pytest.approx(mirrored)
+    assert warp.to_responses(mirrored) == pytest.approx(by_hand())
+    assert warp.to_scores(warp.to_responses(mirrored)) == pytest.approx(mirrored)
 
 
 @pytest.mark.parametrize("maximize", [True, False])
@@ -36,37 +36,37 @@ def test_responses_keep_the_order_and_come_back(maximize):
     scores = np.random.default_rng(0).standard_t(1.5, size=40)
     warp = warp_of(scores, maximize)
     anywhere = np.linspace(scores.min() - 5, scores.max() + 5, 301)
-    z = warp.responses(anywhere)
+    z = warp.to_responses(anywhere)
     assert (np.diff(z) * (1 if maximize else -1) > 0).all()
-    assert warp.scores(z) == pytest.approx(anywhere)
+    assert warp.to_scores(z) == pytest.approx(anywhere)
 
 
 def test_slopes_agree_at_the_median():
     warp, step = warp_of(SCORES, True), 1e-6
-    below, at, above = warp.responses([0.8 - step, 0.8, 0.8 + step])
+    below, at, above = warp.to_responses([0.8 - step, 0.8, 0.8 + step])
     assert above - at == pytest.approx(at - below, rel=1e-4)
     assert (above - at) / step == pytest.approx(1 / warp.scale, rel=1e-4)
 
 
 def test_the_unit_of_the_scores_does_not_matter():
     scores = np.array(SCORES)
-    z = warp_of(scores, True).responses(scores)
+    z = warp_of(scores, True).to_responses(scores)
     for scale, shift in ((1000.0, -3.0), (1e-9, 0.0), (1e300, 0.0), (2.0, 1e6)):
         other = scale * scores + shift
-        assert warp_of(other, True).responses(other) == pytest.approx(z, rel=1e-6)
+        assert warp_of(other, True).to_responses(other) == pytest.approx(z, rel=1e-6)
 
 
 @pytest.mark.parametrize("scores", [[0.7], [0.7, 0.7, 0.7], [0.0], [-1e300, -1e300]])
 def test_equal_scores_have_the_response_zero(scores):
     warp = warp_of(scores, True)
-    assert warp.responses(scores).tolist() == [0.0] * len(scores)
-    assert warp.scores(np.zeros(1)) == pytest.approx(scores[:1])
+    assert warp.to_responses(scores).tolist() == [0.0] * len(scores)
+    assert warp.to_scores(np.zeros(1)) == pytest.approx(scores[:1])
 
 
 def test_two_scores():
     # Their median lies between: r = ±1, u = 1 and −log 2.
     warp = warp_of([3.0, 5.0], True)
-    assert warp.responses([3.0, 5.0]) == pytest.approx([-1.0, 1.0])
+    assert warp.to_responses([3.0, 5.0]) == pytest.approx([-1.0, 1.0])
     assert warp.scale == pytest.approx((1 + math.log(2)) / 2)
 
 
@@ -75,14 +75,14 @@ def test_where_most_scores_are_the_best_the_others_give_the_scale():
     scores = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, -3.0]
     warp = warp_of(scores, True)
     u = np.array([0, 0, 0, 0, -math.log(1.5), -math.log(2), -math.log(11)])
-    assert warp.responses(scores) == pytest.approx((u - u.mean()) / u.std())
+    assert warp.to_responses(scores) == pytest.approx((u - u.mean()) / u.std())
     assert warp.spread == pytest.approx(0.4)
 
 
 def test_a_disaster_does_not_set_the_scale():
     good = np.linspace(0.90, 0.97, 10)
     scores = np.append(good, [-40.0, -60.0])
-    z = warp_of(scores, True).responses(scores)
+    z = warp_of(scores, True).to_responses(scores)
     plain = (scores - scores.mean()) / scores.std()
     assert np.ptp(plain[:10]) < 0.01
     assert np.ptp(z[:10]) > 0.3
@@ -93,28 +93,29 @@ def test_intervals_are_quantiles_of_the_score(maximize):
     scores = [0.1, 0.7, 0.8, 0.9, 1.0]
     warp = warp_of(scores, maximize)
     mean, sd = np.array([-0.6]), np.array([0.5])
-    drawn = warp.scores(mean + sd * np.random.default_rng(0).standard_normal(200_000))
+    drawn = warp.to_scores(mean + sd * np.random.default_rng(0).standard_normal(200_000))
     low, high = warp.interval(mean, sd)
     assert low < high
     assert low[0] == pytest.approx(np.quantile(drawn, 0.158655), abs=0.01)
     assert high[0] == pytest.approx(np.quantile(drawn, 0.841345), abs=0.01)
-    assert warp.scores(mean)[0] == pytest.approx(np.median(drawn), abs=0.01)
+    assert warp.to_scores(mean)[0] == pytest.approx(np.median(drawn), abs=0.01)
     assert warp.deviation(mean, sd)[0] == pytest.approx((high - low)[0] / 2)
 
 
 def test_without_a_spread_it_is_a_standardization():
-    warp = Warp(10.0, 2.0, False)
-    assert warp.responses([8.0, 12.0]).tolist() == [1.0, -1.0]
-    assert warp.scores(np.array([1.0, -1.0])).tolist() == [8.0, 12.0]
+    warp = ScoreWarp(10.0, 2.0, False)
+    assert warp.to_responses([8.0, 12.0]).tolist() == [1.0, -1.0]
+    assert warp.to_scores(np.array([1.0, -1.0])).tolist() == [8.0, 12.0]
     assert warp.deviation(np.array([3.0]), np.array([0.5])).tolist() == [1.0]
 
 
 def test_what_is_far_below_stays_finite():
-    assert np.isfinite(warp_of(SCORES, True).scores(np.array([-1e4, 1e4]))).all()
+    assert np.isfinite(warp_of(SCORES, True).to_scores(np.array([-1e4, 1e4]))).all()
 
 
 def test_a_surrogate_of_an_older_run_is_not_compressed():
-    plain = {"points": [[0.0], [1.0]], "responses": [1.0, 3.0], "mean": 2.0, "scale": 1.0}
-    older = surrogate_from_dict({**plain, "lengths": [0.5], "noise": 1e-6})
-    assert isinstance(older, Surrogate)
+    points = [[0.0], [1.0]]
+    older = Surrogate(
+        points=points, responses=[1.0, 3.0], mean=2.0, scale=1.0, lengths=[0.5], noise=1e-6
+    )
     assert older.regression().z.tolist() == [-1.0, 1.0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.losses import build
-from core.optimize.descent import solve
+from core.losses import build_loss
+from core.optimize.descent import solve_penalized
 from core.optimize.newton import Newton
 
 
@@ -23,19 +23,21 @@ def scattered(rows, columns, each=20):
 @pytest.fixture
 def formed(monkeypatch):
     """How often blocks were formed."""
-    from core.losses.linear import logistic
+    from core.losses.linear import logistic_loss
 
-    times, own = [], logistic.LogisticAt.blocks
+    times, own = [], logistic_loss.LogisticAt.sampled_blocks
     monkeypatch.setattr(
-        logistic.LogisticAt, "blocks", lambda at, step: (times.append(step), own(at, step))[1]
+        logistic_loss.LogisticAt,
+        "sampled_blocks",
+        lambda at, step: (times.append(step), own(at, step))[1],
     )
     return times
 
 
 def test_blocks_are_not_formed_where_products_do(formed):
     X, y = scattered(1500, 900)
-    loss = build("logistic", X, y)
-    found = solve(loss, np.full(loss.size, 5.0), loss.start(), tolerance=1e-9)
+    loss = build_loss("logistic", X, y)
+    found = solve_penalized(loss, np.full(loss.size, 5.0), loss.initial_weights(), tolerance=1e-9)
     assert not formed  # a block costs as much as hundreds of products
     assert np.abs(found.point.gradient + 5.0 * found.point.w)[:-1].max() < 1e-3
 
@@ -44,18 +46,18 @@ def test_blocks_are_formed_at_once_where_they_are_cheap(formed, monkeypatch):
     monkeypatch.setattr("core.optimize.newton.is_dense", lambda loss, traces: False)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 60))
-    loss = build("logistic", X, (X @ rng.standard_normal(60) > 0).astype(int))
-    Newton(loss).preconditioner(loss.at(loss.start()), np.ones(loss.size))
+    loss = build_loss("logistic", X, (X @ rng.standard_normal(60) > 0).astype(int))
+    Newton(loss).preconditioner(loss.point_at(loss.initial_weights()), np.ones(loss.size))
     assert formed
 
 
 def test_blocks_are_formed_once_products_have_cost_as_much(formed):
     X, y = scattered(1500, 900)
-    loss = build("logistic", X, y)
-    newton, point = Newton(loss), loss.at(loss.start())
+    loss = build_loss("logistic", X, y)
+    newton, point = Newton(loss), loss.point_at(loss.initial_weights())
     newton.preconditioner(point, np.ones(loss.size))
     assert not formed
     newton.products = 10**6
-    newton._whole_at = np.inf
+    newton._hessian_at = np.inf
     newton.preconditioner(point, np.ones(loss.size))
     assert len(formed) == 1

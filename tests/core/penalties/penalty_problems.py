@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from core.losses import build
-from core.optimize.loss import Loss, LossAt
-from core.penalties.problem import PenaltyProblem
-from core.penalties.step import Step
+from core.losses import build_loss
+from core.optimize.loss import Loss, LossPoint
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.step import LearnerStep
 from core.tuning.strategies.registry import STRATEGIES
 
 
@@ -32,14 +32,16 @@ def table(
 
 def loss_of(name: str, **kwargs: Any) -> Any:
     """The loss of `table`."""
-    return build(name, *table(name, **kwargs))
+    return build_loss(name, *table(name, **kwargs))
 
 
 def steps_of(
     learner: str, loss: Loss, groups: np.ndarray, options: Mapping[str, Any] = {}, **given: Any
-) -> Iterator[Step]:
+) -> Iterator[LearnerStep]:
     """The steps of a learner by its name; ``given`` are further fields of the problem."""
-    return STRATEGIES[learner].make(PenaltyProblem(loss, groups, **given), options)
+    implementation = STRATEGIES[learner].load()
+    values = implementation.option_class.from_values(options)
+    return implementation.make(PenaltyProblem(loss, groups, **given), values)
 
 
 def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:
@@ -51,7 +53,7 @@ def minimized(loss: Loss, penalties: np.ndarray) -> np.ndarray:
 
     found = minimize(
         objective,
-        loss.start(),
+        loss.initial_weights(),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50},
@@ -73,41 +75,37 @@ class Gaussian(Loss):
     def size(self) -> int:
         return self.X.shape[1]
 
-    def start(self) -> np.ndarray:
+    def initial_weights(self) -> np.ndarray:
         return np.zeros(self.size)
 
-    def _at(self, w: np.ndarray) -> LossAt:
+    def _point_at(self, w: np.ndarray) -> LossPoint:
         return GaussianAt(self, w, self.X.T @ self.X / self.variance)
 
 
-class GaussianAt(LossAt):
+class GaussianAt(LossPoint):
     """The bare minimum: no diagonal, no blocks, and the Hessian that it is told."""
 
     def __init__(self, loss: Gaussian, w: np.ndarray, H: np.ndarray | None) -> None:
         self._X, self._variance, self._H = loss.X, loss.variance, H
-        self._r = loss.y - loss.X @ w
-        super().__init__(w, 0.5 * float(self._r @ self._r) / loss.variance)
-
-    @property
-    def gradient(self) -> np.ndarray:
-        return -self._X.T @ self._r / self._variance
+        r = loss.y - loss.X @ w
+        super().__init__(w, 0.5 * float(r @ r) / loss.variance, -loss.X.T @ r / loss.variance)
 
     def product(self, v: np.ndarray) -> np.ndarray:
         return self._X.T @ (self._X @ v) / self._variance
 
-    def dense(self) -> np.ndarray | None:
+    def dense_hessian(self) -> np.ndarray | None:
         return self._H
 
 
 class OnlyProducts(Gaussian):
     """The same for learners that must do with Hessian products."""
 
-    def _at(self, w: np.ndarray) -> LossAt:
+    def _point_at(self, w: np.ndarray) -> LossPoint:
         return GaussianAt(self, w, None)
 
 
 class Stubborn(Gaussian):
     """A loss whose Hessian is wrong: Newton stalls on it."""
 
-    def _at(self, w: np.ndarray) -> LossAt:
+    def _point_at(self, w: np.ndarray) -> LossPoint:
         return GaussianAt(self, w, 1e-30 * np.eye(self.size))

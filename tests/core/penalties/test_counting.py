@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from penalty_problems import steps_of
 
-from core.losses.crf.loss import CrfLoss, build_crf
-from core.losses.rna.loss import build_rna
-from core.optimize.descent import solve
+from core.losses.crf.crf_loss import CrfLoss, build_crf
+from core.losses.rna.rna_loss import build_rna
+from core.optimize.descent import solve_penalized
 from core.penalties.group_penalty import grouping
 
 TAGS = list("ABCDEFGH")
@@ -53,14 +53,14 @@ def by_kind(loss: CrfLoss) -> np.ndarray:
 def test_the_seen_weights_of_a_tagger_are_the_pairs_and_steps_of_its_tokens() -> None:
     table, tags = sentences(20, 0)
     loss = build_crf(table, "sequence", tags, TAGS)
-    seen = {name for name, one in zip(loss.names, loss.seen, strict=True) if one}
+    seen = {name for name, one in zip(loss.names, loss.seen_parameters, strict=True) if one}
     assert seen == seen_by_hand(table, tags)
     assert len(seen) < loss.size / 3
 
 
 def test_the_seen_parameters_of_molecules_are_those_that_their_structures_use() -> None:
     loss = build_rna(*([one] for one in HAIRPIN))
-    seen = {name for name, one in zip(loss.names, loss.seen, strict=True) if one}
+    seen = {name for name, one in zip(loss.names, loss.seen_parameters, strict=True) if one}
     assert {"base_pair_CG", "hairpin_length_at_least_4"} <= seen
     assert not seen & {"base_pair_AU", "hairpin_length_at_least_5", "multi_base", "multi_paired"}
 
@@ -72,7 +72,7 @@ def test_a_penalty_is_learned_from_the_pairs_that_are_seen(learner) -> None:
     groups, names = by_kind(loss), np.array(loss.names)
     seen = seen_by_hand(table, tags)
     counts = [sum(name in seen for name in names[groups == j]) for j in range(groups.max() + 1)]
-    *_, last = steps_of(learner, loss, groups, {"beta": 0.7}, counted=loss.seen)
+    *_, last = steps_of(learner, loss, groups, {"beta": 0.7}, counted=loss.seen_parameters)
     squares = np.bincount(groups, weights=last.w**2)
     np.testing.assert_allclose(last.C, np.array(counts) / 2 / (squares / 2 + 0.7), rtol=2e-2)
 
@@ -83,7 +83,7 @@ def test_by_name_every_weight_counts_as_in_the_paper(learner) -> None:
     loss = build_crf(table, "sequence", tags, TAGS)
     groups = by_kind(loss)
     options = {"beta": 0.7, "counts": "all"}
-    *_, last = steps_of(learner, loss, groups, options, counted=loss.seen)
+    *_, last = steps_of(learner, loss, groups, options, counted=loss.seen_parameters)
     squares = np.bincount(groups, weights=last.w**2)
     np.testing.assert_allclose(last.C, np.bincount(groups) / 2 / (squares / 2 + 0.7), rtol=2e-2)
 
@@ -91,7 +91,8 @@ def test_by_name_every_weight_counts_as_in_the_paper(learner) -> None:
 def test_the_objective_still_falls_at_every_step() -> None:
     table, tags = sentences(40, 1)
     loss = build_crf(table, "sequence", tags, TAGS)
-    f = [step.objective for step in steps_of("mm", loss, by_kind(loss), {}, counted=loss.seen)]
+    steps = steps_of("mm", loss, by_kind(loss), {}, counted=loss.seen_parameters)
+    f = [step.objective for step in steps]
     assert all(b <= a + 1e-9 * abs(a) for a, b in pairwise(f[1:]))
 
 
@@ -101,11 +102,11 @@ def test_a_tagger_is_better_than_the_default_where_counting_every_weight_ruins_i
 ) -> None:
     table, tags = sentences(count, 2)
     loss = build_crf(table, "sequence", tags, TAGS)
-    held = loss.on(*sentences(60, 3))
+    held = loss.for_data(*sentences(60, 3))
     groups = by_kind(loss) if of_kinds else np.zeros(loss.size, dtype=int)
     *_, every = steps_of("mm", loss, groups, {})
-    *_, seen = steps_of("mm", loss, groups, {}, counted=loss.seen)
-    default = solve(loss, np.ones(loss.size), loss.start()).point.w
+    *_, seen = steps_of("mm", loss, groups, {}, counted=loss.seen_parameters)
+    default = solve_penalized(loss, np.ones(loss.size), loss.initial_weights()).point.w
     losses = [held.value_and_gradient(w)[0] for w in (every.w, default, seen.w)]
     assert losses[0] > 2 * losses[1]
     assert losses[2] < 0.9 * losses[1]
@@ -122,11 +123,11 @@ def test_penalties_of_words_that_hardly_occur_stay_below_one_and_noise_is_switch
     groups, kinds = by_kind(loss), list(dict.fromkeys(loss.sources))
     rare = [k for k in ("word", "end", "noise") if medians_by_hand(table, tags, k) <= 5]
     assert rare == ["word"]
-    known = {"counted": loss.seen, "occurrences": loss.occurrences}
+    known = {"counted": loss.seen_parameters, "occurrences": loss.occurrences}
     *_, last = steps_of("mm", loss, groups, {"preset": "automatic"}, **known)
     *_, paper = steps_of("mm", loss, groups, {"preset": "paper"}, **known)
     word, noise = kinds.index("word"), kinds.index("noise")
-    own = loss.seen & (groups == word)
+    own = loss.seen_parameters & (groups == word)
     # Solved for its own C, 1/(1 + mean w²); of the weights that never come, none is left of zero.
     squares = np.sum(last.w[groups == word] ** 2) / own.sum()
     assert last.C[word] == pytest.approx(1 / (1 + squares), rel=2e-2)
@@ -140,12 +141,12 @@ def test_penalties_of_words_that_hardly_occur_stay_below_one_and_noise_is_switch
 def test_one_penalty_of_words_is_better_than_the_default_where_the_papers_prior_ruins_it() -> None:
     table, tags = sentences(60, 2)
     loss = build_crf(table, "sequence", tags, TAGS)
-    held = loss.on(*sentences(60, 3))
+    held = loss.for_data(*sentences(60, 3))
     groups = np.zeros(loss.size, dtype=int)
-    known = {"counted": loss.seen, "occurrences": loss.occurrences}
+    known = {"counted": loss.seen_parameters, "occurrences": loss.occurrences}
     *_, paper = steps_of("mm", loss, groups, {"preset": "paper"}, **known)
     *_, own = steps_of("mm", loss, groups, {"preset": "automatic"}, **known)
-    default = solve(loss, np.ones(loss.size), loss.start()).point.w
+    default = solve_penalized(loss, np.ones(loss.size), loss.initial_weights()).point.w
     losses = [held.value_and_gradient(w)[0] for w in (paper.w, default, own.w)]
     assert losses[0] > 2 * losses[1]
     assert losses[2] < 0.9 * losses[1]
@@ -154,4 +155,4 @@ def test_one_penalty_of_words_is_better_than_the_default_where_the_papers_prior_
 def test_a_group_of_parameters_that_never_come_counts_as_one() -> None:
     found = grouping(np.array([0, 0, 1, 1, -1]), 3, np.array([True, False, False, False, True]))
     assert found.sizes.tolist() == [1, 1, 0]
-    assert found.empty.tolist() == [False, False, True]
+    assert found.is_empty.tolist() == [False, False, True]

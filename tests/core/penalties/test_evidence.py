@@ -7,13 +7,13 @@ import pytest
 from penalty_problems import Gaussian, Stubborn, loss_of, minimized, steps_of, table
 from scipy.optimize import minimize, minimize_scalar
 
-from core.losses import build, parameter_groups
+from core.losses import build_loss, parameter_groups
 from core.optimize import newton
 from core.optimize.loss import Loss
 from core.optimize.newton import Newton
 from core.optimize.preconditioner import DiagonalPreconditioner
 from core.penalties import evidence
-from core.penalties.effective import _lanczos, _log_corner, effective
+from core.penalties.effective_parameters import _lanczos, _log_corner, effective_parameters
 from core.penalties.group_penalty import grouping
 
 TIGHT = {"tolerance": 1e-6}
@@ -69,9 +69,8 @@ def test_ridge_with_two_groups_maximizes_the_evidence() -> None:
     X, y = table("linear", rows=40, columns=8, useless=4)
     loss, groups = Gaussian(X, y, 1.0), np.repeat([0, 1], 4)
     *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
-    best = minimize(
-        lambda t: minus_log_evidence(loss, groups, t), np.zeros(2), method="Nelder-Mead"
-    )
+    start = np.zeros(2)
+    best = minimize(lambda t: minus_log_evidence(loss, groups, t), start, method="Nelder-Mead")
     assert last.objective == pytest.approx(best.fun, abs=1e-3)
     assert last.C[1] > last.C[0]
 
@@ -79,7 +78,7 @@ def test_ridge_with_two_groups_maximizes_the_evidence() -> None:
 @pytest.mark.parametrize("rows", [30, 12])
 def test_a_linear_model_maximizes_its_exact_marginal_likelihood(rows: int) -> None:
     X, y = table("linear", rows=rows, columns=9)
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     groups = parameter_groups(loss)
     *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
     ridge = loss.noise_variance(last.w) * last.C[0]
@@ -93,13 +92,12 @@ def test_a_linear_model_maximizes_its_exact_marginal_likelihood(rows: int) -> No
 
 def test_a_linear_model_with_groups_does_too() -> None:
     X, y = table("linear", rows=40, columns=8, useless=4)
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     groups = parameter_groups(loss, np.repeat([0, 1], 4))
     *_, last = steps_of("evidence", loss, groups, {"tolerance": 1e-7, "max_steps": 300})
     found = np.log(loss.noise_variance(last.w) * last.C)
-    best = minimize(
-        lambda t: minus_log_marginal(X, y, groups[:-1], t), np.zeros(2), method="Nelder-Mead"
-    )
+    start = np.zeros(2)
+    best = minimize(lambda t: minus_log_marginal(X, y, groups[:-1], t), start, method="Nelder-Mead")
     here = minus_log_marginal(X, y, groups[:-1], found)
     assert here == pytest.approx(best.fun, abs=1e-2)
 
@@ -132,12 +130,12 @@ def test_probes_estimate_what_cholesky_knows(name: str) -> None:
     loss = loss_of(name, rows=200, columns=10)
     groups = parameter_groups(loss, np.repeat([0, 1], 5))
     grouped, C = grouping(groups), np.array([0.5, 4.0])
-    point = loss.at(minimized(loss, grouped.per_parameter(C)))
+    point = loss.point_at(minimized(loss, grouped.per_parameter(C)))
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(400, loss.size))
     exact, probing = Newton(loss), Newton(loss)
     exact.dense, probing.dense = True, False
-    known = effective(exact, point, C, grouped, signs)
-    guess = effective(probing, point, C, grouped, signs)
+    known = effective_parameters(exact, point, C, grouped, signs)
+    guess = effective_parameters(probing, point, C, grouped, signs)
     np.testing.assert_allclose(guess.parameters, known.parameters, rtol=0.02)
     assert guess.log_determinant == pytest.approx(known.log_determinant, abs=1.0)
 
@@ -158,7 +156,7 @@ def test_a_group_that_settles_nothing_is_switched_off() -> None:
     rng = np.random.default_rng(0)
     X, y = table("logistic", rows=300, columns=4)
     noise = 1e-3 * rng.standard_normal((300, 4))
-    loss = build("logistic", np.column_stack((X, noise)), y)
+    loss = build_loss("logistic", np.column_stack((X, noise)), y)
     groups = parameter_groups(loss, np.repeat([0, 1], 4))
     *_, last = steps_of("evidence", loss, groups, {})
     assert not last.switched_off[0]
@@ -177,7 +175,7 @@ def test_columns_that_say_nothing_are_reported() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 30)), rng.standard_normal(200)
     y -= X @ np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     *_, last = steps_of("evidence", loss, parameter_groups(loss), {})
     assert last.switched_off.all()
     assert "next to none" in last.remarks[0]
@@ -212,7 +210,7 @@ def test_probes_side_by_side_are_the_probes_one_by_one() -> None:
 def test_many_products_buy_the_whole_hessian_and_then_few_are_needed(monkeypatch) -> None:
     X, y = table("multinomial", rows=2000)
     X[:, 1] = X[:, 0] + 1e-2 * X[:, 1]  # blocks of classes are bad preconditioners
-    loss = build("multinomial", 3.0 * X, y)
+    loss = build_loss("multinomial", 3.0 * X, y)
     groups = parameter_groups(loss)
     *_, exact = steps_of("evidence", loss, groups, {})
     monkeypatch.setattr(newton, "is_dense", lambda *_: False)
@@ -222,11 +220,11 @@ def test_many_products_buy_the_whole_hessian_and_then_few_are_needed(monkeypatch
     assert bought.C[0] == pytest.approx(exact.C[0], rel=0.02)
     signs = np.ones((2, loss.size))
     taken = []
-    for spent in (0, asked._whole_at + 1):
+    for spent in (0, asked._hessian_at + 1):
         asked.products = spent
-        effective(asked, loss.at(bought.w), bought.C, grouping(groups), signs)
+        effective_parameters(asked, loss.point_at(bought.w), bought.C, grouping(groups), signs)
         taken.append(asked.products - spent)
-    assert asked._has_whole
+    assert asked._has_hessian
     assert taken[1] <= taken[0] / 3
 
 

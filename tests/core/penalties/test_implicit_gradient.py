@@ -10,8 +10,8 @@ from penalty_problems import Gaussian, OnlyProducts, loss_of, steps_of, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from core.losses import build, parameter_groups
-from core.optimize.newton import Solved, conjugate_gradients
+from core.losses import build_loss, parameter_groups
+from core.optimize.newton import CgResult, conjugate_gradients
 from core.penalties import implicit_gradient
 from core.penalties.group_penalty import grouping
 from core.penalties.implicit_gradient import HoldoutLoss, with_prior
@@ -20,9 +20,9 @@ from core.penalties.implicit_gradient import HoldoutLoss, with_prior
 def split(name: str, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """The loss of all rows, and those of two thirds and one third."""
     X, y = table(name, **kwargs)
-    whole = build(name, X, y)
+    whole = build_loss(name, X, y)
     held = np.arange(len(y)) % 3 == 0
-    return whole, [(whole.on(X[~held], y[~held]), whole.on(X[held], y[held]))]
+    return whole, [(whole.for_data(X[~held], y[~held]), whole.for_data(X[held], y[held]))]
 
 
 @pytest.mark.parametrize("dense", [True, False])
@@ -40,9 +40,8 @@ def test_gradient_is_the_difference_of_the_whole_map(name: str, dense: bool) -> 
 
     d, step = np.array([0.5, -1.0, 1.5]), 1e-4
     value, gradient = holdout(d)
-    differences = [
-        (holdout(d + step * e)[0] - holdout(d - step * e)[0]) / (2 * step) for e in np.eye(3)
-    ]
+    steps = step * np.eye(3)
+    differences = [(holdout(d + s)[0] - holdout(d - s)[0]) / (2 * step) for s in steps]
     assert np.isfinite(value)
     np.testing.assert_allclose(gradient, differences, rtol=2e-3, atol=2e-5)
 
@@ -54,22 +53,17 @@ def test_many_columns_change_nothing_of_that(thin: bool) -> None:
     X = rng.standard_normal((rows, columns)) * (rng.random((rows, columns)) < 0.1)
     y = 10.0 * (X[:, :20].sum(axis=1) + rng.standard_normal(rows))
     held = np.arange(rows) % 4 == 0
-    whole = build("linear", sparse.csr_matrix(X) if thin else X, y)
-    pairs = [
-        tuple(
-            whole.on(sparse.csr_matrix(X[part]) if thin else X[part], y[part])
-            for part in (~held, held)
-        )
-    ]
+    whole = build_loss("linear", sparse.csr_matrix(X) if thin else X, y)
+    X = sparse.csr_matrix(X) if thin else X
+    pairs = [tuple(whole.for_data(X[rows], y[rows]) for rows in (~held, held))]
     grouped = grouping(parameter_groups(whole, (np.arange(columns) >= 20).astype(int)))
     outer = HoldoutLoss(pairs, grouped)
     outer.newtons[0].dense = False  # as it is from some 1,100 columns on, and for sparse columns
     outer.tolerance, outer.accuracy = 1e-16, 1e-7
     d, step = np.array([0.5, 2.0]), 1e-2
     _, gradient = outer(d)
-    differences = [
-        (outer(d + step * e)[0] - outer(d - step * e)[0]) / (2 * step) for e in np.eye(2)
-    ]
+    steps = step * np.eye(2)
+    differences = [(outer(d + s)[0] - outer(d - s)[0]) / (2 * step) for s in steps]
     np.testing.assert_allclose(gradient, differences, rtol=2e-3)
     assert outer.unsolved == 0
 
@@ -82,20 +76,20 @@ def test_a_system_that_is_not_solved_is_said(monkeypatch: pytest.MonkeyPatch) ->
     groups = np.zeros(40, dtype=int)
     *_, last = steps_of("gradient", whole, groups, {"steps": 2}, holdout=pairs)
     assert last.remarks == ()
-    monkeypatch.setattr(implicit_gradient, "_MOST_PRODUCTS", 1)
+    monkeypatch.setattr(implicit_gradient, "_MAX_PRODUCTS", 1)
     monkeypatch.setattr(implicit_gradient, "conjugate_gradients", lambda *a, **k: _short(*a))
     *_, last = steps_of("gradient", whole, groups, {"steps": 2}, holdout=pairs)
     assert "not solved accurately" in last.remarks[-1]
 
 
-def _short(apply: Any, b: np.ndarray, precondition: Any, accuracy: float) -> Solved:
-    return conjugate_gradients(apply, b, precondition, accuracy, most=1)
+def _short(apply: Any, b: np.ndarray, precondition: Any, accuracy: float) -> CgResult:
+    return conjugate_gradients(apply, b, precondition, accuracy, max_iterations=1)
 
 
 def test_an_indefinite_hessian_is_solved_too() -> None:
     fit = loss_of("linear", rows=30)
     outer = HoldoutLoss([(fit, fit)], grouping(parameter_groups(fit)))
-    point, b = fit.at(fit.start() + 0.1), np.arange(1.0, 8.0)
+    point, b = fit.point_at(fit.initial_weights() + 0.1), np.arange(1.0, 8.0)
     penalties = np.full(7, 0.01)
     A = fit.hessian(point.w) + np.diag(penalties)
     assert np.linalg.eigvalsh(A)[0] < 0.0
@@ -157,9 +151,9 @@ def test_folds_are_summed() -> None:
 
 def test_a_penalty_without_limit_ends_on_its_bound() -> None:
     X, y = table("logistic")
-    whole = build("logistic", X, y)
+    whole = build_loss("logistic", X, y)
     # What the first rows teach is wrong on the others: the fewer weights the better.
-    pairs = [(whole.on(X[:80], y[:80]), whole.on(X[80:], 1 - y[80:]))]
+    pairs = [(whole.for_data(X[:80], y[:80]), whole.for_data(X[80:], 1 - y[80:]))]
     options = {"high": 8.0}
     *_, last = steps_of("gradient", whole, parameter_groups(whole), options, holdout=pairs)
     assert list(last.at_bound) == [True]

@@ -7,9 +7,9 @@ import pytest
 from penalty_problems import steps_of, table
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from core.losses import LOSSES, build, parameter_groups
+from core.losses import LOSSES, build_loss, parameter_groups
 from core.optimize.blas_threads import one_blas_thread
-from core.options import complete
+from core.options import with_defaults
 from core.penalties.recommendation import recommend_update
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -23,11 +23,11 @@ NOT_FOR = ("loo", "linear")  # leaving rows out is for classes
 )
 def test_every_learner_learns_on_every_loss_with_its_defaults(learner: str, name: str) -> None:
     X, y = table(name)
-    whole = build(name, X, y)
+    whole = build_loss(name, X, y)
     held = np.arange(len(y)) % 3 == 0
-    pairs = [(whole.on(X[~held], y[~held]), whole.on(X[held], y[held]))]
+    pairs = [(whole.for_data(X[~held], y[~held]), whole.for_data(X[held], y[held]))]
     groups = parameter_groups(whole, np.array([0, 0, 0, 1, 1, 1]))
-    options = complete(STRATEGIES[learner].options, {})
+    options = with_defaults(STRATEGIES[learner].options, {})
     run = steps_of(learner, whole, groups, options, holdout=pairs, group_count=2)
     steps = list(run)
     assert [step.number for step in steps] == list(range(len(steps)))
@@ -44,7 +44,7 @@ def test_every_learner_learns_on_every_loss_with_its_defaults(learner: str, name
 
 def test_the_same_seed_gives_the_same_steps() -> None:
     X, y = table("multinomial")
-    loss = build("multinomial", X, y)
+    loss = build_loss("multinomial", X, y)
     for learner in ("mm", "evidence", "direct"):
         runs = [list(steps_of(learner, loss, parameter_groups(loss), {}, seed=3)) for _ in range(2)]
         for one, other in zip(*runs, strict=True):
@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_steps() -> None:
 
 def test_steps_do_not_change_later() -> None:
     X, y = table("logistic")
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     run = steps_of("mm", loss, parameter_groups(loss), {})
     first = next(run)
     w, C = first.w.copy(), first.C.copy()

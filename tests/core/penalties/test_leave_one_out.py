@@ -8,11 +8,11 @@ from penalty_problems import minimized, steps_of, table
 from scipy import sparse
 
 from core.errors import UnusableError
-from core.losses import build, parameter_groups
-from core.optimize.descent import solve
-from core.options import complete
+from core.losses import build_loss, parameter_groups
+from core.optimize.descent import solve_penalized
+from core.options import with_defaults
 from core.penalties.group_penalty import grouping
-from core.penalties.left_out import left_out
+from core.penalties.leave_one_out_loss import leave_one_out_loss
 from core.penalties.scale_search import ScaleSearch
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -20,11 +20,11 @@ from core.tuning.strategies.registry import STRATEGIES
 def exactly(name: str, X: np.ndarray, y: np.ndarray, penalties: np.ndarray) -> float:
     """The log loss of every row under the model fitted without it, by SciPy's L-BFGS."""
     total = 0.0
-    whole = build(name, X, y)
+    whole = build_loss(name, X, y)
     for row in range(len(y)):
         rest = np.delete(np.arange(len(y)), row)
-        w = minimized(whole.on(X[rest], y[rest]), penalties)
-        total += whole.on(X[[row]], y[[row]]).value_and_gradient(w)[0]
+        w = minimized(whole.for_data(X[rest], y[rest]), penalties)
+        total += whole.for_data(X[[row]], y[[row]]).value_and_gradient(w)[0]
     return total
 
 
@@ -36,12 +36,12 @@ def penalties_of(loss, C: float) -> np.ndarray:
 @pytest.mark.parametrize("C", [0.5, 5.0, 50.0])
 def test_one_factor_tells_what_refits_without_each_row_tell(name, C):
     X, y = table(name, rows=60, columns=4, seed=1)
-    loss = build(name, X, y)
+    loss = build_loss(name, X, y)
     penalties = penalties_of(loss, C)
-    w = solve(loss, penalties, loss.start()).point.w
+    w = solve_penalized(loss, penalties, loss.initial_weights()).point.w
     fitted = loss.value_and_gradient(w)[0]
     exact = exactly(name, X, y, penalties)
-    approximate = left_out(loss, w, penalties).value
+    approximate = leave_one_out_loss(loss, w, penalties).value
     assert exact > fitted
     # What is wrong with it is small beside what leaving rows out changes.
     assert abs(approximate - exact) < 0.1 * (exact - fitted)
@@ -49,7 +49,7 @@ def test_one_factor_tells_what_refits_without_each_row_tell(name, C):
 
 def test_wide_tables_are_worked_out_from_their_rows():
     X, y = table("logistic", rows=40, columns=90, seed=2)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     penalties = penalties_of(loss, 3.0)
     w = minimized(loss, penalties)
     z = loss.design.scores(w)
@@ -59,7 +59,7 @@ def test_wide_tables_are_worked_out_from_their_rows():
     G = np.einsum("ij,ij->i", A @ np.linalg.inv(H), A)
     moved = z + G * (p - y) / (1.0 - G * p * (1.0 - p))
     expected = np.logaddexp(0.0, (1 - 2 * y) * moved).sum()
-    assert np.isclose(left_out(loss, w, penalties).value, expected, rtol=1e-4)
+    assert np.isclose(leave_one_out_loss(loss, w, penalties).value, expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_wide_tables_are_worked_out_from_their_rows():
 )
 def test_a_fit_foresees_what_other_penalties_give(name, rows, columns, C):
     X, y = table(name, rows=rows, columns=columns, seed=8)
-    loss = build(name, X, y)
+    loss = build_loss(name, X, y)
     values, model = [], None
     for t in (-0.7, 0.0, 0.7):
         penalties = penalties_of(loss, C * np.exp(t))
         w = minimized(loss, penalties)
-        left = left_out(loss, w, penalties)
+        left = leave_one_out_loss(loss, w, penalties)
         values.append(left.value)
         model = left.model if t == 0.0 else model
-    predicted = model.values(np.array([-0.7, 0.0, 0.7]))
+    predicted = model.losses_at(np.array([-0.7, 0.0, 0.7]))
     assert np.isclose(predicted[1], values[1])
     changes = np.abs(np.diff(values))
     assert (np.abs(predicted - values) < 0.3 * changes.max()).all()
@@ -85,21 +85,21 @@ def test_a_fit_foresees_what_other_penalties_give(name, rows, columns, C):
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
 def test_a_fit_points_to_the_weights_of_other_penalties(name):
     X, y = table(name, rows=80, columns=5, seed=9)
-    loss = build(name, X, y)
+    loss = build_loss(name, X, y)
     weights = {t: minimized(loss, penalties_of(loss, 2.0 * np.exp(t))) for t in (0.0, 0.5)}
-    model = left_out(loss, weights[0.0], penalties_of(loss, 2.0)).model
-    away = loss.at(weights[0.0]).value, loss.at(model.weights(0.5)).value
-    there = loss.at(weights[0.5]).value
+    model = leave_one_out_loss(loss, weights[0.0], penalties_of(loss, 2.0)).model
+    away = loss.point_at(weights[0.0]).value, loss.point_at(model.weights(0.5)).value
+    there = loss.point_at(weights[0.5]).value
     assert abs(away[1] - there) < 0.2 * abs(away[0] - there)
 
 
 def test_a_rough_fit_gives_the_value_of_an_exact_one():
     X, y = table("logistic", rows=120, columns=8, seed=10)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     penalties = penalties_of(loss, 2.0)
     exact = minimized(loss, penalties)
     rough = exact + 0.03 * np.random.default_rng(0).standard_normal(len(exact))
-    a, b = left_out(loss, exact, penalties), left_out(loss, rough, penalties)
+    a, b = leave_one_out_loss(loss, exact, penalties), leave_one_out_loss(loss, rough, penalties)
     assert np.isclose(a.value, b.value, rtol=2e-3)
     assert np.abs(b.w - exact).max() < 0.1 * np.abs(rough - exact).max()
 
@@ -110,16 +110,16 @@ def test_sparse_tables_are_left_out_as_dense_ones():
     y = (X[:, 0] + rng.logistic(size=80) > 0.5).astype(int)
     values = []
     for given in (X, sparse.csr_matrix(X)):
-        loss = build("logistic", given, y)
+        loss = build_loss("logistic", given, y)
         penalties = penalties_of(loss, 2.0)
-        values.append(left_out(loss, minimized(loss, penalties), penalties).value)
+        values.append(leave_one_out_loss(loss, minimized(loss, penalties), penalties).value)
     assert np.isclose(*values)
 
 
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
 def test_the_search_ends_at_the_least_exact_loss(name):
     X, y = table(name, rows=50, columns=5, useless=3, seed=4)
-    loss = build(name, X, y)
+    loss = build_loss(name, X, y)
     steps = list(steps_of("loo", loss, parameter_groups(loss), {}))
     grid = np.exp(np.arange(-3.0, 5.0, 0.5))
 
@@ -139,7 +139,7 @@ def test_the_search_ends_at_the_least_exact_loss(name):
 
 def test_groups_keep_the_ratios_of_the_evidence():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     groups = np.array([0, 0, 0, 1, 1, 1, -1])
     of_evidence = list(steps_of("evidence", loss, groups, {}))[-1].C
     *steps, last = steps_of("loo", loss, groups, {})
@@ -151,7 +151,7 @@ def test_groups_keep_the_ratios_of_the_evidence():
 def test_noise_is_hardly_fitted():
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((100, 40)), rng.permutation(100) % 2
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     last = list(steps_of("loo", loss, parameter_groups(loss), {}))[-1]
     assert last.loss > 0.9 * 100 * np.log(2)
 
@@ -162,11 +162,11 @@ def test_few_rows_of_many_columns_are_not_left_behind_knowing_nothing():
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((1060, 300))
         y = (X[:, :6] @ rng.standard_normal(6) * 0.8 + rng.logistic(size=1060) > 0).astype(int)
-        loss = build("logistic", X[:60], y[:60])
+        loss = build_loss("logistic", X[:60], y[:60])
         *_, last = steps_of("loo", loss, parameter_groups(loss), {})
-        test = loss.on(X[60:], y[60:])
-        nothing = test.at(loss.start()).value
-        behind.append((test.at(last.w).value - nothing) / 1000)
+        test = loss.for_data(X[60:], y[60:])
+        nothing = test.point_at(loss.initial_weights()).value
+        behind.append((test.point_at(last.w).value - nothing) / 1000)
     assert np.mean(behind) < 0.001
 
 
@@ -174,7 +174,7 @@ def test_separable_classes_are_not_held_back():
     rng = np.random.default_rng(7)
     X = (rng.random((600, 20)) < 0.5).astype(float)
     y = X[:, :3].sum(axis=1) > 1.5
-    fit, test = build("logistic", X[:200], y[:200]), build("logistic", X[200:], y[200:])
+    fit, test = build_loss("logistic", X[:200], y[:200]), build_loss("logistic", X[200:], y[200:])
     losses = {}
     for learner in ("loo", "evidence"):
         *_, last = steps_of(learner, fit, parameter_groups(fit), {})
@@ -184,15 +184,15 @@ def test_separable_classes_are_not_held_back():
 
 def test_numbers_are_refused_in_a_sentence():
     X, y = table("linear")
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     with pytest.raises(UnusableError, match="worked out for classes"):
         next(steps_of("loo", loss, parameter_groups(loss), {}))
 
 
 def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
-    loss = build("logistic", X, y)
-    options = complete(STRATEGIES["loo"].options, {})
+    loss = build_loss("logistic", X, y)
+    options = with_defaults(STRATEGIES["loo"].options, {})
     *_, last = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), options)
     assert last.number < options["max_steps"]
     *_, cut = steps_of("loo", loss, np.array([0, 0, 1, 1, 2, 2, -1]), {"max_steps": 4})
@@ -201,12 +201,12 @@ def test_a_search_after_the_evidence_does_not_end_at_its_limit_of_steps():
 
 def test_a_group_that_is_nearly_switched_off_sets_the_others_no_limit():
     X, y = table("logistic", rows=150, columns=6, useless=3, seed=5)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     grouped = grouping(np.array([0, 0, 0, 1, 1, 1, -1]))
-    search = ScaleSearch(loss, grouped, np.array([1.0, np.exp(13.5)]), loss.start())
-    while (t := search.next()) is not None:
+    search = ScaleSearch(loss, grouped, np.array([1.0, np.exp(13.5)]), loss.initial_weights())
+    while (t := search.next_t()) is not None:
         search.evaluate(t)
     low, high = search.bounds
-    assert low < search.best.t - 1.0
-    assert search.best.t + 1.0 < high
+    assert low < search.best_point.t - 1.0
+    assert search.best_point.t + 1.0 < high
     assert high > 10.0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.losses import build, parameter_groups
-from core.penalties.problem import PenaltyProblem
+from core.losses import build_loss, parameter_groups
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.strategies.registry import STRATEGIES
 
 ROWS, COLUMNS, ENTRIES = 200, 5000, 30
@@ -23,10 +23,10 @@ def test_the_evidence_ends_near_the_best_that_it_saw(groups):
     X = sparse.csr_matrix((rng.standard_normal(len(places)), places, starts), shape=(ROWS, COLUMNS))
     scores = X @ rng.standard_normal(COLUMNS)
     y = (scores + rng.logistic(size=ROWS) > 0).astype(int)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     of = parameter_groups(loss)
     of = np.where(of >= 0, np.arange(len(of)) * groups // len(of), of)
-    steps = list(STRATEGIES["evidence"].make(PenaltyProblem(loss, of), {}))
+    steps = list(STRATEGIES["evidence"].make(PenaltyProblem(loss, of)))
     objectives = [step.objective for step in steps]
     assert objectives[-1] < objectives[0]
     assert objectives[-1] <= 1.03 * min(objectives)

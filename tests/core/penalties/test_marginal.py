@@ -9,15 +9,15 @@ import pytest
 from penalty_problems import steps_of
 from scipy.optimize import minimize
 
-from core.losses import build, parameter_groups
-from core.losses.linear.eigenbasis import in_eigenbasis
+from core.losses import build_loss, parameter_groups
+from core.losses.linear.eigenbasis_loss import in_eigenbasis
 from core.losses.linear.fixed_noise import FixedNoise
-from core.losses.linear.linear import WIDE_FLOOR, LinearLoss
+from core.losses.linear.linear_loss import WIDE_FLOOR, LinearLoss
 from core.optimize.newton import Newton
 from core.penalties import evidence
-from core.penalties.effective import effective
+from core.penalties.effective_parameters import effective_parameters
 from core.penalties.group_penalty import Grouping, grouping
-from core.penalties.marginal import GroupedMarginal, best_single, single
+from core.penalties.marginal import GroupedMarginal, best_single, single_marginal
 
 TIGHT = {"tolerance": 1e-6, "max_steps": 300}
 Table = tuple[np.ndarray, np.ndarray]
@@ -102,7 +102,7 @@ def test_the_exact_marginal_likelihood_is_maximized(
 ) -> None:
     X, y = make(np.random.default_rng(seed))
     of_column = np.arange(X.shape[1]) * groups // X.shape[1]
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     at, gamma = learned(loss, parameter_groups(loss, of_column))
     here = minus_log_marginal(X, y, of_column, np.clip(at, -25.0, 25.0))
     assert here <= best_marginal(X, y, of_column) + 1e-3
@@ -118,7 +118,7 @@ def test_designs_with_more_columns_than_rows_do_not_collapse(shape: tuple[int, i
         w[rng.permutation(n)[: n - 5]] = 0.0
         signal = X @ w
         y = signal + 0.3 * signal.std() * rng.standard_normal(m)
-        loss = build("linear", X, y)
+        loss = build_loss("linear", X, y)
         *_, last = steps_of("evidence", loss, parameter_groups(loss), {})
         assert last.parameters[0] > 0.1 * m
         assert np.corrcoef(X @ loss.coefficients(last.w)[0], signal)[0, 1] > 0.7
@@ -128,7 +128,7 @@ def test_pure_noise_has_its_maximum_without_weights() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((200, 300)), rng.standard_normal(200)
     y -= X @ (X.T @ y) / 2000.0  # a little less along the columns than chance has
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     at, gamma = learned(loss, parameter_groups(loss))
     assert gamma < 1e-3
     assert at[-1] == pytest.approx(np.log(y.var() * 200 / 199), abs=1e-3)
@@ -138,7 +138,7 @@ def test_pure_noise_has_its_maximum_without_weights() -> None:
 def test_the_loss_in_its_eigenbasis_counts_like_the_whole_one(
     make: Callable[[np.random.Generator], Table],
 ) -> None:
-    loss = build("linear", *make(np.random.default_rng(0)))
+    loss = build_loss("linear", *make(np.random.default_rng(0)))
     groups = grouping(parameter_groups(loss))
     inner, C = in_eigenbasis(loss), np.array([3.0])
     within = Grouping(np.zeros(inner.size, dtype=np.intp), groups.sizes)
@@ -146,8 +146,9 @@ def test_the_loss_in_its_eigenbasis_counts_like_the_whole_one(
     newton = Newton(whole)
     newton.dense = True
     none = np.empty((0, 0))
-    expected = effective(newton, whole.at(whole.start()), C, groups, none)
-    found = effective(Newton(part), part.at(part.start()), C, within, none)
+    start, inner_start = (loss.point_at(loss.initial_weights()) for loss in (whole, part))
+    expected = effective_parameters(newton, start, C, groups, none)
+    found = effective_parameters(Newton(part), inner_start, C, within, none)
     np.testing.assert_allclose(found.parameters, expected.parameters, rtol=1e-8)
     assert found.log_determinant == pytest.approx(expected.log_determinant)
 
@@ -158,7 +159,7 @@ def test_value_and_slope_of_the_marginal_likelihood(
 ) -> None:
     X, y = make(np.random.default_rng(0))
     of_column = np.arange(X.shape[1]) % 2
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     marginal = GroupedMarginal(loss, grouping(parameter_groups(loss, of_column)))
     ridge = np.array([2.0, 30.0])
     at = marginal(ridge)
@@ -169,17 +170,17 @@ def test_value_and_slope_of_the_marginal_likelihood(
         np.append(np.log(r / marginal(r).variance), np.log(marginal(r).variance))
         for r in (ridge, 3.0 * ridge)
     ]
-    differ = minus_log_marginal(X, y, of_column, logs[1]) - minus_log_marginal(
-        X, y, of_column, logs[0]
-    )
+    first, second = (minus_log_marginal(X, y, of_column, log) for log in logs)
+    differ = second - first
     assert marginal(3.0 * ridge).value - at.value == pytest.approx(differ, abs=1e-8)
-    one = single(in_eigenbasis(loss), 2.0)
+    one = single_marginal(in_eigenbasis(loss), 2.0)
     same = marginal(np.array([2.0, 2.0]))
     assert one.value == pytest.approx(same.value)
     ridge_of_best, best = best_single(in_eigenbasis(loss))
     ratios = np.exp(np.linspace(-3.0, 3.0, 41))
     assert all(
-        best.value <= single(in_eigenbasis(loss), ridge_of_best * r).value + 1e-9 for r in ratios
+        best.value <= single_marginal(in_eigenbasis(loss), ridge_of_best * r).value + 1e-9
+        for r in ratios
     )
     assert one.parameters[0] == pytest.approx(same.parameters.sum())
 
@@ -189,13 +190,11 @@ def test_updates_in_turns_come_near_it_where_the_table_is_too_large(
     make: Callable[[np.random.Generator], Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = make(np.random.default_rng(2))
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     groups = parameter_groups(loss)
     exact, _ = learned(loss, groups)
-    monkeypatch.setattr(
-        evidence, "diagonalized", lambda loss, grouped: (loss, grouped, lambda w: w)
-    )
-    monkeypatch.setattr(GroupedMarginal, "serves", staticmethod(lambda loss, grouped: False))
+    monkeypatch.setattr(evidence, "diagonalized", lambda *arguments: (*arguments, lambda w: w))
+    monkeypatch.setattr(GroupedMarginal, "can_serve", staticmethod(lambda loss, grouped: False))
     updated, _ = learned(loss, groups, {"max_steps": 40})
     of_column = np.zeros(X.shape[1], dtype=int)
     best = minus_log_marginal(X, y, of_column, exact)
@@ -210,7 +209,7 @@ def test_the_targets_unit_changes_nothing() -> None:
     X, y = wide(np.random.default_rng(0))
     ridges = []
     for unit in (1e-6, 1.0, 1e6):
-        loss = build("linear", X, unit * y)
+        loss = build_loss("linear", X, unit * y)
         *_, last = steps_of("evidence", loss, parameter_groups(loss, np.arange(60) // 30), TIGHT)
         ridges.append(last.C * loss.noise_variance(last.w))
     np.testing.assert_allclose(ridges[0], ridges[1], rtol=1e-3)

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from core.errors import UnusableError
-from core.losses import build, parameter_groups
+from core.losses import build_loss, parameter_groups
 from core.penalties import mm
 from core.penalties.group_penalty import grouping, log_penalty
 
@@ -81,13 +81,13 @@ def test_the_stopping_rule_is_the_stated_one() -> None:
 def test_scikit_learn_at_the_learned_penalty_gives_the_same_weights() -> None:
     X, y = table("logistic")
     *_, last = steps_of(
-        "mm", loss := build("logistic", X, y), parameter_groups(loss), {"tolerance": 1e-7}
+        "mm", loss := build_loss("logistic", X, y), parameter_groups(loss), {"tolerance": 1e-7}
     )
     peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
     X, y = table("linear")
     *_, last = steps_of(
-        "mm", loss := build("linear", X, y), parameter_groups(loss), {"tolerance": 1e-7}
+        "mm", loss := build_loss("linear", X, y), parameter_groups(loss), {"tolerance": 1e-7}
     )
     ridge = Ridge(alpha=last.C[0] * loss.noise_variance(last.w)).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], ridge.coef_, atol=1e-5)
@@ -106,7 +106,7 @@ def test_sparse_learns_what_dense_learns(name: str) -> None:
     X = np.where(np.abs(X) > 0.5, X, 0.0)
     ends = []
     for matrix in (X, sparse.csr_matrix(X)):
-        loss = build(name, matrix, y)
+        loss = build_loss(name, matrix, y)
         *_, last = steps_of("mm", loss, groups_of(loss, "pairs"), {"tolerance": 1e-6})
         ends.append(last)
     np.testing.assert_allclose(ends[0].C, ends[1].C, rtol=1e-4)
@@ -128,7 +128,7 @@ def test_conjugate_gradients_learn_what_cholesky_learns(
 
 def test_many_examples_are_thinned_only_to_start() -> None:
     X, y = table("logistic", rows=9000)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     *_, last = steps_of("mm", loss, parameter_groups(loss), {"tolerance": 1e-6})
     peer = LogisticRegression(C=1.0 / last.C[0], tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(last.w[:-1], peer.coef_[0], atol=1e-4)
@@ -138,10 +138,10 @@ def test_a_few_wide_sparse_rows_are_no_trouble() -> None:
     rng = np.random.default_rng(0)
     X = sparse.random_array((400, 6000), density=0.005, format="csr", rng=rng)
     y = (np.asarray(X[:, :50].sum(axis=1)).ravel() > 0.12).astype(int)
-    loss = build("logistic", X, y)
+    loss = build_loss("logistic", X, y)
     steps = list(steps_of("mm", loss, parameter_groups(loss), {"beta": 1e-2}))
     values = [step.objective for step in steps]
-    assert loss.hessian(loss.start()) is None
+    assert loss.hessian(loss.initial_weights()) is None
     assert all(after <= before for before, after in itertools.pairwise(values))
 
 
@@ -170,14 +170,14 @@ def test_lbfgs_goes_on_where_newton_stalls() -> None:
 class TestCaps:
     def test_a_penalty_near_its_cap_is_switched_off(self) -> None:
         penalty = log_penalty(grouping(np.array([0, 0, 1, 1, -1])), 0.0, 0.5)
-        np.testing.assert_allclose(penalty.caps, [2.0, 2.0])
+        np.testing.assert_allclose(penalty.penalty_caps, [2.0, 2.0])
         off = penalty.switched_off(np.array([1.81, 1.79]))
         assert list(off) == [True, False]
 
     def test_weights_on_nothing_collapse_and_say_so(self) -> None:
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal((40, 30)), rng.integers(0, 2, 40)
-        loss = build("logistic", X, y)
+        loss = build_loss("logistic", X, y)
         *_, last = steps_of("mm", loss, parameter_groups(loss), {"alpha": 200.0})
         assert last.switched_off.all()
         assert "evidence" in " ".join(last.remarks)
@@ -185,7 +185,7 @@ class TestCaps:
 
     def test_small_units_of_a_sound_fit_are_no_collapse(self) -> None:
         X, y = table("linear")
-        loss = build("linear", X, y / 1000)
+        loss = build_loss("linear", X, y / 1000)
         *_, last = steps_of("mm", loss, parameter_groups(loss), {})
         assert last.switched_off.all()
         assert "The fit is sound" in " ".join(last.remarks)
@@ -202,7 +202,7 @@ class TestCaps:
 
     def test_what_is_said_of_switched_off_weights_agrees_with_the_step(self) -> None:
         X, y = table("logistic", columns=5, useless=3)
-        loss = build("logistic", 1e-3 * X, y)
+        loss = build_loss("logistic", 1e-3 * X, y)
         *_, last = steps_of("mm", loss, parameter_groups(loss, np.arange(5)), {})
         said = " ".join(last.remarks)
         assert "nothing is switched off" in said
@@ -212,7 +212,7 @@ class TestCaps:
     def test_a_group_of_constant_columns_does_no_harm(self) -> None:
         X, y = table("logistic")
         X[:, 4:] = 1.0
-        loss = build("logistic", X, y)
+        loss = build_loss("logistic", X, y)
         groups = parameter_groups(loss, np.array([0, 0, 1, 1, 2, 2]))
         *_, last = steps_of("mm", loss, groups, {}, group_count=3)
         assert list(last.switched_off) == [False, False, True]
@@ -220,7 +220,7 @@ class TestCaps:
 
     def test_a_model_that_explains_everything_is_held_at_the_floor(self) -> None:
         X, y = table("linear", rows=20, columns=40)
-        loss = build("linear", X, y)
+        loss = build_loss("linear", X, y)
         steps = list(steps_of("mm", loss, parameter_groups(loss), {}))
         values = [step.objective for step in steps]
         assert all(after <= before for before, after in itertools.pairwise(values))
@@ -241,7 +241,7 @@ class TestRefusals:
             list(steps_of("mm", loss, parameter_groups(loss), {"alpha": -3.0}))
 
     def test_nothing_to_penalize(self) -> None:
-        loss = build("logistic", np.ones((6, 2)), np.arange(6) % 2)
+        loss = build_loss("logistic", np.ones((6, 2)), np.arange(6) % 2)
         with pytest.raises(UnusableError, match="no column varies"):
             list(steps_of("mm", loss, parameter_groups(loss), {}))
 

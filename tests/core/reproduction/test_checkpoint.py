@@ -6,7 +6,7 @@ from core.reproduction.checkpoint import Checkpoint
 
 
 def test_finished_parts_are_there_next_time(tmp_path):
-    Checkpoint("table", tmp_path).keep("a", {"error": 0.5})
+    Checkpoint("table", tmp_path).record_result("a", {"error": 0.5})
     again = Checkpoint("table", tmp_path)
     assert "a" in again
     assert again["a"] == {"error": 0.5}
@@ -16,13 +16,13 @@ def test_finished_parts_are_there_next_time(tmp_path):
 
 def test_a_line_cut_short_is_passed_over(tmp_path):
     kept = Checkpoint("table", tmp_path)
-    kept.keep("a", 1)
-    kept.keep("b", 2)
+    kept.record_result("a", 1)
+    kept.record_result("b", 2)
     path = tmp_path / "table.jsonl"
     whole = path.read_text(encoding="utf-8")
     path.write_text(whole[:-4], encoding="utf-8")
     again = Checkpoint("table", tmp_path)
     assert again["a"] == 1
     assert "b" not in again
-    again.keep("b", 3)
+    again.record_result("b", 3)
     assert Checkpoint("table", tmp_path)["b"] == 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.losses.crf.loss import build_crf
-from core.reproduction.hidden_markov import METHODS, label_errors, simulated
+from core.losses.crf.crf_loss import build_crf
+from core.reproduction.hidden_markov import METHODS, label_errors, simulate_sequences
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    return simulated(2000, 5, np.random.default_rng(0))
+    return simulate_sequences(2000, 5, np.random.default_rng(0))
 
 
 def test_states_start_evenly_and_stay_with_probability_six_tenths(drawn):

@@ -12,13 +12,13 @@ from scipy.stats import entropy
 from core.samplers.averaging import (
     average_log_densities,
     average_probabilities,
+    best_tenth,
     density_gap,
     disagreement,
     effective_members,
     greedy_weights,
     log_predictive,
     member_count,
-    members,
     most_disputed,
     tempered_weights,
     weights,
@@ -40,12 +40,12 @@ def test_one_in_ten_but_at_least_one(finished, T):
 
 def test_members_by_hand():
     scores = {0: 1.0, 1: 3.0, 2: NAN, 3: 3.0, 4: 2.0, 5: -math.inf}
-    assert members(scores, maximize=True) == [1]
-    assert members(scores, maximize=True, finished=35) == [1, 3, 4]
-    assert members(scores, maximize=False, finished=35) == [0, 4, 1]
-    assert members(scores, maximize=True, finished=35, excluded={3}) == [1, 4, 0]
-    assert members({}, maximize=True) == members({0: NAN}, maximize=True) == []
-    assert members({7: 1.0, 2: 1.0}, maximize=True) == [2]  # whatever order they finished in
+    assert best_tenth(scores, maximize=True) == [1]
+    assert best_tenth(scores, maximize=True, finished=35) == [1, 3, 4]
+    assert best_tenth(scores, maximize=False, finished=35) == [0, 4, 1]
+    assert best_tenth(scores, maximize=True, finished=35, excluded={3}) == [1, 4, 0]
+    assert best_tenth({}, maximize=True) == best_tenth({0: NAN}, maximize=True) == []
+    assert best_tenth({7: 1.0, 2: 1.0}, maximize=True) == [2]  # whatever order they finished in
 
 
 def test_uniform_and_tempered_by_hand():

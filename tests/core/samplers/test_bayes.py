@@ -213,9 +213,8 @@ def test_the_unit_of_the_scores_does_not_matter(mixed, hill, run):
 
 
 def test_enqueued_trials_are_the_start_when_there_is_no_other(run):
-    study = optuna.create_study(
-        sampler=GpSampler(LINE, GpOptions(start_trials=0)), direction="maximize"
-    )
+    sampler = GpSampler(LINE, GpOptions(start_trials=0))
+    study = optuna.create_study(sampler=sampler, direction="maximize")
     for x in (1.0, 2.0, 3.0):
         study.enqueue_trial({"x": x})
     for _ in range(4):

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import optuna
 import pytest
+from numpy.testing import assert_allclose
 from optuna.trial import TrialState
 from scipy.stats import chisquare
 
-from core.gp.domain import Domain
+from core.gp.domain import SearchDomain
 from core.gp.pathwise import PosteriorDraws
 from core.samplers import eb_hyp
 from core.samplers.eb_hyp import DRAW, PICK, EbHypOptions, EbHypSampler, posterior, prior_shares
@@ -30,7 +31,7 @@ class OneDraw(EbHypSampler):
     def __init__(self, space, options):
         super().__init__(space, replace(options, always_learn=False))
 
-    def random(self, trial, purpose):
+    def random_generator(self, trial, purpose):
         seed = self.seed if purpose in self.fresh else 7
         return np.random.default_rng([seed, trial.number, purpose])
 
@@ -122,8 +123,8 @@ def test_thompson_comes_close_to_the_largest_value_of_the_draw(run, mixed, hill)
     sampler = OneDraw(mixed, EbHypOptions(rule="thompson"))
     study = run(sampler, hill, 16, mixed)
     draw = the_draw(sampler, 15)
-    domain = Domain(SearchSpace(distributions(mixed)).axes)
-    everywhere = draw(domain.spread(np.random.default_rng(0).random((20_000, 3))))[0]
+    domain = SearchDomain(SearchSpace(distributions(mixed)).axes)
+    everywhere = draw(domain.points_from_uniforms(np.random.default_rng(0).random((20_000, 3))))[0]
     found = draw(np.array([sampler.surrogate.next]))[0, 0]
     assert found > everywhere.max() - 0.1
     assert study.trials[-1].user_attrs["reason"] == "sample"
@@ -140,11 +141,11 @@ def test_the_kernel_sees_allowed_points_only(rule, mixed, hill, run, monkeypatch
 
     monkeypatch.setattr(eb_hyp, "PosteriorDraws", Watched)
     run(EbHypSampler(mixed, EbHypOptions(rule=rule)), hill, 6)
-    domain = Domain(mixed)
+    domain = SearchDomain(mixed)
     assert len(seen) == 2
     for points in seen:
         assert len(points) >= 4096 - 6
-        np.testing.assert_allclose(points, domain.snap(points), atol=1e-12)
+        assert_allclose(points, domain.snap_points(points), atol=1e-12)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -238,21 +239,18 @@ def test_what_the_views_are_given(mixed, hill, run):
 
 def test_the_effective_number_by_hand():
     p = posterior(np.log(np.array([1.0, 2.0, 4.0])), np.array([4.0, 2.0, 4.0]), 1.0)
-    np.testing.assert_allclose(p, [4 / 24, 4 / 24, 16 / 24])
+    assert_allclose(p, [4 / 24, 4 / 24, 16 / 24])
     assert 1 / np.sum(p**2) == pytest.approx(2.0)  # 1/(1/36 + 1/36 + 16/36)
-    np.testing.assert_allclose(
-        posterior(np.log(np.array([1.0, 4.0])), np.ones(2), 2.0), [1 / 3, 2 / 3]
-    )
+    assert_allclose(posterior(np.log(np.array([1.0, 4.0])), np.ones(2), 2.0), [1 / 3, 2 / 3])
 
 
 @pytest.mark.parametrize(
-    "axis",
-    [WHOLE[0], Axis("k", "", "int", 1, 9), Axis("k", "", "int", 4, 12, log=True)],
+    "axis", [WHOLE[0], Axis("k", "", "int", 1, 9), Axis("k", "", "int", 4, 12, log=True)]
 )
 def test_the_prior_is_what_rounds_to_each_value(axis):
-    shares = prior_shares(Domain([axis]))
+    shares = prior_shares(SearchDomain([axis]))
     by_force = share_by_brute_force(axis)[round(axis.low) - 1 :]
-    np.testing.assert_allclose(shares, by_force, atol=1e-4)
+    assert_allclose(shares, by_force, atol=1e-4)
 
 
 def test_the_prior_of_several_axes_stands_in_the_domains_order():
@@ -261,11 +259,11 @@ def test_the_prior_of_several_axes_stands_in_the_domains_order():
         Axis("c", "", "choice", choices=("a", "b")),
         Axis("j", "", "int", 5, 5),
     )
-    shares = prior_shares(Domain(space))
-    one = prior_shares(Domain(space[:1]))
-    np.testing.assert_allclose(shares, np.repeat(one, 2) / 2)
+    shares = prior_shares(SearchDomain(space))
+    one = prior_shares(SearchDomain(space[:1]))
+    assert_allclose(shares, np.repeat(one, 2) / 2)
     assert shares.sum() == pytest.approx(1.0)
     assert one[0] > one[1] > one[2]
-    assert [p[0] for p in Domain(space).everything()] == sorted(
+    assert [p[0] for p in SearchDomain(space).all_points()] == sorted(
         [space[0].to_unit(k)[0] for k in (1, 2, 3)] * 2
     )

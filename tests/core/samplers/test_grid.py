@@ -104,6 +104,6 @@ def test_a_grid_beyond_reason_is_refused():
 
 def test_a_grid_beyond_reason_is_refused_before_it_starts():
     space = tuple(Axis(f"x{k}", "", "float") for k in range(5))
-    check_grid(space, {"points": 15})
+    check_grid(grid_values(space, points=15))
     with pytest.raises(UnusableError, match="24,300,000 settings"):
-        check_grid(space, {"points": 30})
+        check_grid(grid_values(space, points=30))

@@ -24,7 +24,7 @@ def test_every_setting_is_contained_and_comes_back():
         setting = space.setting(unit)
         for name, kind in KINDS.items():
             assert kind._contains(kind.to_internal_repr(setting[name]))
-        again = space.setting(space.unit(setting))
+        again = space.setting(space.to_unit_vector(setting))
         for name, value in setting.items():
             assert again[name] == (pytest.approx(value) if isinstance(value, float) else value)
 

@@ -5,6 +5,7 @@ import pytest
 from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.strategies.registry import STRATEGIES
+from core.tuning.strategies.strategy import NamedOptions
 
 SAMPLED = [name for name, one in STRATEGIES.items() if one.kind == "trials" and not one.several]
 REASONS = {"random", "grid", "improve", "explore", "sample", "tpe", "cma-es"}
@@ -41,7 +42,7 @@ def test_options_reach_the_sampler(mixed):
     assert (options.rule, options.tau, options.kernel) == ("printed", 2.5, "se")
     assert options.start_trials == 0
     assert STRATEGIES["hybrid"].sampler(mixed, {}, 0).options.tau == 0.8
-    assert STRATEGIES["gp"].sampler(mixed, {}, 0).options.start_trials is None
+    assert STRATEGIES["gp"].sampler(mixed, {}, 0).options.start_trials == -1
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,25 @@ def test_options_reach_the_sampler(mixed):
 def test_wrong_options_are_refused(name, options, said, mixed):
     with pytest.raises(UnusableError, match=said):
         STRATEGIES[name].sampler(mixed, options, 0)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_option_has_its_value(name):
+    strategy = STRATEGIES[name]
+    values = strategy.option_values({})
+    assert {option.name: getattr(values, option.name) for option in strategy.options} == {
+        option.name: option.default for option in strategy.options
+    }
+
+
+def test_options_without_a_class_are_read_by_name():
+    options = NamedOptions({"size": 3, "judged": "validation"})
+    assert (options["size"], options.get("size"), options.size, dict(**options)) == (
+        *(3, 3, 3),
+        {"size": 3, "judged": "validation"},
+    )
+    assert (options.get("depth", 1), options.judged, options.average) == (1, "validation", True)
+    assert options.changed(size=4).items() >= {("size", 4)}
 
 
 def test_random_draws_by_the_logarithm(mixed, hill, run):

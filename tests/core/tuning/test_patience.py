@@ -8,23 +8,30 @@ import pytest
 
 from core.samplers.transfer.history import TuningHistory
 from core.tuning.events import (
-    Noticed,
+    RemarkMade,
     RunFinished,
     RunResumed,
     RunStarted,
-    SettingWanted,
+    SettingRequested,
     TrialFinished,
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.patience import USUAL, because, in_words, is_spent, left_of, patience_of
+from core.tuning.patience import (
+    DEFAULT_PATIENCE,
+    is_spent,
+    patience_of,
+    stop_reason,
+    stop_rule_text,
+    trials_before_stop,
+)
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.runs.state import RunState, folded
-from core.tuning.scores.scoring import Outcome
+from core.tuning.runs.state import RunState, state_from_events
+from core.tuning.scores.scoring import TrialResult
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.trials.asker import Asker
-from core.tuning.tune import Past, tune
+from core.tuning.trials.ask_tell_study import AskTellStudy
+from core.tuning.tune import RecordedRun, tune
 
 IRIS = DataPlan("sample:iris")
 PLAN = Plan(IRIS, "logistic", "random", trials=60, folds=3, seed=1, patience=4)
@@ -72,14 +79,14 @@ def test_more_trials_that_are_asked_for_come(iris):
     events = until_tuned(tune(PLAN, iris))
     count = len(of(TrialFinished, events))
     more = count + 3 - 60  # three more than were done
-    after = until_tuned(tune(PLAN, iris, past=Past(events, more + 60 - count)))
+    after = until_tuned(tune(PLAN, iris, past=RecordedRun(events, more + 60 - count)))
     assert len(of(TrialFinished, after)) >= 3
 
 
 def test_the_count_begins_anew_where_more_are_asked_for():
     started = RunStarted(plan=PLAN.as_dict(), total=60)
     past = [TrialFinished(number=n, score=0.5) for n in range(6)]
-    run = folded([started, *past])
+    run = state_from_events([started, *past])
     assert (run.without_better, is_spent(PLAN, run)) == (5, True)
     run.consume(RunResumed(done=6, total=60))  # it was merely cut off
     assert is_spent(PLAN, run)
@@ -93,43 +100,45 @@ def test_the_count_begins_anew_where_more_are_asked_for():
 
 def test_every_strategy_has_a_number_of_its_own():
     of = {name: patience_of(Plan(IRIS, "svm", name)) for name in STRATEGIES}
-    assert of["gp"] == of["random"] == of["tpe"] == USUAL == 50
+    assert of["gp"] == of["random"] == of["tpe"] == DEFAULT_PATIENCE == 50
     assert (of["grid"], of["race"]) == (0, 100)
     # No run of the usual budget is cut short: it would lose what it is given for.
     for name, one in STRATEGIES.items():
         if one.kind == "trials" and not one.several and name not in ("tpe", "cma-es"):
             assert of[name] == 0 or of[name] >= one.default_trials, name
-    assert patience_of(Plan(IRIS, "svm", "of an extension")) == USUAL
+    assert patience_of(Plan(IRIS, "svm", "of an extension")) == DEFAULT_PATIENCE
     assert patience_of(Plan(IRIS, "svm", "grid", patience=3)) == 3
 
 
 def test_how_many_are_left_is_told_while_it_runs():
     plan = PLAN.changed(patience=20)
-    run = folded([RunStarted(plan=plan.as_dict(), total=60)])
+    run = state_from_events([RunStarted(plan=plan.as_dict(), total=60)])
     for n in range(12):
         run.consume(TrialFinished(number=n, score=0.5))
-    assert left_of(run) == 9  # eleven of twenty brought nothing
-    assert left_of(folded([RunStarted()])) == 0
+    assert trials_before_stop(run) == 9  # eleven of twenty brought nothing
+    assert trials_before_stop(state_from_events([RunStarted()])) == 0
 
 
 def test_trials_that_were_under_way_with_the_best_do_not_count():
     plan = PLAN.changed(patience=4, workers=3)
-    run = folded([RunStarted(plan=plan.as_dict(), total=60), TrialFinished(number=0, score=0.5)])
+    run = state_from_events(
+        [RunStarted(plan=plan.as_dict(), total=60), TrialFinished(number=0, score=0.5)]
+    )
     for n in range(1, 7):
-        assert (is_spent(plan, run, 3), left_of(run)) == (False, 7 - n)
+        assert (is_spent(plan, run, 3), trials_before_stop(run)) == (False, 7 - n)
         run.consume(TrialFinished(number=n, score=0.4))
-    assert (is_spent(plan, run, 3), left_of(run)) == (True, 0)
+    assert (is_spent(plan, run, 3), trials_before_stop(run)) == (True, 0)
     assert not is_spent(plan, run, 100)  # as many as a cluster has
     assert is_spent(plan, run, 0)  # before any of them came
-    assert because(run) == "6 trials in a row improved nothing"
+    assert stop_reason(run) == "6 trials in a row improved nothing"
 
 
 def test_the_number_is_told():
-    assert patience_of(PLAN.changed(patience=None)) == USUAL
-    assert in_words(PLAN) == "It stops when 4 trials in a row improve nothing."
-    assert f"{USUAL} trials in a row" in in_words(PLAN.changed(patience=None))
-    assert in_words(PLAN.changed(patience=1)) == "It stops when a trial improves nothing."
-    assert "however many" in in_words(PLAN.changed(patience=0))
+    assert patience_of(PLAN.changed(patience=None)) == DEFAULT_PATIENCE
+    assert stop_rule_text(PLAN) == "It stops when 4 trials in a row improve nothing."
+    assert f"{DEFAULT_PATIENCE} trials in a row" in stop_rule_text(PLAN.changed(patience=None))
+    assert stop_rule_text(PLAN.changed(patience=1)) == "It stops when a trial improves nothing."
+    assert "however many" in stop_rule_text(PLAN.changed(patience=0))
 
 
 # Settings entered by hand -------------------------------------------------------------------------
@@ -142,15 +151,15 @@ def test_a_setting_by_hand_comes_next_and_beyond_the_budget(iris):
         for event in stream:
             events.append(event)
             if isinstance(event, TrialFinished) and event.number == 1:
-                requests.append(SettingWanted(setting={"C": 3.25}))
-                requests.append(SettingWanted(setting={"C": 1e9}))
+                requests.append(SettingRequested(setting={"C": 3.25}))
+                requests.append(SettingRequested(setting={"C": 1e9}))
             if isinstance(event, TuningEnded):
                 break
     begun = {event.number: event for event in of(TrialStarted, events)}
     assert (begun[2].setting, begun[2].reason) == ({"C": 3.25}, "hand")
     assert [begun[n].reason for n in (0, 1, 3, 4)] == ["default", "random", "random", "random"]
     assert len(of(TrialFinished, events)) == 5
-    (refused,) = of(Noticed, events)
+    (refused,) = of(RemarkMade, events)
     assert refused.sentence.startswith("C: 1e+09 lies outside of what this run searches")
 
 
@@ -162,33 +171,33 @@ def test_a_resumed_run_makes_the_same_trials_with_a_setting_by_hand(iris, strate
         said = []
         for number in range(first, 9):
             if number == by_hand:
-                said.append(SettingWanted(setting={"C": 7.5}))
-                asker.want({"C": 7.5})
+                said.append(SettingRequested(setting={"C": 7.5}))
+                asker.request_setting({"C": 7.5})
             started = asker.ask()
             score = -abs(started.setting["C"] - 2.0)
-            asker.tell(Outcome(number, started.setting, (score,)))
+            asker.tell(TrialResult(number, started.setting, (score,)))
             said += [started, TrialFinished(number=number, setting=started.setting, score=score)]
         return said
 
-    whole = went_on(Asker(problem, TuningHistory()), 0, 4)
+    whole = went_on(AskTellStudy(problem, TuningHistory()), 0, 4)
     hands = [event.setting for event in of(TrialStarted, whole) if event.reason == "hand"]
     assert hands == [{"C": 7.5}]
-    cut = next(at for at, event in enumerate(whole) if isinstance(event, SettingWanted)) + 1
+    cut = next(at for at, event in enumerate(whole) if isinstance(event, SettingRequested)) + 1
     for end in (cut, cut + 2, cut + 4):  # before its trial begins, after it, a trial later
-        asker = Asker(problem, TuningHistory())
-        asker.repeat(whole[:end])
+        asker = AskTellStudy(problem, TuningHistory())
+        asker.replay_trials(whole[:end])
         again = went_on(asker, len(of(TrialFinished, whole[:end])), -1)
         assert again == whole[end:]
 
 
 def test_a_model_of_the_scores_learns_from_it(iris):
     problem = build_problem(replace(PLAN, strategy="gp", options={"start_trials": 2}), iris)
-    asker = Asker(problem, TuningHistory())
+    asker = AskTellStudy(problem, TuningHistory())
     for number in range(6):
         if number == 4:
-            asker.want({"C": 7.5})
+            asker.request_setting({"C": 7.5})
         setting = asker.ask().setting
-        asker.tell(Outcome(number, setting, (-abs(setting["C"] - 2.0),)))
+        asker.tell(TrialResult(number, setting, (-abs(setting["C"] - 2.0),)))
     asker.ask()
     assert 4 in asker.surrogate().numbers
 
@@ -197,32 +206,32 @@ def test_a_run_that_ended_goes_on_for_it_alone(iris):
     plan = PLAN.changed(trials=3, patience=None)
     events = list(tune(plan, iris))
     assert isinstance(events[-1], RunFinished)
-    requests = deque([SettingWanted(setting={"C": 0.75})])
+    requests = deque([SettingRequested(setting={"C": 0.75})])
     done = len(of(TrialFinished, events))
-    more = done - folded(events).total
-    after = until_tuned(tune(plan, iris, past=Past(events, more), requests=requests))
+    more = done - state_from_events(events).total
+    after = until_tuned(tune(plan, iris, past=RecordedRun(events, more), requests=requests))
     assert [event.setting for event in of(TrialStarted, after)] == [{"C": 0.75}]
 
 
 def test_the_budget_of_the_state_grows_by_one():
     run = RunState()
     run.consume(RunStarted(plan=PLAN.as_dict(), total=60))
-    run.consume(SettingWanted(setting={"C": 1.0}))
+    run.consume(SettingRequested(setting={"C": 1.0}))
     assert run.total == 61
     run.consume(RunStarted(plan=PLAN.as_dict(), total=0))
-    run.consume(SettingWanted(setting={"C": 1.0}))
+    run.consume(SettingRequested(setting={"C": 1.0}))
     assert run.total == 0  # time alone bounds it
 
 
 def test_trials_of_another_version_keep_what_waits(iris):
     problem = build_problem(PLAN, iris)
-    asker = Asker(problem, TuningHistory())
+    asker = AskTellStudy(problem, TuningHistory())
     tried = ({"C": 3.0}, {"C": 0.5}, {"C": 7.5})
-    past = [SettingWanted(setting={"C": 7.5})]
+    past = [SettingRequested(setting={"C": 7.5})]
     for number, setting in enumerate(tried):
         reason = "hand" if number == 2 else "random"
         past.append(TrialStarted(number=number, setting=setting, reason=reason))
         past.append(TrialFinished(number=number, setting=setting, score=0.5))
-    asker.repeat([*past, SettingWanted(setting={"C": 9.0})])
+    asker.replay_trials([*past, SettingRequested(setting={"C": 9.0})])
     following = asker.ask()
     assert (following.setting, following.reason) == ({"C": 9.0}, "hand")

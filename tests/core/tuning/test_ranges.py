@@ -11,18 +11,19 @@ import pytest
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
+from core.json_reading import read_as
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
-from core.space import Axis, axis_from_dict
+from core.space import Axis
 from core.tuning.event_lines import to_json
 from core.tuning.events import RunFinished, RunStarted
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
 from core.tuning.problem import build_problem, read_data
-from core.tuning.ranges import as_plain, fixed_to, ranged, searched, setting_of
-from core.tuning.results.moved_default import default_moved
+from core.tuning.ranges import as_plain, fixed_to, searched_axes, setting_of, with_range
+from core.tuning.results.moved_default import moved_defaults
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.scoring import TrialResult
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.trials.asker import Asker
+from core.tuning.trials.ask_tell_study import AskTellStudy
 from core.tuning.tune import tune
 
 IRIS = DataPlan("sample:iris")
@@ -42,13 +43,13 @@ def iris():
 
 def asked(problem, count):
     """Settings that a strategy proposes where larger values are better."""
-    asker, found = Asker(problem, TuningHistory()), []
+    asker, found = AskTellStudy(problem, TuningHistory()), []
     for _ in range(count):
-        if found and asker.finished:
+        if found and asker.exhausted_reason:
             break
         started = asker.ask()
         score = sum(float(v) for v in started.setting.values() if isinstance(v, int | float))
-        asker.tell(Outcome(started.number, started.setting, (score,)))
+        asker.tell(TrialResult(started.number, started.setting, (score,)))
         found.append(started.setting)
     return found
 
@@ -118,7 +119,7 @@ def test_ranges_may_go_beyond_the_usual_ones(iris):
 )
 def test_a_range_that_cannot_be_is_one_sentence(axis, given, says):
     with pytest.raises(UnusableError) as caught:
-        ranged(axis, given)
+        with_range(axis, given)
     assert says in caught.value.sentence
     assert caught.value.sentence.startswith(f"range of {axis.name}: ")
 
@@ -142,9 +143,9 @@ def test_choices_may_be_said_in_words():
 
 def test_names_that_are_not_there_or_twice():
     with pytest.raises(UnusableError, match=r"no setting “treez”.*did you mean trees"):
-        searched(AXES, {"treez": [1, 2]}, {})
+        searched_axes(AXES, {"treez": [1, 2]}, {})
     with pytest.raises(UnusableError, match="both a range and a fixed value"):
-        searched(AXES, {"C": [1, 2]}, {"C": 1})
+        searched_axes(AXES, {"C": [1, 2]}, {"C": 1})
 
 
 def test_something_must_be_left_to_search(iris):
@@ -246,12 +247,12 @@ def test_earlier_datasets_propose_nothing_outside(iris, strategy):
     earlier = EarlierDataset("e", (5.0, 1.4, 3.0), (*outside, *inside), (9.0, 8, 7, 1, 2, 3))
     plan = Plan(IRIS, "svm", strategy, ranges={"C": [0.5, 2.0]}, fixed={"gamma": 0.25}, trials=6)
     problem = build_problem(plan, iris)
-    asker = Asker(problem, TuningHistory((earlier,), (5.0, 1.4, 3.0)))
+    asker = AskTellStudy(problem, TuningHistory((earlier,), (5.0, 1.4, 3.0)))
     for _ in range(6):
         started = asker.ask()
         assert 0.5 <= started.setting["C"] <= 2.0
         assert started.setting["gamma"] == 0.25
-        asker.tell(Outcome(started.number, started.setting, (started.setting["C"],)))
+        asker.tell(TrialResult(started.number, started.setting, (started.setting["C"],)))
 
 
 def test_a_default_outside_is_said_with_what_is_compared_instead(iris):
@@ -262,14 +263,14 @@ def test_a_default_outside_is_said_with_what_is_compared_instead(iris):
     (said,) = [one for one in finished.results["remarks"] if "default setting out" in one]
     assert said.endswith("the nearest one inside: C 20 instead of 1.")
     inside = plan.changed(ranges={"C": [0.1, 30.0]})
-    assert default_moved(build_problem(inside, iris)) == {}
+    assert moved_defaults(build_problem(inside, iris)) == {}
 
 
 def test_a_resumed_run_knows_that_the_default_was_moved(iris):
     plan = Plan(IRIS, "logistic", "random", ranges={"C": [20.0, 30.0]})
     problem = build_problem(plan, iris)
     again = replace(problem, axes=problem.space)
-    assert default_moved(again) == default_moved(problem) == {"C": 1.0}
+    assert moved_defaults(again) == moved_defaults(problem) == {"C": 1.0}
 
 
 def test_the_plan_carries_them_through_json():
@@ -288,7 +289,7 @@ def test_every_model_takes_its_own_ranges_to_their_bounds(name):
                 continue
             least, most = axis.bounds
             assert least <= axis.low <= axis.default <= axis.high <= most
-            assert ranged(axis, [axis.low, axis.high]) == axis
+            assert with_range(axis, [axis.low, axis.high]) == axis
             assert axis.low > 0 or not axis.log
 
 
@@ -328,18 +329,18 @@ def test_a_setting_by_hand_lies_within_the_ranges():
 def test_a_strangers_space_is_a_damaged_line(tmp_path, changed):
     plan = Plan(IRIS, "svm", "random")
     folder = RunFolder.create(plan, path=tmp_path / "run")
-    started = RunStarted(plan=plan.as_dict(), space=[C.as_dict()])
+    started = RunStarted(plan=plan.as_dict(), space=[C])
     with contextlib.closing(folder):
         folder.append(started)
-    assert folder.events() == [started]
+    assert folder.all_events() == [started]
     plain = json.loads(to_json(started))
     plain["space"][0] |= changed
     (folder.path / "events.jsonl").write_text(json.dumps(plain) + "\n")
     with pytest.raises(UnusableError, match=r"events\.jsonl, line 1: this line of the run is dam"):
-        RunFolder.open(folder.path).events()
+        RunFolder.open(folder.path).all_events()
 
 
 def test_axes_of_newer_versions_are_read():
-    assert axis_from_dict({**C.as_dict(), "unheard_of": 1}) == C
+    assert read_as(Axis, {**C.as_dict(), "unheard_of": 1}) == C
     older = {k: v for k, v in C.as_dict().items() if k not in ("least", "most")}
-    assert axis_from_dict(older) == C
+    assert read_as(Axis, older) == C

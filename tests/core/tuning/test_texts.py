@@ -11,7 +11,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
-from core.tuning.contenders import contenders_of, stays_sparse
+from core.tuning.candidate_models import candidate_models, stays_sparse
 from core.tuning.events import RunFinished
 from core.tuning.guidance.advice import advise
 from core.tuning.learning.table_training import table_training
@@ -55,7 +55,7 @@ def _parts(texts: object) -> int:
 def test_the_models_that_compete_take_sparse_rows(file: str) -> None:
     dataset = read_dataset(file)
     assert stays_sparse(dataset)
-    names = contenders_of(dataset)
+    names = candidate_models(dataset)
     assert "logistic" in names
     assert all(MODELS[name].takes_sparse for name in names)
     advice = advise(summarize(dataset))
@@ -68,8 +68,8 @@ def test_a_text_column_is_one_group_of_penalties(file: str, strategy: str) -> No
     made = problem(file, "logistic", strategy, groups="column")
     training = table_training(made, made.train_rows)
     assert set(training.group_names) == {"bought", "price", "review"}
-    assert training.sizes["review"] > 300
-    assert sum(training.sizes.values()) == len(training.groups) - 1
+    assert training.group_sizes["review"] > 300
+    assert sum(training.group_sizes.values()) == len(training.groups) - 1
 
 
 def test_a_run_of_several_models_on_texts(file: str) -> None:

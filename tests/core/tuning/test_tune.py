@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from core.errors import UnusableError
-from core.penalties.problem import PenaltyProblem
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.events import (
     HyperGradientStep,
     PenaltyStep,
@@ -34,14 +34,14 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.learning.run import recorded, step_event, training_of
+from core.tuning.learning.learning_run import recorded_fit, step_event, training_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of, has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import Past, tune
+from core.tuning.tune import RecordedRun, tune
 
 IRIS = DataPlan("sample:iris")
 QUICK = Plan(IRIS, "logistic", "gp", trials=8, folds=3, seed=5)
@@ -82,7 +82,7 @@ def test_a_run_of_trials_from_start_to_finish(iris, tmp_path):
     results = events[-1].results
     assert results["setting"] == best.setting
     assert results["validation"] == {"accuracy": best.score}
-    recorded = RunFolder.open(folder.path).events()
+    recorded = RunFolder.open(folder.path).all_events()
     assert of(TrialFinished, recorded) == of(TrialFinished, events)
     assert recorded[-1] == events[-1]
 
@@ -92,7 +92,7 @@ def test_what_is_kept_predicts_what_was_reported(iris, tmp_path):
     folder = RunFolder.create(plan, path=tmp_path / "run")
     *_, last = tune(plan, iris, folder=folder)
     pipeline = best_of(folder)
-    X, y = build_problem(QUICK, iris).test
+    X, y = build_problem(QUICK, iris).test_data
     assert np.mean(pipeline.predict(X) == y) == pytest.approx(last.results["test"]["accuracy"])
 
 
@@ -124,7 +124,7 @@ def test_a_resumed_run_makes_the_trials_that_the_uninterrupted_one_makes(iris, t
         for event in stream:
             if isinstance(event, TrialStarted) and event.number == 5:
                 break  # trial 5 is begun and lost
-    past = folder.events()
+    past = folder.all_events()
     resumed = list(tune(plan, iris, folder=folder, past=past))
     assert isinstance(resumed[0], RunResumed)
     together = settings(past) | settings(resumed)
@@ -159,7 +159,7 @@ def test_a_stopped_learner_keeps_the_penalties_it_had(iris, tmp_path, strategy):
         for event in stream:
             if getattr(event, "step", 0) == 1:
                 break
-    last = conclude(plan, iris, folder.events(), folder=folder)
+    last = conclude(plan, iris, folder.all_events(), folder=folder)
     assert isinstance(last, RunStopped)
     values = np.exp(list(event.d.values())) if strategy == "gradient" else event.penalties.values()
     assert list(last.results["groups"].values()) == pytest.approx(list(values))
@@ -175,12 +175,12 @@ def test_stopping_ends_the_trial_process_and_keeps_the_best(iris, tmp_path):
         if isinstance(event, TrialFinished) and event.number == 2:
             break
     stream.close()
-    last = conclude(QUICK, iris, folder.events(), folder=folder, because="you stopped it")
+    last = conclude(QUICK, iris, folder.all_events(), folder=folder, because="you stopped it")
     assert isinstance(last, RunStopped)
     best = max(of(TrialFinished, seen), key=lambda e: e.score)
     assert last.results["setting"] == best.setting
     assert last.results["stopped_because"] == "you stopped it"
-    assert folder.events()[-1] == last
+    assert folder.all_events()[-1] == last
 
 
 def test_stopping_before_the_first_trial_says_so(iris):
@@ -193,7 +193,7 @@ def test_more_trials_go_on_after_the_end(iris, tmp_path):
     short, long = QUICK.changed(trials=5), QUICK.changed(trials=8)
     folder = RunFolder.create(short, path=tmp_path / "run")
     first = list(tune(short, iris, folder=folder))
-    more = list(tune(short, iris, folder=folder, past=Past(folder.events(), 3)))
+    more = list(tune(short, iris, folder=folder, past=RecordedRun(folder.all_events(), 3)))
     assert [event.number for event in of(TrialFinished, more)] == [5, 6, 7]
     assert settings(first) | settings(more) == settings(list(tune(long, iris)))
     assert more[-1].results["trials"] == 8
@@ -258,7 +258,7 @@ def test_a_small_finite_grid_ends_by_itself():
 
 def test_changed_data_is_not_resumed(iris):
     past = list(itertools.islice(tune(QUICK, iris), 1))
-    other = past[0].dataset | {"fingerprint": "0" * 64}
+    other = replace(past[0].dataset, fingerprint="0" * 64)
     with pytest.raises(UnusableError, match="the data has changed since this run began"):
         next(tune(QUICK, iris, past=[RunStarted(dataset=other)]))
 
@@ -294,18 +294,18 @@ def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
     script = (
         "from core.tuning.problem import read_data\n"
         "from core.tuning.runs.run_folder import RunFolder\n"
-        "from core.tuning.tune import Past, tune\n"
+        "from core.tuning.tune import tune\n"
         f"folder = RunFolder({str(folder.path)!r})\n"
         "for event in tune(folder.plan, read_data(folder.plan.data), folder=folder): pass\n"
     )
     root = Path(__file__).parents[3]
     child = subprocess.Popen([sys.executable, "-c", script], cwd=root)
     deadline = time.monotonic() + 60
-    while len(of(TrialFinished, folder.events())) < 2 and time.monotonic() < deadline:
+    while len(of(TrialFinished, folder.all_events())) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    past = folder.events()
+    past = folder.all_events()
     done = of(TrialFinished, past)
     assert 2 <= len(done) < 6
     resumed = list(tune(plan, iris, folder=folder, past=past))
@@ -317,7 +317,7 @@ def test_a_kill_costs_the_trial_under_way_and_nothing_else(iris, tmp_path):
 def test_the_default_setting_is_scikit_learns_own(iris):
     """A support vector machine's default gamma depends on the data: "scale" in scikit-learn."""
     problem = build_problem(QUICK.changed(model="svm"), iris)
-    X, y = problem.train
+    X, y = problem.training_data
     ours = problem.pipeline(problem.default).fit(X, y)
     peer = make_pipeline(StandardScaler(), SVC()).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
@@ -362,8 +362,8 @@ def test_a_refit_is_the_model_that_was_learned_where_columns_outnumber_rows(stra
     training = training_of(problem)
     work = PenaltyProblem(training.loss, training.groups)
     *_, last = problem.strategy.make(work, problem.options)
-    state = SimpleNamespace(step=step_event(last, training.group_names, problem.strategy))
-    again = recorded(problem, state)
+    state = SimpleNamespace(last_step=step_event(last, training.group_names, problem.strategy))
+    again = recorded_fit(problem, state)
     assert np.linalg.norm(again.w - last.w) < 1e-3 * np.linalg.norm(last.w)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.dataset import Fill
-from core.datasets.files.spreadsheets.header import Head
-from core.datasets.files.spreadsheets.workbook import Extent, Merged
+from core.datasets.files.spreadsheets.sheet_header import SheetHeader
+from core.datasets.files.spreadsheets.workbook import Merged, SheetExtent
 from core.errors import UnusableError
 
-_MOST = 100_000
+_MAX_FILLS = 100_000
 _UNMERGE = "unmerge them in the spreadsheet program and give each cell a value of its own"
 
 
-def fills_of(extent: Extent, columns: Sequence[int], head: Head) -> tuple[Fill, ...]:
+def fills_of(extent: SheetExtent, columns: Sequence[int], head: SheetHeader) -> tuple[Fill, ...]:
     """The merged cells within one column of the table: its name, the first and the last row.
 
     Those above the header are titles. Rows count from 0, the first one below the header.
@@ -21,8 +21,8 @@ def fills_of(extent: Extent, columns: Sequence[int], head: Head) -> tuple[Fill, 
     Raises:
         UnusableError: the header is merged, or rows are merged across columns.
     """
-    names = dict(zip(columns, head.names, strict=True))
-    found = []
+    names = dict(zip(columns, head.column_names, strict=True))
+    fills = []
     for range_ in extent.merged:
         top, left, bottom, right = range_
         inside = [column for column in columns if left <= column <= right]
@@ -31,26 +31,26 @@ def fills_of(extent: Extent, columns: Sequence[int], head: Head) -> tuple[Fill, 
         if not (table and inside) or (top, left) == (bottom, right):
             continue
         if top <= head.header_row:
-            raise _refused(extent, range_, "of the header ")
+            raise _merged_cells_error(extent, range_, "of the header ")
         if left != right:
-            raise _refused(extent, range_, "")
-        found.append((names[inside[0]], top - head.first, bottom - head.first))
-    if len(found) > _MOST:
-        raise _refused(extent, extent.merged[0], f"and {len(found):,} others ")
-    return tuple(found)
+            raise _merged_cells_error(extent, range_, "")
+        fills.append((names[inside[0]], top - head.first, bottom - head.first))
+    if len(fills) > _MAX_FILLS:
+        raise _merged_cells_error(extent, extent.merged[0], f"and {len(fills):,} others ")
+    return tuple(fills)
 
 
-def _refused(extent: Extent, range_: Merged, which: str) -> UnusableError:
+def _merged_cells_error(extent: SheetExtent, range_: Merged, which: str) -> UnusableError:
     top, left, bottom, right = range_
-    cells = f"{letters(left)}{top + 1}:{letters(right)}{bottom + 1}"
+    cells = f"{column_letters(left)}{top + 1}:{column_letters(right)}{bottom + 1}"
     return UnusableError(f"the cells {cells} {which}are merged", where=extent.where, cure=_UNMERGE)
 
 
-def letters(column: int) -> str:
+def column_letters(column: int) -> str:
     """What a spreadsheet calls a column (from 0): A to Z, then AA, AB and so on."""
-    said = ""
+    column_name = ""
     column += 1
     while column:
-        column, rest = divmod(column - 1, 26)
-        said = chr(ord("A") + rest) + said
-    return said
+        column, letter_index = divmod(column - 1, 26)
+        column_name = chr(ord("A") + letter_index) + column_name
+    return column_name

@@ -10,10 +10,15 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.files.spreadsheets.workbook import EnoughSeen, Extent, Merged, Workbook
-from core.datasets.files.spreadsheets.zipped_xml import damaged, opened_archive, plain, scan
+from core.datasets.files.spreadsheets.workbook import Merged, ScanFinished, SheetExtent, Workbook
+from core.datasets.files.spreadsheets.zipped_xml import (
+    damaged_file_error,
+    local_name,
+    open_archive,
+    parse_part,
+)
 
-MOST_CELLS = 10_000_000
+MAX_CELLS = 10_000_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -23,54 +28,63 @@ def read_sheets(path: Path) -> Workbook:
     Raises:
         UnusableError: it is damaged.
     """
-    with opened_archive(path) as archive:
+    with open_archive(path) as archive:
         book = _main_part(archive, path.name)
-        targets = {i: t for i, t, kind in _links(archive, book, path.name) if kind == "worksheet"}
-        found: list[tuple[bool, str, str]] = []
+        targets = {
+            i: t for i, t, kind in _part_links(archive, book, path.name) if kind == "worksheet"
+        }
+        sheets: list[tuple[bool, str, str]] = []
 
-        def started(tag: str, attributes: dict[str, str]) -> None:
-            if plain(tag) != "sheet":
+        def on_start(tag: str, attributes: dict[str, str]) -> None:
+            if local_name(tag) != "sheet":
                 return
-            told = {plain(name): value for name, value in attributes.items()}
-            if told.get("id") in targets:
-                hidden = told.get("state", "visible") != "visible"
-                found.append((hidden, told.get("name", ""), targets[told["id"]]))
+            values = {local_name(name): value for name, value in attributes.items()}
+            if values.get("id") in targets:
+                hidden = values.get("state", "visible") != "visible"
+                sheets.append((hidden, values.get("name", ""), targets[values["id"]]))
 
-        scan(archive, book, path.name, started)
-    found.sort(key=lambda one: one[0])
-    parts = {name: part for _, name, part in found}
+        parse_part(archive, book, path.name, on_start)
+    sheets.sort(key=lambda sheet: sheet[0])
+    part_of_sheet = {name: part_name for _, name, part_name in sheets}
 
-    def scan_sheet(extent: Extent, enough: bool) -> None:
-        with opened_archive(path) as archive:
+    def scan_sheet(extent: SheetExtent, enough: bool) -> None:
+        with open_archive(path) as archive:
             reader = _Cells(extent, enough)
-            scan(archive, parts[extent.name], path.name, reader.started, reader.ended, reader.text)
+            parse_part(
+                archive,
+                part_of_sheet[extent.name],
+                path.name,
+                reader.start_element,
+                reader.end_element,
+                reader.note_text,
+            )
         extent.merged = reader.merged
 
-    return Workbook(tuple(parts), scan_sheet, "openpyxl", MOST_CELLS)
+    return Workbook(tuple(part_of_sheet), scan_sheet, "openpyxl", MAX_CELLS)
 
 
 def _main_part(archive: zipfile.ZipFile, name: str) -> str:
-    links = _links(archive, "", name)
-    found = next((target for _, target, kind in links if kind == "officeDocument"), "")
-    if not found:
-        raise damaged(name, "it names no workbook")
-    return found
+    links = _part_links(archive, "", name)
+    main_part = next((target for _, target, kind in links if kind == "officeDocument"), "")
+    if not main_part:
+        raise damaged_file_error(name, "it names no workbook")
+    return main_part
 
 
-def _links(archive: zipfile.ZipFile, part: str, name: str) -> list[tuple[str, str, str]]:
+def _part_links(archive: zipfile.ZipFile, part_name: str, name: str) -> list[tuple[str, str, str]]:
     """The id, target and kind of every part that a part refers to inside of the archive."""
-    folder, file = posixpath.split(part)
-    found = []
+    folder, file = posixpath.split(part_name)
+    links = []
 
-    def started(tag: str, attributes: dict[str, str]) -> None:
-        if plain(tag) != "Relationship" or attributes.get("TargetMode") == "External":
+    def on_start(tag: str, attributes: dict[str, str]) -> None:
+        if local_name(tag) != "Relationship" or attributes.get("TargetMode") == "External":
             return
         target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))
         kind = attributes.get("Type", "").rpartition("/")[2]
-        found.append((attributes.get("Id", ""), target.lstrip("/"), kind))
+        links.append((attributes.get("Id", ""), target.lstrip("/"), kind))
 
-    scan(archive, posixpath.join(folder, "_rels", f"{file}.rels"), name, started)
-    return found
+    parse_part(archive, posixpath.join(folder, "_rels", f"{file}.rels"), name, on_start)
+    return links
 
 
 @dataclass
@@ -80,7 +94,7 @@ class _Cells:
     A cell is `c`, in a `row`; its value stands in `v`, or in `is` for texts; its formula in `f`.
     """
 
-    extent: Extent
+    extent: SheetExtent
     enough: bool
 
     def __post_init__(self) -> None:
@@ -88,60 +102,62 @@ class _Cells:
         self._row = self._column = -1
         self._reads = self._filled = self._formula = False
 
-    def started(self, tag: str, attributes: dict[str, str]) -> None:
+    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
         """An element begins."""
-        tag = plain(tag)
+        tag = local_name(tag)
         if tag == "c":
-            place = attributes.get("r", "")
-            self._column = self._column_of(place) if place else self._column + 1
+            address = attributes.get("r", "")
+            self._column = self._column_of(address) if address else self._column + 1
             self._filled = self._formula = False
         elif tag in ("v", "t"):
             self._reads = True
         elif tag == "f":
             self._formula = True
         elif tag == "row":
-            self._row = self._number(attributes["r"]) - 1 if "r" in attributes else self._row + 1
+            self._row = self._parse_row(attributes["r"]) - 1 if "r" in attributes else self._row + 1
             self._column = -1
         elif tag == "mergeCell":
-            self._merge(attributes.get("ref", ""))
+            self._add_merged(attributes.get("ref", ""))
 
-    def text(self, said: str) -> None:
+    def note_text(self, text: str) -> None:
         """Text stands inside of an element."""
         self._filled = self._filled or self._reads
 
-    def ended(self, tag: str) -> None:
+    def end_element(self, tag: str) -> None:
         """An element ends."""
-        tag = plain(tag)
+        tag = local_name(tag)
         if tag in ("v", "t"):
             self._reads = False
         elif tag == "c" and self._filled:
-            self.extent.count(self._row, self._column)
+            self.extent.add_cells(self._row, self._column)
             if self.enough:
-                raise EnoughSeen
+                raise ScanFinished
         elif tag == "c" and self._formula:
             self.extent.lost[self._column] = self.extent.lost.get(self._column, 0) + 1
 
-    def _merge(self, range_: str) -> None:
+    def _add_merged(self, range_: str) -> None:
         first, _, last = range_.partition(":")
-        places = [self._place(one) for one in (first, last or first)]
-        self.merged.append((*places[0], *places[1]))
+        corners = [self._parse_address(address) for address in (first, last or first)]
+        self.merged.append((*corners[0], *corners[1]))
 
-    def _place(self, place: str) -> tuple[int, int]:
-        digits = place.lstrip("$" + _LETTERS + _LETTERS.lower()).lstrip("$")
-        return self._number(digits) - 1, self._column_of(place)
+    def _parse_address(self, address: str) -> tuple[int, int]:
+        digits = address.lstrip("$" + _LETTERS + _LETTERS.lower()).lstrip("$")
+        return self._parse_row(digits) - 1, self._column_of(address)
 
-    def _number(self, digits: str) -> int:
+    def _parse_row(self, digits: str) -> int:
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 7):
-            raise damaged(self.extent.where, f"“{digits[:20]}” is no row")
+            raise damaged_file_error(self.extent.where, f"“{digits[:20]}” is no row")
         return int(digits)
 
-    def _column_of(self, place: str) -> int:
+    def _column_of(self, address: str) -> int:
         """The column, from 0, of a place such as AB12."""
-        letters = place.rstrip("0123456789").replace("$", "").upper()
+        letters = address.rstrip("0123456789").replace("$", "").upper()
         column = 0
         for letter in letters:
             value = _LETTERS.find(letter)
             if value < 0 or len(letters) > 3:
-                raise damaged(self.extent.where, f"“{place[:20]}” is no place of a sheet")
+                raise damaged_file_error(
+                    self.extent.where, f"“{address[:20]}” is no place of a sheet"
+                )
             column = 26 * column + value + 1
         return column - 1

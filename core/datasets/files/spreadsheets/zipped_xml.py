@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.parsers import expat
 
-from core.datasets.files.bounds import most_unpacked, too_much
+from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
 _PIECE = 2**18  # bytes that are unpacked at a time
-_MOST_PARTS = 10_000
+_MAX_PARTS = 10_000
 _XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\x00<", b"<\x00", b"\x00<")
 
 Started = Callable[[str, dict[str, str]], None]
@@ -23,7 +23,7 @@ class DamagedError(UnusableError):
     """A workbook that cannot be read."""
 
 
-def damaged(name: str, why: str = "") -> DamagedError:
+def damaged_file_error(name: str, why: str = "") -> DamagedError:
     """What is said of a workbook that cannot be read."""
     reason = f" ({' '.join(why.split())[:120]})" if why else ""
     return DamagedError(
@@ -34,7 +34,7 @@ def damaged(name: str, why: str = "") -> DamagedError:
 
 
 @contextmanager
-def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """The archive, where it holds no more than a file of its size may.
 
     Raises:
@@ -42,20 +42,20 @@ def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            parts = archive.infolist()
-            if len(parts) > _MOST_PARTS:
-                raise damaged(path.name, f"it has {len(parts):,} parts")
-            if sum(part.file_size for part in parts) > most_unpacked(path.stat().st_size):
-                raise too_much(path)
-            if any(part.flag_bits & 1 for part in parts):
+            entries = archive.infolist()
+            if len(entries) > _MAX_PARTS:
+                raise damaged_file_error(path.name, f"it has {len(entries):,} parts")
+            if sum(entry.file_size for entry in entries) > max_unpacked_bytes(path.stat().st_size):
+                raise too_large_error(path)
+            if any(entry.flag_bits & 1 for entry in entries):
                 raise UnusableError(
                     "the workbook has a password", where=path.name, cure="save it without one"
                 )
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
-        raise damaged(path.name, str(error)) from None
+        raise damaged_file_error(path.name, str(error)) from None
     except (UnicodeDecodeError, OSError, ValueError) as error:
-        raise damaged(path.name, str(error)) from None
+        raise damaged_file_error(path.name, str(error)) from None
 
 
 def check_parts(archive: zipfile.ZipFile, name: str) -> None:
@@ -64,66 +64,66 @@ def check_parts(archive: zipfile.ZipFile, name: str) -> None:
     Raises:
         UnusableError: one does, or is no XML although it begins like it.
     """
-    for part in archive.infolist():
-        if not part.is_dir() and _is_xml(archive, part):
-            scan(archive, part.filename, name)
+    for entry in archive.infolist():
+        if not entry.is_dir() and _is_xml(archive, entry):
+            parse_part(archive, entry.filename, name)
 
 
-def _is_xml(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    with archive.open(part) as stream:
+def _is_xml(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
+    with archive.open(entry) as stream:
         start = stream.read(64).lstrip()
-    return start.startswith(_XML) or part.filename.lower().endswith((".xml", ".rels"))
+    return start.startswith(_XML) or entry.filename.lower().endswith((".xml", ".rels"))
 
 
-def scan(
+def parse_part(
     archive: zipfile.ZipFile,
-    part: str,
+    part_name: str,
     name: str,
-    started: Started | None = None,
-    ended: Callable[[str], None] | None = None,
-    text: Callable[[str], None] | None = None,
+    on_start: Started | None = None,
+    on_end: Callable[[str], None] | None = None,
+    on_text: Callable[[str], None] | None = None,
 ) -> None:
     """Pass through a part once and keep nothing of it.
 
     Args:
         archive: the workbook.
-        part: which part.
+        part_name: which part.
         name: the file's name, for errors.
-        started: told every element's name and attributes, the namespace and a blank before each.
-        ended: told the name at an element's end.
-        text: told what stands between.
+        on_start: told every element's name and attributes, the namespace and a blank before each.
+        on_end: told the name at an element's end.
+        on_text: told what stands between.
 
     Raises:
         UnusableError: it is no XML, or defines a type of document.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
 
-    def refuse(*_: object) -> None:
+    def refuse_entities(*_: object) -> None:
         raise UnusableError(
             "the workbook defines XML entities, as files do that are made to fill the memory",
             where=name,
             cure="save the table as CSV and open that",
         )
 
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
-    if started is not None:
-        parser.StartElementHandler = started
-    if ended is not None:
-        parser.EndElementHandler = ended
-    if text is not None:
-        parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse_entities
+    parser.EntityDeclHandler = refuse_entities
+    if on_start is not None:
+        parser.StartElementHandler = on_start
+    if on_end is not None:
+        parser.EndElementHandler = on_end
+    if on_text is not None:
+        parser.CharacterDataHandler = on_text
     try:
-        with archive.open(part) as stream:
+        with archive.open(part_name) as stream:
             while piece := stream.read(_PIECE):
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise damaged(name, str(error)) from None
+        raise damaged_file_error(name, str(error)) from None
     except LookupError as error:  # an encoding that Python does not know
-        raise damaged(name, str(error)) from None
+        raise damaged_file_error(name, str(error)) from None
 
 
-def plain(tag: str) -> str:
+def local_name(tag: str) -> str:
     """A name without its namespace."""
     return tag.rpartition(" ")[2]

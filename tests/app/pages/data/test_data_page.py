@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -6,8 +7,10 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
 from app.pages.data.data_page import DataPage
-from app.pages.data.grouping import fresh_name, moved, renamed, shown_groups
+from app.pages.data.group_edits import fresh_name, move_columns, rename_group, shown_groups
 from app.widgets.chip import MIME
+from core.datasets.dataset_summary import ColumnSummary, DatasetSummary
+from core.datasets.task import Task
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def test_the_table_shows_target_first_then_kinds_then_rows(page):
 
 def test_the_panel_has_every_finding(page):
     title, sentences = page.words
-    assert title == "What was found"
+    assert title == "Findings"
     for finding in page.session.summary["findings"]:
         assert finding["sentence"] in sentences
     assert any(sentence.startswith("180 rows are the test set") for sentence in sentences)
@@ -139,7 +142,7 @@ def test_dragging_a_column_onto_a_new_group_moves_it(page, qtbot):
     board.add_group()
     mime = QMimeData()
     mime.setData(MIME, b"age")
-    _drop(board.box("group 2"), mime)
+    _drop(board.group_box("group 2"), mime)
     qtbot.waitUntil(lambda: isinstance(page.session.plan.groups, dict))
     groups = page.session.plan.groups
     assert groups["group 2"] == ["age"]
@@ -156,7 +159,7 @@ def test_the_keyboard_moves_a_column_by_menu_and_by_step(page, qtbot):
     action.trigger()
     qtbot.waitUntil(lambda: isinstance(page.session.plan.groups, dict))
     assert page.session.plan.groups["group 2"] == ["ward"]
-    chip = next(c for c in board.box("all columns").chips if c.column == "smoker")
+    chip = next(c for c in board.group_box("all columns").chips if c.column == "smoker")
     qtbot.keyClick(chip, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: "smoker" in page.session.plan.groups["group 2"])
 
@@ -164,25 +167,25 @@ def test_the_keyboard_moves_a_column_by_menu_and_by_step(page, qtbot):
 def test_focus_stays_with_the_column_that_was_moved(page, qtbot):
     board = page.board
     page.activateWindow()
-    board.move(["ward"], "place")
+    board.move_columns(["ward"], "place")
     assert QApplication.focusWidget().column == "ward"
 
 
 def test_every_chip_of_a_narrow_group_shows(page, qtbot):
-    page.board.move(["ward"], "x" * 40)
+    page.board.move_columns(["ward"], "x" * 40)
     page.resize(420, 900)
     names = ["age", "blood_pressure", "waiting_minutes", "visit_date"]
     page.session.set_plan(groups={"all": names})
     qtbot.wait(20)
-    for chip in page.board.box("all").chips:
+    for chip in page.board.group_box("all").chips:
         assert chip.parentWidget().rect().contains(chip.geometry())
         assert chip.text()
 
 
 def test_a_group_gets_another_name(page, qtbot):
     board = page.board
-    board.move(["ward"], "place")
-    title = board.box("place").title
+    board.move_columns(["ward"], "place")
+    title = board.group_box("place").title
     title.setText("where")
     title.editingFinished.emit()
     qtbot.waitUntil(lambda: "where" in page.session.plan.groups)
@@ -197,13 +200,13 @@ def test_the_ways_of_grouping(page, way):
 
 def test_groups_are_saved_and_loaded_again(page, tmp_path):
     board = page.board
-    board.move(["ward"], "place")
+    board.move_columns(["ward"], "place")
     file = tmp_path / "groups.json"
-    board.save(str(file))
+    board.save_groups(str(file))
     kept = page.session.plan.groups
     assert json.loads(file.read_text()) == kept
     page.session.set_plan(groups="single")
-    board.load(str(file))
+    board.load_groups(str(file))
     assert page.session.plan.groups == kept
 
 
@@ -211,22 +214,28 @@ def test_a_spoilt_file_of_groups_changes_nothing(page, tmp_path, qtbot):
     file = tmp_path / "groups.json"
     file.write_text("[1, 2")
     with qtbot.waitSignal(page.session.problem) as problem:
-        page.board.load(str(file))
+        page.board.load_groups(str(file))
     assert "groups.json" in problem.args[0]
     assert page.session.plan.groups == "single"
 
 
 def test_a_folder_that_cannot_be_written_is_said(page, tmp_path, qtbot):
     with qtbot.waitSignal(page.session.problem) as problem:
-        page.board.save(str(tmp_path / "nowhere" / "groups.json"))
+        page.board.save_groups(str(tmp_path / "nowhere" / "groups.json"))
     assert "choose another folder" in problem.args[0]
 
 
-SUMMARY = {
-    "columns": [{"name": name, "role": "feature"} for name in ("a_1", "a_2", "b_1", "c")]
-    + [{"name": "y", "role": "target"}],
-    "prefixes": {"a": ["a_1", "a_2"], "other": ["b_1", "c"]},
-}
+SUMMARY = DatasetSummary(
+    "a.csv",
+    "csv",
+    rows=9,
+    features=4,
+    task=Task.REGRESSION,
+    target="y",
+    columns=[ColumnSummary(name, "feature", "number") for name in ("a_1", "a_2", "b_1", "c")]
+    + [ColumnSummary("y", "target", "number")],
+    prefixes={"a": ["a_1", "a_2"], "other": ["b_1", "c"]},
+)
 
 
 @pytest.mark.parametrize(
@@ -256,15 +265,15 @@ def test_groups_agree_with_those_the_core_makes():
 
 def test_moving_and_renaming_lose_no_column():
     groups = {"a": ["1", "2"], "b": ["3"]}
-    assert moved(groups, ["3"], "a") == {"a": ["1", "2", "3"]}
-    assert moved(groups, ["1"], "new") == {"a": ["2"], "b": ["3"], "new": ["1"]}
-    assert renamed(groups, "b", "a") == {"a": ["1", "2", "3"]}
-    assert renamed(groups, "a", "z") == {"z": ["1", "2"], "b": ["3"]}
+    assert move_columns(groups, ["3"], "a") == {"a": ["1", "2", "3"]}
+    assert move_columns(groups, ["1"], "new") == {"a": ["2"], "b": ["3"], "new": ["1"]}
+    assert rename_group(groups, "b", "a") == {"a": ["1", "2", "3"]}
+    assert rename_group(groups, "a", "z") == {"z": ["1", "2"], "b": ["3"]}
     assert fresh_name({"group 2": [], "x": []}, "group {number}") == "group 3"
 
 
 def test_a_menu_opens_at_the_chip_and_at_the_head(page, qtbot):
-    chip = page.board.box("all columns").chips[0]
+    chip = page.board.group_box("all columns").chips[0]
     chip.click()
     menu = QApplication.activePopupWidget()
     assert menu.actions()[-1].text() == "A new group"
@@ -283,9 +292,9 @@ def test_another_sheet_of_the_workbook_can_be_chosen(page, clinic):
     session = page.session
     session.open_file("/data/book.xlsx")
     summary, advice = clinic
-    summary = {**summary, "sheets": ["First", "Second"], "sheet": "First"}
+    summary = replace(summary, sheets=["First", "Second"], sheet="First")
     session.worker.arrived.emit(
-        [Message(session._asked.last, Opened(DataPlan("/data/book.xlsx"), summary, advice))]
+        [Message(session._requests.last, Opened(DataPlan("/data/book.xlsx"), summary, advice))]
     )
     assert not page.question._sheet_part.isHidden()
     assert page.question.sheet.currentText() == "First"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -10,23 +11,21 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from app.pages.data.data_page import DataPage
+from app.pages.data.preview_table import PreviewTable
 from app.pages.data.spread_header import draw_bars
-from app.pages.data.table import PreviewTable
-from app.text.data.columns import column_words, missing_words
+from app.text.data.column_text import column_values_text, missing_text
 from core.datasets.dataset import Column
+from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, Distribution, Preview
 from core.datasets.distributions import distribution
-from core.datasets.summary import _plain
+from core.datasets.task import Task
 
 
 def described(values, kind, form=""):
     series = pd.Series(values, name="x")
     column = Column("x", "feature", kind, date_format=form)
     found = distribution(series, column, len(series))
-    return {
-        "name": "x", "role": "feature", "kind": kind, "note": "",
-        "missing": int(series.isna().sum()), "distinct": int(series.nunique()),
-        "distribution": _plain(found) if found else None,
-    }  # fmt: skip
+    missing, distinct = int(series.isna().sum()), int(series.nunique())
+    return ColumnSummary("x", "feature", kind, missing, distinct, distribution=found)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +49,13 @@ def described(values, kind, form=""):
     ],
 )  # fmt: skip
 def test_a_column_in_words(qapp, column, words):
-    assert column_words(column, 5 if column["missing"] == 1 else 3) == words
+    assert column_values_text(column, 5 if column["missing"] == 1 else 3) == words
 
 
 def test_what_is_missing_is_counted(qapp):
-    assert missing_words({"missing": 1234}) == "1,234 missing"
-    assert missing_words({"missing": 0}) == missing_words({}) == ""
+    column = ColumnSummary("x", "feature", "number")
+    assert missing_text(replace(column, missing=1234)) == "1,234 missing"
+    assert missing_text(column) == missing_text(None) == ""
 
 
 def bars(spread, width=100, height=20):
@@ -70,13 +70,13 @@ def bars(spread, width=100, height=20):
 
 
 def test_bars_are_as_high_as_their_counts(look):
-    spread = {"kind": "numbers", "counts": [1, 4, 2, 0], "labels": [], "other": 0}
+    spread = Distribution("numbers", (1, 4, 2, 0))
     heights = bars(spread)
     assert [heights[12], heights[37], heights[62], heights[87]] == [5, 20, 10, 0]
 
 
 def test_a_rare_value_still_has_a_bar_and_others_a_hollow_one(look):
-    spread = {"kind": "values", "counts": [100000, 1], "labels": ["a", "b"], "other": 50000}
+    spread = Distribution("values", (100000, 1), labels=("a", "b"), other=50000)
     heights = bars(spread)
     assert heights[5] == 20
     assert heights[20] == 1
@@ -88,11 +88,11 @@ def test_only_what_is_seen_is_drawn_of_very_many_columns(look, qtbot, monkeypatc
     monkeypatch.setattr(
         "app.pages.data.spread_header.draw_bars", lambda *args: drawn.append(args[2])
     )
-    columns = [{**described([1, 2, 2], "number"), "name": f"c{at}"} for at in range(300)]
-    summary = {
-        "columns": columns, "rows": 3,
-        "preview": {"columns": [c["name"] for c in columns], "rows": [["1"] * 300] * 3},
-    }  # fmt: skip
+    columns = [replace(described([1, 2, 2], "number"), name=f"c{at}") for at in range(300)]
+    preview = Preview([column.name for column in columns], [["1"] * 300] * 3)
+    summary = DatasetSummary(
+        "c.csv", "csv", 3, 300, Task.REGRESSION, "y", columns=columns, preview=preview
+    )
     table = PreviewTable()
     qtbot.addWidget(table)
     table.resize(800, 300)

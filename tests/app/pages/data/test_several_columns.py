@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtWidgets import QMenu
@@ -40,15 +42,15 @@ def test_heads_are_selected_with_ctrl_and_shift_without_a_menu(page, qtbot):
     page.table.column_pressed.connect(lambda name, _place: asked.append(name))
     press_head(page, qtbot, "age", CONTROL)
     press_head(page, qtbot, "smoker", CONTROL)
-    assert page.table.chosen() == ["age", "smoker"]
+    assert page.table.selected_columns() == ["age", "smoker"]
     assert not asked
     assert page.several.isVisible()
     assert page.several.text() == "Change 2 columns…"
     press_head(page, qtbot, "ward")
-    assert page.table.chosen() == asked == ["ward"]
+    assert page.table.selected_columns() == asked == ["ward"]
     assert not page.several.isVisible()
     press_head(page, qtbot, "blood_pressure", SHIFT)
-    assert page.table.chosen() == ["ward", "smoker", "blood_pressure"]
+    assert page.table.selected_columns() == ["ward", "smoker", "blood_pressure"]
 
 
 def test_the_keyboard_selects_and_asks(page, qtbot):
@@ -63,29 +65,29 @@ def test_the_keyboard_selects_and_asks(page, qtbot):
 
 
 def test_several_columns_get_a_role_or_a_kind_in_one_change(page):
-    menu = page.menus.of_several(["came_back", "age", "ward"])
+    menu = page.menus.menu_for_columns(["came_back", "age", "ward"])
     assert menu.actions()[0].text() == "2 columns"  # the target stays what it is
     act(menu, "Leave them out")
-    assert page.session.asked_data.roles == {"age": "ignore", "ward": "ignore"}
-    act(page.menus.of_several(["age", "waiting_minutes"]), "category")
-    assert page.session.asked_data.kinds == {"age": "category", "waiting_minutes": "category"}
-    assert page.session.asked_data.roles == {"age": "ignore", "ward": "ignore"}
+    assert page.session.requested_data.roles == {"age": "ignore", "ward": "ignore"}
+    act(page.menus.menu_for_columns(["age", "waiting_minutes"]), "category")
+    assert page.session.requested_data.kinds == {"age": "category", "waiting_minutes": "category"}
+    assert page.session.requested_data.roles == {"age": "ignore", "ward": "ignore"}
 
 
 def test_several_columns_go_into_one_group_from_the_table(page, qtbot):
-    menu = page.menus.of_several(["age", "ward", "visit_id"])
+    menu = page.menus.menu_for_columns(["age", "ward", "visit_id"])
     act(menu, "A new group", inside="Put them into a group")
     qtbot.waitUntil(lambda: isinstance(page.session.plan.groups, dict))
     assert page.session.plan.groups["group 2"] == ["age", "ward"]  # the other one is left out
     menu = page.menu_for("smoker")
     act(menu, "group 2", inside="Put it into a group")
     qtbot.waitUntil(lambda: "smoker" in page.session.plan.groups["group 2"])
-    page.session.undo()
+    page.session.undo_change()
     assert page.session.plan.groups["group 2"] == ["age", "ward"]
 
 
 def chip(page, name):
-    return next(one for one in page.board._chips() if one.column == name)
+    return next(one for one in page.board._column_chips() if one.column == name)
 
 
 def test_chips_are_selected_and_moved_together(page, qtbot):
@@ -107,7 +109,7 @@ def test_chips_are_selected_and_moved_together(page, qtbot):
 
 def test_shift_selects_all_between_and_ctrl_space_one_more(page, qtbot):
     board, left = page.board, Qt.MouseButton.LeftButton
-    names = [one.column for one in board._chips()]
+    names = [one.column for one in board._column_chips()]
     qtbot.mouseClick(chip(page, names[1]), left, CONTROL)
     qtbot.mouseClick(chip(page, names[3]), left, SHIFT)
     qtbot.keyClick(chip(page, names[5]), Qt.Key.Key_Space, CONTROL)
@@ -136,10 +138,10 @@ def test_what_is_dragged_comes_back_from_the_drop(qtbot, monkeypatch, names, loo
         def exec(self, _action): ...
 
     monkeypatch.setattr(module, "QDrag", Drag)
-    made = module.Chip(names[0], "group")
+    made = module.ColumnChip(names[0], "group")
     qtbot.addWidget(made)
     made.carries = names
-    made.drag()
+    made.start_drag()
     assert dropped_columns(carried[0]) == names
     plain = QMimeData()
     plain.setData(module.MIME, b"[x")
@@ -147,7 +149,7 @@ def test_what_is_dragged_comes_back_from_the_drop(qtbot, monkeypatch, names, loo
 
 
 def test_a_table_that_is_not_listed_whole_offers_no_groups(page):
-    page.session.summary = {**page.session.summary, "more_columns": 9}
+    page.session.summary = replace(page.session.summary, more_columns=9)
     assert not page.board.takes_columns
-    menu = page.menus.of_several(["age", "ward"])
+    menu = page.menus.menu_for_columns(["age", "ward"])
     assert not menu.findChildren(QMenu)

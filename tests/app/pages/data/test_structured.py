@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.pages.data.data_page import DataPage
-from app.pages.data.grouping import MOTIFS
+from app.pages.data.group_edits import MOTIFS
 from app.worker.messages import Message, Opened
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
@@ -69,19 +69,19 @@ def test_the_groups_of_a_model_of_sequences(page_of):
     page = page_of("tags")
     page.session.set_plan(groups="column")
     columns = ["word", "suffix", "shape", "weekday", "shelf"]
-    assert list(page.board.groups()) == ["initial", "transition", *columns]
+    assert list(page.board.current_groups()) == ["initial", "transition", *columns]
     page.session.set_plan(groups="single")
-    assert page.board.groups() == {"all parameters": ["initial", "transition", *columns]}
+    assert page.board.current_groups() == {"all parameters": ["initial", "transition", *columns]}
     page.session.set_plan(groups="prefix")
-    assert list(page.board.groups())[:2] == ["initial", "transition"]
-    page.board.move(["transition"], "initial")
+    assert list(page.board.current_groups())[:2] == ["initial", "transition"]
+    page.board.move_columns(["transition"], "initial")
     assert page.session.plan.groups["initial"] == ["initial", "transition"]
 
 
 def test_the_groups_of_a_model_of_molecules(page_of):
     page = page_of("molecules")
     page.session.set_plan(groups="column")
-    assert list(page.board.groups()) == list(MOTIFS)
+    assert list(page.board.current_groups()) == list(MOTIFS)
     assert page.board.ways.findData("prefix") == -1
     page.session.set_plan(groups="each")
     assert page.board._sentence.text() == "Every parameter has a penalty of its own."
@@ -107,7 +107,7 @@ def test_a_column_becomes_the_sequence_and_stops_being_one(page_of):
     page._set_role("shelf", "sequence")
     asked = page.session.worker.asked[-1].data
     assert asked.roles == {"shelf": "sequence"}
-    page.session.undo()  # still being read: it is not wanted any more
+    page.session.undo_change()  # still being read: it is not wanted any more
     page.session.data = page.session.data.__class__(file="sample:tags", task="sequence")
     page._set_role("sequence", "feature")
     asked = page.session.worker.asked[-1].data

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.pages.data.data_page import DataPage
-from app.text.data.changes import change_words
+from app.text.data.change_titles import change_title
 from core.tuning.plan import DataPlan
 
 
@@ -23,13 +23,13 @@ def page(with_data, qtbot):
 def test_buttons_say_what_they_undo(page):
     assert not page.undo.isEnabled()
     assert page.undo.toolTip() == "There is nothing to undo"
-    page.board.move(["ward"], "place")
+    page.board.move_columns(["ward"], "place")
     assert page.undo.accessibleName() == "Undo: the groups"
     assert "Ctrl+Z" in page.undo.toolTip()
     assert not page.redo.isEnabled()
     page.undo.click()
     assert page.session.plan.groups == "single"
-    assert list(page.board.groups()) == ["all columns"]
+    assert list(page.board.current_groups()) == ["all columns"]
     assert page.redo.accessibleName() == "Redo: the groups"
     page.redo.click()
     assert page.session.plan.groups["place"] == ["ward"]
@@ -54,10 +54,10 @@ def test_a_number_that_was_typed_is_undone_as_a_choice(page, qtbot):
     page.question.spin.selectAll()
     qtbot.keyClicks(page.question.spin, "20")
     qtbot.keyClick(page.question.spin, Qt.Key.Key_Return)
-    assert page.session.asked_data.test_size == 0.2
+    assert page.session.requested_data.test_size == 0.2
     field = page.question.spin.lineEdit()
     qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert page.session.asked_data.test_size is None
+    assert page.session.requested_data.test_size is None
     assert page.question.spin.value() == 30
 
 
@@ -69,9 +69,9 @@ def test_a_number_that_was_typed_is_undone_as_a_choice(page, qtbot):
         ({"roles": {"a": "ignore", "b": "ignore"}}, "the roles of 2 columns"),
         ({"kinds": {"x" * 99: "text"}}, "what “" + "x" * 38 + " …” holds"),
         ({"test_size": 0.2}, "the test set"),
-        ({"leaks": True}, "columns that give the target away"),
+        ({"leaks": True}, "columns that leak the target"),
         ({}, "the groups"),
     ],
 )
 def test_what_a_change_is_called(fields, words):
-    assert change_words(DataPlan("x.csv"), DataPlan("x.csv", **fields)) == words
+    assert change_title(DataPlan("x.csv"), DataPlan("x.csv", **fields)) == words

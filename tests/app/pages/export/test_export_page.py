@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QLabel
 
-from app.pages.export import choice
+from app.pages.export import model_chooser
 from app.pages.export.export_page import ExportPage
-from app.session.run import ShownRun
+from app.session.shown_run import ShownRun
+from app.worker.messages import ExportFormat
+from core.datasets.dataset_summary import DatasetSummary
+from core.datasets.task import Task
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import EnsembleResults, Results
 
 
 def finished(opened, qtbot):
@@ -51,7 +57,7 @@ def test_several_files_saved_at_once_are_each_confirmed(opened, qtbot, tmp_path)
     opened.exported.connect(done.append)
     paths = [str(tmp_path / f"{name}.json") for name in ("one", "two", "three")]
     for path in paths:
-        opened.export("json", path)
+        opened.export_model("json", path)
     qtbot.waitUntil(lambda: len(done) == 3, timeout=20_000)
     assert done == paths
 
@@ -91,8 +97,9 @@ def test_a_place_that_cannot_be_written_leaves_no_confirmation(
 
 def offer(name, form="table", warning="", of_run=False):
     """A format as the worker tells of it."""
-    about = {"name": name, "ending": f".{name}", "title": f"{name} for {form}"}
-    return {**about, "sentence": "For.", "warning": warning, "form": form, "of_run": of_run}
+    return ExportFormat(
+        name, f"{name} for {form}", "For.", f".{name}", form, warning=warning, of_run=of_run
+    )
 
 
 def test_a_warning_is_part_of_the_card(still, qtbot):
@@ -101,13 +108,13 @@ def test_a_warning_is_part_of_the_card(still, qtbot):
     page = ExportPage(still)
     qtbot.addWidget(page)
     texts = [label.text() for label in page.cards["joblib"].findChildren(QLabel)]
-    assert warned["warning"] in texts
+    assert warned.warning in texts
 
 
 def test_a_study_is_saved_as_the_kind_of_file_that_was_chosen(opened, qtbot, tmp_path, monkeypatch):
     """A file that is there is joined, so that nobody is asked whether to replace it."""
     kinds = {".db": "SQLite file", ".log": "Journal"}
-    study = {**offer("optuna", of_run=True), "ending": ".db", "endings": kinds, "joins": True}
+    study = replace(offer("optuna", of_run=True), ending=".db", endings=kinds, joins=True)
     opened.exporters = [offer("json"), study]
     page = ExportPage(opened)
     qtbot.addWidget(page)
@@ -119,7 +126,7 @@ def test_a_study_is_saved_as_the_kind_of_file_that_was_chosen(opened, qtbot, tmp
         return str(tmp_path / "study"), filters.split(";;")[-1]
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
-    monkeypatch.setattr(opened, "export", lambda *given: sent.append(given))
+    monkeypatch.setattr(opened, "export_model", lambda *given: sent.append(given))
     page.cards["optuna"].save_button.click()
     page.cards["json"].save_button.click()
     assert asked[0][0] == ".db"
@@ -138,18 +145,18 @@ def test_the_cards_are_those_that_fit_the_task_of_the_run(still, qtbot):
     ]  # fmt: skip
     page = ExportPage(still)
     qtbot.addWidget(page)
-    assert [card.exporter["title"] for card in page.cards.values()] == [
+    assert [card.exporter.title for card in page.cards.values()] == [
         "skops for table", "json for table",
     ]  # fmt: skip
-    still.summary = {"task": "sequence", "name": "tags.csv"}
+    still.summary = DatasetSummary("tags.csv", "csv", 9, 1, Task.SEQUENCE, "tag")
     still.data_changed.emit()
     titles = ["npz for sequence", "json for sequence"]
-    assert [card.exporter["title"] for card in page.cards.values()] == titles
+    assert [card.exporter.title for card in page.cards.values()] == titles
     assert not page.cards["npz"].save_button.isEnabled()
     before = dict(page.cards)
     still.run_changed.emit()
     assert page.cards == before  # what was saved stays to be read
-    still.events.append(RunStarted(dataset={"task": "binary"}))
+    still.events.append(RunStarted(dataset=DatasetFacts(task=Task.BINARY)))
     still.run_changed.emit()
     assert list(page.cards) == ["skops", "json"]
 
@@ -161,35 +168,41 @@ def test_models_that_leave_as_folders_have_cards_of_their_own(still, qtbot):
     page = ExportPage(still)
     qtbot.addWidget(page)
     for model, cards in (("dlgm", ["folder", "json"]), ("svm", ["skops", "json"])):
-        still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": model})]
+        still.events[:] = [
+            RunStarted(dataset=DatasetFacts(task=Task.BINARY), plan={"model": model})
+        ]
         still.run_changed.emit()
         assert list(page.cards) == cards
-        said = " ".join(page._advice())
+        said = " ".join(page._advice_sentences())
         assert ("unpack it" in said) == (model == "dlgm")
 
 
 def test_an_average_is_said_to_be_one_model(still, qtbot, monkeypatch):
     page = ExportPage(still)
     qtbot.addWidget(page)
-    monkeypatch.setattr(type(still), "results", {"ensemble": {"members": [3, 1]}}, raising=False)
-    still.events[:] = [RunStarted(dataset={"task": "binary"}, plan={"model": "svm"})]
-    assert "The average of 2 models is one model in each of these files." in page._advice()
+    monkeypatch.setattr(
+        type(still), "results", Results(ensemble=EnsembleResults([3, 1])), raising=False
+    )
+    still.events[:] = [RunStarted(dataset=DatasetFacts(task=Task.BINARY), plan={"model": "svm"})]
+    assert (
+        "The average of 2 models is one model in each of these files." in page._advice_sentences()
+    )
 
 
 ENDED = [
-    RunStarted(dataset={"task": "binary"}, plan={"model": "svm"}, metric="accuracy"),
+    RunStarted(dataset=DatasetFacts(task=Task.BINARY), plan={"model": "svm"}, metric="accuracy"),
     TrialFinished(number=0, setting={"C": 1.0}, score=0.8),
     TrialFinished(number=1, setting={"C": 30.0}, score=0.9),
     RunFinished(
-        results={
-            "metric": "accuracy",
-            "setting": {"C": 30.0},
-            "default_setting": {"C": 1.0},
-            "validation": {"accuracy": 0.9},
-            "test": {"accuracy": 0.7},
-            "default_test": {"accuracy": 0.75},
-            "baseline_test": {"accuracy": 0.5},
-        }
+        results=Results(
+            metric="accuracy",
+            setting={"C": 30.0},
+            default_setting={"C": 1.0},
+            validation={"accuracy": 0.9},
+            test={"accuracy": 0.7},
+            default_test={"accuracy": 0.75},
+            baseline_test={"accuracy": 0.5},
+        )
     ),
 ]
 
@@ -197,7 +210,7 @@ ENDED = [
 @pytest.fixture
 def ended(still, qtbot, monkeypatch, tmp_path):
     """The page beside a run that ended, and what it asks to be saved."""
-    still.exporters = [offer("skops"), {**offer("report", of_run=True), "ending": ".html"}]
+    still.exporters = [offer("skops"), replace(offer("report", of_run=True), ending=".html")]
     page = ExportPage(still)
     qtbot.addWidget(page)
     page.show()
@@ -205,7 +218,7 @@ def ended(still, qtbot, monkeypatch, tmp_path):
     monkeypatch.setattr(type(still), "results", ENDED[-1].results, raising=False)
     still.run_changed.emit()
     asked = []
-    monkeypatch.setattr(still, "export", lambda *given: asked.append(given))
+    monkeypatch.setattr(still, "export_model", lambda *given: asked.append(given))
     monkeypatch.setattr(
         QFileDialog, "getSaveFileName", lambda *given, **_: asked.append(given[2]) or ("", "")
     )
@@ -230,7 +243,7 @@ def test_the_default_the_baseline_and_trials_can_be_chosen(ended):
 
 def test_of_very_many_trials_the_best_are_listed_and_the_rest_named(ended, monkeypatch):
     page, _ = ended
-    monkeypatch.setattr(choice, "MOST_TRIALS", 1)
+    monkeypatch.setattr(model_chooser, "MAX_TRIALS", 1)
     page.chooser.show_choices(page.session.shown.state)
     box = page.chooser.box
     trials = [box.itemText(at) for at in range(box.count()) if "Trial" in box.itemText(at)]
@@ -241,7 +254,7 @@ def test_of_very_many_trials_the_best_are_listed_and_the_rest_named(ended, monke
 def test_an_average_is_not_described_by_the_setting_of_one_member(still, qtbot, monkeypatch):
     page = ExportPage(still)
     qtbot.addWidget(page)
-    results = {**ENDED[-1].results, "ensemble": {"members": [0, 1], "weights": [0.5, 0.5]}}
+    results = replace(ENDED[-1].results, ensemble=EnsembleResults([0, 1], [0.5, 0.5]))
     monkeypatch.setattr(type(still), "results", results, raising=False)
     still.shown = ShownRun([*ENDED[:-1], RunFinished(results=results)], None)
     still.run_changed.emit()
@@ -256,12 +269,12 @@ def test_the_chosen_model_is_asked_for_and_the_report_stays_that_of_the_run(
 ):
     page, asked = ended
     page.chooser.box.setCurrentIndex(1)
-    page.save("skops")
+    page.save_as("skops")
     assert asked.pop().endswith("default.skops")
     for name, which in (("skops", "default"), ("report", "tuned")):
         path = str(tmp_path / name) + page.cards[name].exporter["ending"]
         monkeypatch.setattr(page, "_ask_path", lambda _, path=path: (path, ""))
-        page.save(name)
+        page.save_as(name)
         assert asked.pop() == (name, path, which, True)
 
 
@@ -270,28 +283,28 @@ def test_a_confirmation_goes_with_the_model_that_was_saved(ended, tmp_path):
     page.cards["skops"].show_saved(tmp_path / "tuned.skops")
     page.chooser.box.setCurrentIndex(1)
     assert not page.cards["skops"]._saved.isVisible()
-    assert page.chooser.which == "default"
+    assert page.chooser.model_name == "default"
     page.session.run_changed.emit()
-    assert page.chooser.which == "default"
+    assert page.chooser.model_name == "default"
 
 
 def test_nothing_is_chosen_before_a_run_has_ended(still, qtbot):
     page = ExportPage(still)
     qtbot.addWidget(page)
     assert page.chooser.isHidden()
-    assert page.chooser.which == "tuned"
+    assert page.chooser.model_name == "tuned"
 
 
 def test_the_tick_leaves_rows_and_examples_out(opened, qtbot, tmp_path, monkeypatch):
     page = ExportPage(opened)
     qtbot.addWidget(page)
-    assert page.without.isHidden()
+    assert page.without_data.isHidden()
     finished(opened, qtbot)
-    assert not page.without.isHidden()
+    assert not page.without_data.isHidden()
     where, asked = tmp_path / "page.json", []
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(where), ""))
-    monkeypatch.setattr(opened, "export", lambda *given: asked.append(given[3]))
+    monkeypatch.setattr(opened, "export_model", lambda *given: asked.append(given[3]))
     for tick in (False, True):
-        page.without.setChecked(tick)
+        page.without_data.setChecked(tick)
         page.cards["json"].save_button.click()
     assert asked == [True, False]

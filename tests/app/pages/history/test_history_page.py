@@ -9,12 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app.dialogs.optuna import OptunaDialog
+from app.dialogs.optuna_dialog import OptunaDialog
 from app.pages.history.history_page import HistoryPage
-from app.pages.history.table import when_of
+from app.pages.history.history_table import when_of
 from app.worker.messages import HistoryImported, ImportHistory, Message
 from core.space import Axis
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.history_counts import ImportCounts
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 AXES = (Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),)
 
@@ -25,11 +26,11 @@ def entries():
 
 
 def add(rows=500, model="svm"):
-    facts = Facts(model, "binary", "accuracy", True, statistics_of(rows, 12, 2), "gp", AXES)
+    facts = RunMetadata(model, "binary", "accuracy", True, statistics_of(rows, 12, 2), "gp", AXES)
     with History() as history:
-        id = history.begin(facts)
+        id = history.begin_dataset(facts)
         for number, score in enumerate((0.7, 0.9, 0.8)):
-            history.add(id, number, {"C": 0.5 + number}, score)
+            history.add_trial(id, number, {"C": 0.5 + number}, score)
     return id
 
 
@@ -62,10 +63,10 @@ def cells(page, row):
 
 
 def test_the_head_says_in_plain_words_what_is_kept_and_what_never_is(page, own_history):
-    said = " ".join(part.text() for part in page.findChildren(type(page.place)))
+    said = " ".join(part.text() for part in page.findChildren(type(page.path_label)))
     assert "how many rows, columns and classes it has" in said
     assert "Never kept: a row, a column's name, a value, or the file's name." in said
-    assert str(own_history) in page.place.text()
+    assert str(own_history) in page.path_label.text()
 
 
 def test_a_row_a_dataset(page):
@@ -136,7 +137,7 @@ def test_the_switch_is_the_files_own(page):
         assert not history.enabled
     assert "The history is off" in page.outcome.text()
     with History() as history:
-        history.switch(True)  # as another program would
+        history.set_enabled(True)  # as another program would
     page.visited()
     assert page.switch.isChecked()
     assert page.outcome.text() == ""
@@ -248,7 +249,7 @@ def test_what_cannot_be_switched_stays_as_it_is(page, monkeypatch):
     def refuse(*_):
         raise UnusableError("the history cannot be written", where="here", cure="write elsewhere")
 
-    monkeypatch.setattr(History, "switch", refuse)
+    monkeypatch.setattr(History, "set_enabled", refuse)
     page.switch.click()
     assert page.outcome.text() == "here: the history cannot be written; write elsewhere."
     assert page.switch.isChecked()
@@ -264,7 +265,7 @@ def test_the_dialog_proposes_the_open_data_and_the_plans_model(with_data, qtbot)
     dialog.storage.setText(" sqlite:///studies.db ")
     assert dialog.take.isEnabled()
     summary = with_data.summary
-    assert dialog.wanted == ImportHistory(
+    assert dialog.request == ImportHistory(
         "sqlite:///studies.db", "forest", summary["rows"], summary["features"],
         len(summary["classes"]),
     )  # fmt: skip
@@ -276,8 +277,8 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
     page.optuna.click()
     assert page.session.worker.asked[-1] == wanted
     assert page.outcome.text() == "The studies are being read …"
-    imported = {"datasets": 1, "trials": 9, "known_already": 0, "left_out": ("Study “b” is odd.",)}
-    asked = page.session._asked.last
+    imported = ImportCounts(1, 9, left_out=("Study “b” is odd.",))
+    asked = page.session._requests.last
     page.session.worker.arrived.emit([Message(asked, HistoryImported(imported))])
     assert page.outcome.text() == "Imported: 1 dataset with 9 trials. Left out: Study “b” is odd."
 
@@ -285,7 +286,7 @@ def test_studies_are_taken_in_by_the_worker(page, monkeypatch):
 def test_studies_wait_while_a_run_goes_on(page):
     page.session._set_state("running")
     assert not page.optuna.isEnabled()
-    assert "A run is going on" in page.optuna.toolTip()
+    assert "A run is in progress" in page.optuna.toolTip()
     page.session._set_state("idle")
     assert page.optuna.isEnabled()
 

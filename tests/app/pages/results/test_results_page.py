@@ -3,16 +3,21 @@ from __future__ import annotations
 import gc
 import math
 import weakref
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from shiboken6 import isValid
 
 from app.pages.results.results_page import ResultsPage
+from core.json_reading import read_as
+from core.space import Axis
 from core.tuning.events import PenaltyStep, RunFinished, RunStarted
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results
 
-RESULTS = {
+RESULTS = read_as(Results, {
     "setting": {"C": 3.0}, "default_setting": {"C": 1.0}, "groups": {}, "switched_off": [],
     "metric": "accuracy", "maximize": True, "validation": {"accuracy": 0.889},
     "test": {"accuracy": 0.877, "auc": 0.93}, "default_test": {"accuracy": 0.84, "auc": 0.9},
@@ -23,16 +28,15 @@ RESULTS = {
                   "default": [[38, 7], [6, 30]]},
     "calibration": None, "remarks": [], "fits": 200, "trials": 40, "failed": 0, "seconds": 16.0,
     "stopped_because": "the budget was spent", "seed": 0,
-}  # fmt: skip
-SPACE = [{"name": "C", "label": "Cost of a wrong row", "kind": "float", "low": 0.1, "high": 10.0,
-          "log": True, "choices": []}]  # fmt: skip
+})  # fmt: skip
+SPACE = [Axis("C", "Cost of a wrong row", "float", 0.1, 10.0, log=True)]
 
 
 def ended(results=RESULTS, kind="trials", steps=(), groups=()):
     plan = Plan(DataPlan("x.csv"), "svm", "gp").as_dict()
     started = RunStarted(plan=plan, kind=kind, space=SPACE if kind == "trials" else [],
                          groups=dict.fromkeys(groups, 2),
-                         dataset={"test_rows": 81, "fingerprint": "f"})  # fmt: skip
+                         dataset=DatasetFacts(test_rows=81, fingerprint="f"))  # fmt: skip
     return [started, *steps, RunFinished(because="done", results=results)]
 
 
@@ -85,7 +89,7 @@ def test_results_are_a_headline_pictures_and_plain_words(page, still):
 def test_learned_penalties_take_the_place_of_the_setting(page, still):
     steps = [PenaltyStep(step=n, objective=9.0 - n, penalties={"a": 1.0 + n, "b": math.exp(n)})
              for n in range(3)]  # fmt: skip
-    results = {**RESULTS, "setting": {}, "groups": {"a": 3.0, "b": 7.4}, "optimism": None}
+    results = replace(RESULTS, setting={}, groups={"a": 3.0, "b": 7.4}, optimism=None)
     still._show_run(ended(results, "penalties", steps, groups=("a", "b")), None)
     assert "Learned group penalties" in shown(page)
     assert "What did tuning change?" not in shown(page)
@@ -106,12 +110,12 @@ def test_runs_of_the_same_data_are_wanted_side_by_side(page, still, tmp_path, qt
     folders = []
     for score, strategy in ((0.8, "random"), (0.9, "gp")):
         folder = RunFolder.create(Plan(DataPlan("x.csv"), "svm", strategy), root=tmp_path)
-        for event in ended({**RESULTS, "test": {"accuracy": score}}):
+        for event in ended(replace(RESULTS, test={"accuracy": score})):
             folder.append(event)
         folder.close()
         folders.append(folder.path)
     still._show_run(ended(), folders[0])
-    still.runs.look()
+    still.runs.reload()
     qtbot.waitUntil(page.compare_button.isEnabled)
     with qtbot.waitSignal(page.comparison_wanted) as wanted:
         page.compare_button.click()
@@ -129,7 +133,7 @@ def test_a_single_penalty_is_a_line_of_a_table_and_no_bar(page, still, qtbot):
     steps = [
         PenaltyStep(step=n, objective=9.0 - n, penalties={"all": 1.0 + 2 * n}) for n in range(3)
     ]
-    results = {**RESULTS, "setting": {}, "groups": {"all": 5.0}, "optimism": None}
+    results = replace(RESULTS, setting={}, groups={"all": 5.0}, optimism=None)
     still._show_run(ended(results, "penalties", steps, groups=("all",)), None)
     assert "Learned group penalties" not in shown(page)
     assert "Which penalty was learned?" in shown(page)

@@ -41,10 +41,10 @@ def test_pasted_cells_become_a_file_of_the_program(page, qtbot, tmp_path):
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     dataset = read_dataset(str(file))
     assert dataset.table["size"].tolist() == [i + 0.5 for i in range(40)]
-    page.paste()
+    page.open_clipboard()
     assert _asked(page) == [file, file]  # the same table is kept once
     QGuiApplication.clipboard().setText(CELLS + "9,5\tred\ta\n")
-    page.paste()
+    page.open_clipboard()
     assert len(set(_asked(page))) == 2
 
 
@@ -59,7 +59,7 @@ def test_a_copied_file_is_opened(page, tmp_path):
     held = QMimeData()
     held.setUrls([QUrl.fromLocalFile(str(tmp_path / "book.xlsx"))])
     QGuiApplication.clipboard().setMimeData(held)
-    page.paste()
+    page.open_clipboard()
     assert _asked(page) == [tmp_path / "book.xlsx"]
 
 
@@ -69,7 +69,7 @@ def test_a_copied_file_is_opened(page, tmp_path):
 def test_what_is_no_table_is_said(page, qtbot, tmp_path, text, words):
     QGuiApplication.clipboard().setText(text)
     with qtbot.waitSignal(page.session.problem) as said:
-        page.paste()
+        page.open_clipboard()
     assert words in said.args[0]
     assert _asked(page) == []
     assert not (tmp_path / "runs" / "pasted").exists()
@@ -88,11 +88,11 @@ def test_a_sheet_of_a_recent_workbook_is_offered(page, tmp_path):
 
 def test_long_words_of_the_last_run_make_no_page_wider_than_the_window(page, qtbot, monkeypatch):
     words = "a run with a name that goes on and on, " * 5
-    monkeypatch.setattr(start_page, "run_in_words", lambda run: words)
-    page.session.runs.found = SimpleNamespace(runs=[SimpleNamespace(path=Path("there"))])
+    monkeypatch.setattr(start_page, "run_text", lambda run: words)
+    page.session.runs.run_list = SimpleNamespace(runs=[SimpleNamespace(path=Path("there"))])
     page.visited()
     qtbot.wait(50)
-    area = page.scroll
+    area = page.scroll_area
     assert area.widget().minimumSizeHint().width() <= area.viewport().width()
     (link,) = page.findChildren(ShorteningLink)
     assert link.text().endswith("…")

@@ -36,5 +36,5 @@ def test_what_a_trial_costs_follows_what_judges_it(page, with_data, judged, word
 
 
 def test_its_options_stand_in_the_form(page):
-    page.advanced.fold.button.click()
-    assert {"rule", "temperature", "weights", "judged"} <= set(page.advanced.own.controls)
+    page.advanced.section.button.click()
+    assert {"rule", "temperature", "weights", "judged"} <= set(page.advanced.strategy_form.controls)

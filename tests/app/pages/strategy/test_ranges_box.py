@@ -1,12 +1,15 @@
 """The ranges on the Strategy page: shown, changed, fixed, refused in a sentence, and reset."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.pages.strategy.strategy_page import StrategyPage
 from core.estimators.registry import MODELS
-from core.tuning.patience import USUAL
+from core.tuning.guidance.guidance_records import RunEstimate
+from core.tuning.patience import DEFAULT_PATIENCE
 from core.tuning.strategies.registry import STRATEGIES
 
 
@@ -70,15 +73,15 @@ def test_what_cannot_be_searched_is_said_under_its_row_and_nothing_starts(page, 
     row = page.ranges.rows["C"]
     enter(row.low, low)
     enter(row.high, high)
-    assert says in row.wrong.text()
-    assert row.wrong.isVisible()
+    assert says in row.fault_label.text()
+    assert row.fault_label.isVisible()
     assert not page.primary.isEnabled()
     assert page.primary.accessibleDescription() == row.fault
     assert all(low < high for low, high in page.session.plan.ranges.values())
     row.reset.click()
     assert (row.fault, page.session.plan.ranges) == ("", {})
     assert page.primary.isEnabled()
-    assert not row.wrong.isVisible()
+    assert not row.fault_label.isVisible()
 
 
 def test_a_setting_is_fixed_and_freed_again(page):
@@ -130,10 +133,10 @@ def test_ranges_go_with_their_model(page):
 def test_what_searches_no_ranges_says_so(page):
     page.session.choose_model("logistic")
     page.session.choose_strategy("mm")
-    assert "The penalty is learned" in page.ranges.said.text()
+    assert "The penalty is learned" in page.ranges.notice.text()
     assert page.ranges.rows == {}
     page.session.choose_model("auto")
-    assert "its own usual ranges" in page.ranges.said.text()
+    assert "its own usual ranges" in page.ranges.notice.text()
 
 
 def test_every_model_has_a_row_for_each_of_its_settings(page):
@@ -175,7 +178,7 @@ def test_a_strangers_ranges_are_a_sentence_and_no_crash(page, ranges, fixed):
 
 def test_a_plan_from_elsewhere_that_cannot_be_is_said_at_its_row(page):
     page.session.set_plan(ranges={"C": [7.0, 1.0]})
-    assert "begins at 7, above its end at 1" in page.ranges.rows["C"].wrong.text()
+    assert "begins at 7, above its end at 1" in page.ranges.rows["C"].fault_label.text()
     assert not page.primary.isEnabled()
     page.session.set_plan(ranges={"treez": [1.0, 2.0]})
     assert "no setting “treez”" in page.ranges.fault
@@ -186,23 +189,23 @@ def test_a_plan_from_elsewhere_that_cannot_be_is_said_at_its_row(page):
 
 
 def test_ranges_of_the_data_stand_once_they_are_known(page):
-    axes = [axis.as_dict() for axis in MODELS["svm"].space_of("binary")]
-    axes[0]["high"] = 77.0
-    page.session.estimate = {"seconds": 1, "trials": 40, "sentence": "soon", "axes": axes}
+    first, *others = MODELS["svm"].space_of("binary")
+    axes = (replace(first, high=77.0), *others)
+    page.session.estimate = RunEstimate("soon", 1.0, 40, axes=axes)
     page.session.estimate_changed.emit()
-    assert page.ranges.rows[axes[0]["name"]].high.text() == "77"
+    assert page.ranges.rows[first.name].high.text() == "77"
 
 
 def test_what_is_being_entered_stays_when_the_estimate_comes(page):
     row = page.ranges.rows["C"]
     enter(row.low, "few")
-    axes = [axis.as_dict() for axis in MODELS["svm"].space_of("binary")]
-    axes[1]["default"] = 0.0123
-    page.session.estimate = {"seconds": 1, "trials": 40, "sentence": "soon", "axes": axes}
+    first, second, *others = MODELS["svm"].space_of("binary")
+    axes = (first, replace(second, default=0.0123), *others)
+    page.session.estimate = RunEstimate("soon", 1.0, 40, axes=axes)
     page.session.estimate_changed.emit()
     assert page.ranges.rows["C"] is row
     assert row.low.text() == "few"
-    assert row.wrong.isVisible()
+    assert row.fault_label.isVisible()
     page.ranges.rows["gamma"].fix.click()
     assert page.session.plan.fixed == {"gamma": 0.0123}
 
@@ -211,7 +214,7 @@ def test_a_narrow_page_or_large_text_takes_two_lines_and_nothing_is_cut(page, lo
     row = page.ranges.rows["C"]
     enter(row.low, "few")
     for width, percent, narrow in ((1000, 100, False), (560, 100, True), (1000, 200, True)):
-        look.choose(percent=percent)
+        look.change_look(percent=percent)
         page.resize(width, 800)
         for _ in range(4):
             qapp.processEvents()
@@ -220,12 +223,12 @@ def test_a_narrow_page_or_large_text_takes_two_lines_and_nothing_is_cut(page, lo
         beside = row.name.mapTo(page, row.name.rect().bottomLeft()).y()
         assert (below > beside) is narrow
         assert row.low.width() == look.pixels(110)
-        for part in (row.low, row.high, row.fix, row.reset, row.wrong):
+        for part in (row.low, row.high, row.fix, row.reset, row.fault_label):
             assert part.isVisible()
-            right = part.mapTo(page.scroll.viewport(), part.rect().topRight()).x()
-            assert right <= page.scroll.viewport().width()
+            right = part.mapTo(page.scroll_area.viewport(), part.rect().topRight()).x()
+            assert right <= page.scroll_area.viewport().width()
         assert row.low.text() == "few"
-        assert page.scroll.widget().width() <= page.scroll.viewport().width()
+        assert page.scroll_area.widget().width() <= page.scroll_area.viewport().width()
 
 
 # When nothing improves ----------------------------------------------------------------------------
@@ -233,8 +236,10 @@ def test_a_narrow_page_or_large_text_takes_two_lines_and_nothing_is_cut(page, lo
 
 def test_when_it_stops_is_told_and_can_be_changed(page):
     budget = page.budget
-    assert budget.patience.value() == USUAL
-    assert budget.ends.text() == f"It stops when {USUAL} trials in a row improve nothing."
+    assert budget.patience.value() == DEFAULT_PATIENCE
+    assert (
+        budget.ends.text() == f"It stops when {DEFAULT_PATIENCE} trials in a row improve nothing."
+    )
     assert page.session.plan.patience is None
     budget.patience.setValue(12)
     assert page.session.plan.patience == 12
@@ -242,7 +247,7 @@ def test_when_it_stops_is_told_and_can_be_changed(page):
     budget.patience.setValue(0)
     assert budget.patience.text() == "never"
     assert "however many" in budget.ends.text()
-    budget.patience.setValue(USUAL)
+    budget.patience.setValue(DEFAULT_PATIENCE)
     assert page.session.plan.patience is None  # so that another strategy has its own
 
 
@@ -250,7 +255,7 @@ def test_the_usual_number_is_the_strategys(page):
     page.session.choose_strategy("grid")
     assert (page.budget.patience.value(), STRATEGIES["grid"].patience) == (0, 0)
     page.session.choose_model("auto")
-    assert page.budget.patience.value() == STRATEGIES["race"].patience > USUAL
+    assert page.budget.patience.value() == STRATEGIES["race"].patience > DEFAULT_PATIENCE
     page.session.choose_model("logistic")
     page.session.choose_strategy("mm")
     assert not page.budget.ends.isVisible()

@@ -6,20 +6,28 @@ from PySide6.QtWidgets import QMessageBox
 from app.pages.tune.replay import Replay
 from app.pages.tune.stopwatch import Stopwatch
 from app.pages.tune.tune_page import TunePage
-from app.session.run import ShownRun
-from app.text.tuning.head import before_the_start, clock, line, share, title, window_title
+from app.session.shown_run import ShownRun
+from app.text.tuning.head import (
+    before_the_start,
+    clock_text,
+    done_share,
+    progress_text,
+    run_title,
+    window_title,
+)
 from app.worker.messages import Message
 from core.tuning.events import (
-    Noticed,
     PenaltyStep,
     Progress,
+    RemarkMade,
     RunFinished,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 
 
 def reach(qtbot, session, state):
@@ -82,14 +90,16 @@ def test_what_arrives_together_is_shown_once(still, qtbot, monkeypatch):
     page = TunePage(still)
     qtbot.addWidget(page)
     shown = []
-    monkeypatch.setattr(page, "_show_words", lambda: shown.append(page.board.record.run.done))
+    monkeypatch.setattr(page, "_show_words", lambda: shown.append(page.board.record.run.done_count))
     still.plan = Plan(DataPlan("x.csv"), "svm", "random", trials=300)
     still.start()
     shown.clear()
-    told = [Message(still._asked.last, event) for event in trials(300, total=300)]
-    still.worker.arrived.emit([*told, Message(still._asked.last, Noticed(sentence="Look here."))])
+    told = [Message(still._requests.last, event) for event in trials(300, total=300)]
+    still.worker.arrived.emit(
+        [*told, Message(still._requests.last, RemarkMade(sentence="Look here."))]
+    )
     assert shown == [300]
-    assert still.shown.state.done == 300
+    assert still.shown.state.done_count == 300
     assert len(still.events) == 902
 
 
@@ -147,7 +157,7 @@ def test_the_slider_shows_earlier_moments_in_the_same_views(page, opened, qtbot)
     assert page.replay.isVisible()
     page.replay.slider.setValue(2)
     assert len(page.board.record.run.trials) == 2
-    assert page.run.done == 2
+    assert page.run.done_count == 2
     page.replay.slider.setValue(6)
     assert len(page.board.record.run.trials) == 6
     assert opened.results is not None
@@ -159,7 +169,7 @@ def test_playing_again_ends_where_it_stood(qtbot):
     run = ShownRun(trials(8), None)
     events, counts = run.events, []
     replay.moved.connect(counts.append)
-    replay.load(events, run.stops, of_trials=True)
+    replay.load_run(events, run.stops, of_trials=True)
     assert counts == []
     replay._timer.setInterval(1)
     replay.play()
@@ -170,44 +180,44 @@ def test_playing_again_ends_where_it_stood(qtbot):
 
 
 def test_the_line_says_how_far_how_good_and_how_long():
-    run = folded(trials(7, total=40))
-    assert line(run, "running") == (
+    run = state_from_events(trials(7, total=40))
+    assert progress_text(run, "running") == (
         "7 of 40, 7 s · best accuracy 0.86 · default setting 0.8 · "
         "no improvement for 5 trials · about 40 s left"
     )
-    assert line(run, "paused").startswith("Paused · 7 of 40, 7 s")
-    assert share(run, "running") == pytest.approx(7 / 40)
-    assert title(run) == "Tuning a support vector machine"
+    assert progress_text(run, "paused").startswith("Paused · 7 of 40, 7 s")
+    assert done_share(run, "running") == pytest.approx(7 / 40)
+    assert run_title(run) == "Tuning a support vector machine"
 
 
 def test_a_run_bounded_by_time_counts_time():
-    run = folded(trials(4, total=0))
-    assert line(run, "running").startswith("4 trials, 4 s · ")
-    assert share(run, "running") == pytest.approx(4 / 44)
+    run = state_from_events(trials(4, total=0))
+    assert progress_text(run, "running").startswith("4 trials, 4 s · ")
+    assert done_share(run, "running") == pytest.approx(4 / 44)
 
 
 def test_steps_say_the_objective_and_its_direction():
     plan = Plan(DataPlan("x.csv"), "logistic", "mm").as_dict()
-    run = folded([
+    run = state_from_events([
         RunStarted(plan=plan, kind="penalties", groups={"a": 1, "b": 2}),
         PenaltyStep(step=7, objective=420.0),
         PenaltyStep(step=8, objective=411.3),
     ])  # fmt: skip
-    assert line(run, "running") == (
+    assert progress_text(run, "running") == (
         "Step 8, 0 s · objective 411.3, falling · no validation data needed"
     )
-    assert title(run) == "Learning one penalty for each group of columns"
+    assert run_title(run) == "Learning one penalty for each group of columns"
     run.consume(RunFinished(seconds=3.0))
-    assert line(run, "finished").endswith("took 3 s")
+    assert progress_text(run, "finished").endswith("took 3 s")
 
 
 def test_a_plan_of_minutes_says_how_much_of_them_is_spent():
     plan = Plan(DataPlan("iris.csv"), "svm", "random", minutes=1.0)
-    timed = [RunStarted(plan=plan.as_dict(), dataset={"name": "iris.csv"})]
-    assert line(folded(timed), "running", 12.4) == "0 trials, 12 s of 1 min"
+    timed = [RunStarted(plan=plan.as_dict(), dataset=DatasetFacts(name="iris.csv"))]
+    assert progress_text(state_from_events(timed), "running", 12.4) == "0 trials, 12 s of 1 min"
     assert before_the_start(plan, 2.0) == "0 trials, 2 s of 1 min"
-    assert window_title(folded(timed), 12.4) == "0 trials, 12 s of 1 min – iris"
-    assert [clock(s) for s in (0.4, 59.9, 60, 65, 7380)] == [
+    assert window_title(state_from_events(timed), 12.4) == "0 trials, 12 s of 1 min – iris"
+    assert [clock_text(s) for s in (0.4, 59.9, 60, 65, 7380)] == [
         "0 s", "59 s", "1 min", "1 min 5 s", "2 h 3 min",
     ]  # fmt: skip
 
@@ -215,30 +225,32 @@ def test_a_plan_of_minutes_says_how_much_of_them_is_spent():
 def test_how_far_it_is_stands_there_from_the_first_second():
     plan = Plan(DataPlan("iris.csv"), "svm", "random", trials=40)
     assert before_the_start(plan, 1.2) == "0 of 40, 1 s"
-    begun = RunStarted(plan=plan.as_dict(), total=40, dataset={"name": "iris.csv"})
-    assert line(folded([begun]), "running", 2.0) == "0 of 40, 2 s"
+    begun = RunStarted(plan=plan.as_dict(), total=40, dataset=DatasetFacts(name="iris.csv"))
+    assert progress_text(state_from_events([begun]), "running", 2.0) == "0 of 40, 2 s"
     ended = [TrialFinished(number=n, score=0.5) for n in range(12)]
-    assert window_title(folded([begun, *ended]), 20.0) == "12 of 40 – iris"
+    assert window_title(state_from_events([begun, *ended]), 20.0) == "12 of 40 – iris"
 
 
-def test_the_head_compares_with_knowing_nothing():
-    run = folded([RunStarted(total=9, baseline=0.33), TrialFinished(number=0, score=0.9)])
-    assert "best accuracy 0.9 · knowing nothing 0.33" in line(run, "running")
+def test_the_head_compares_with_the_baseline():
+    run = state_from_events(
+        [RunStarted(total=9, baseline=0.33), TrialFinished(number=0, score=0.9)]
+    )
+    assert "best accuracy 0.9 · baseline 0.33" in progress_text(run, "running")
 
 
 def test_the_stopwatch_goes_on_and_never_back(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("app.pages.tune.stopwatch.time.monotonic", lambda: now[0])
     watch = Stopwatch()
-    watch.run(True, 5.0)
+    watch.set_running(True, 5.0)
     now[0] += 3.0
     assert watch.seconds == 8.0
-    watch.set(7.0)  # an event tells of a moment before
+    watch.set_seconds(7.0)  # an event tells of a moment before
     assert watch.seconds == 8.0
-    watch.run(False, 7.5)
+    watch.set_running(False, 7.5)
     now[0] += 60.0
     assert watch.seconds == 7.5
-    watch.run(True, 7.5)
+    watch.set_running(True, 7.5)
     assert watch.seconds == 7.5
 
 
@@ -250,7 +262,7 @@ def test_excluding_while_paused_shows_at_once(still, qtbot, monkeypatch):
     still._show_run(list(trials(3)), None)
     still._set_state("paused")
     told = []
-    monkeypatch.setattr(still, "exclude", lambda number, out: told.append((number, out)))
+    monkeypatch.setattr(still, "exclude_trial", lambda number, out: told.append((number, out)))
     table = page.board.views["trials"]
     page.board.select_trial(1)
     page.board.redraw_now()
@@ -259,7 +271,7 @@ def test_excluding_while_paused_shows_at_once(still, qtbot, monkeypatch):
     table.exclude_button.click()
     page.board.redraw_now()
     assert told == [(1, True)]
-    assert page.run.best.number != 1
+    assert page.run.best_trial.number != 1
     row = table.model.row_of(1)
-    assert table.model.note(table.model.trial_at(row)) == "excluded by you"
+    assert table.model.note_text(table.model.trial_at(row)) == "excluded by you"
     assert table.exclude_button.text() == "Include trial 1 again"

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tunescope
-from app.cli.commands import parser
-from app.cli.planning import data_of, plan_of, wherever_from
+from app.cli.commands import build_parser
+from app.cli.plan_from_arguments import data_of, plan_of, wherever_from
 from app.text.copying.command import arguments, as_command
 from app.text.copying.snippet import as_python
-from core.options import complete
+from core.datasets.task import Task
+from core.options import with_defaults
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
@@ -91,12 +92,12 @@ PLANS = [
 
 def parsed(plan, words):
     """The plan that the program's own parser makes of the words after `tunescope`."""
-    asked = parser().parse_args(words)
+    asked = build_parser().parse_args(words)
     data = data_of(asked)
     try:
         dataset = read_data(plan.data)
     except Exception:  # a name that no file has; which groups are usual does not matter then
-        dataset = SimpleNamespace(task="binary")
+        dataset = SimpleNamespace(task=Task.BINARY)
     return plan_of(asked, wherever_from(data), dataset)
 
 
@@ -108,7 +109,9 @@ def settled(plan):
     if not plan.data.rows and not plan.data.test_rows:
         plan = plan.changed(data=replace(plan.data, rows_seed=0))
     described = STRATEGIES[plan.strategy].options
-    return plan.changed(data=wherever_from(plan.data), options=complete(described, plan.options))
+    return plan.changed(
+        data=wherever_from(plan.data), options=with_defaults(described, plan.options)
+    )
 
 
 def recorded(plan, snippet):
@@ -126,7 +129,7 @@ def recorded(plan, snippet):
     try:
         dataset = read_data(plan.data)
     except Exception:
-        dataset = SimpleNamespace(task="binary")
+        dataset = SimpleNamespace(task=Task.BINARY)
     return running._with_settings(Plan(data, "", ""), dataset, named)
 
 
@@ -206,7 +209,7 @@ def test_every_strategy_with_every_option_changed():
             else:
                 room = option.default + 1 <= option.high
                 near = option.default + 1 if room else (option.default + option.low) / 2
-                changed[option.name] = option.read(near)
+                changed[option.name] = option.parse_value(near)
         plan = Plan(TABLE, "logistic", name, options=changed)
         assert settled(parsed(plan, ["tune", *arguments(plan)])) == settled(plan), name
         assert settled(recorded(plan, as_python(plan))) == settled(plan), name

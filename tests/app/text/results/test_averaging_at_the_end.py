@@ -3,16 +3,19 @@ from __future__ import annotations
 import pytest
 
 from app.pages.results.results_page import ResultsPage
-from app.text.results.averaging import averaged_in_words, members_of, tuned_in_words
-from app.text.results.verdict import headline, in_plain_words
-from app.views.results.results_views import Scores
+from app.text.results.average_result_text import average_sentences, members_of, tuned_model_text
+from app.text.results.verdict import headline, result_sentences
+from app.views.results.results_views import ScoreComparison
+from core.json_reading import read_as
+from core.space import Axis
 from core.tuning.events import RunFinished, RunStarted
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import Results
 
-SPACE = [{"name": "C", "label": "Cost", "kind": "float", "low": 0.1, "high": 10.0, "log": True,
-          "choices": []}]  # fmt: skip
+SPACE = [Axis("C", "Cost", "float", 0.1, 10.0, log=True)]
 
 
-def results(count=4, **changes):
+def results(count=4, average=None, **changes):
     ensemble = {
         "members": [7 + n for n in range(count)], "weights": [1 / count] * count,
         "scores": [0.09 + 0.001 * n for n in range(count)],
@@ -31,19 +34,20 @@ def results(count=4, **changes):
                  "real": True},
         "optimism": 0.008, "right": {"tuned": 166, "default": 162, "rows": 171}, "remarks": [],
         "confusion": None, "calibration": None, "fits": 200, "trials": 10 * count, "failed": 0,
-        "seconds": 31.0, "stopped_because": "done", "seed": 0, "ensemble": ensemble,
+        "seconds": 31.0, "stopped_because": "done", "seed": 0,
     }  # fmt: skip
-    return {**made, **changes}
+    return read_as(Results, {**made, "ensemble": ensemble | (average or {}), **changes})
 
 
 def run():
     plan = {"strategy": "eb-hyp", "model": "svm", "folds": 5}
-    return RunStarted(plan=plan, space=SPACE, dataset={"test_rows": 171}, metric="log_loss",
+    facts = DatasetFacts(test_rows=171)
+    return RunStarted(plan=plan, space=SPACE, dataset=facts, metric="log_loss",
                       maximize=False, averages=True)  # fmt: skip
 
 
 def test_the_average_stands_against_its_best_member_and_the_default():
-    said = " ".join(in_plain_words(results(), run()))
+    said = " ".join(result_sentences(results(), run()))
     assert "the average of 4 models is right on 166, the default setting on 162" in said
     assert "average of 4 models, each of which counts 25\u00a0%" in said
     assert "In validation its best member alone has log loss 0.11: averaging gains 0.01." in said
@@ -53,45 +57,41 @@ def test_the_average_stands_against_its_best_member_and_the_default():
     ("single", "words"), [(0.09, "averaging costs 0.01 here"), (0.1, "changes nothing here")]
 )
 def test_an_average_that_does_not_help_says_so(single, words):
-    made = results()
-    made["ensemble"]["single_held_out"] = {"log_loss": single}
-    assert words in " ".join(averaged_in_words(made))
+    made = results(average={"single_held_out": {"log_loss": single}})
+    assert words in " ".join(average_sentences(made))
 
 
 def test_an_average_that_was_taken_though_its_best_member_scored_better_says_why():
-    made = {**results(), "taken": "average"}
-    made["ensemble"]["single_held_out"] = {"log_loss": 0.09}
-    said = " ".join(averaged_in_words(made))
+    made = results(average={"single_held_out": {"log_loss": 0.09}}, taken="average")
+    said = " ".join(average_sentences(made))
     assert "log loss 0.09, 0.01 better. That is within chance" in said
     assert "costs" not in said
 
 
 def test_weights_that_differ_are_said_as_a_range():
-    made = results()
-    made["ensemble"]["weights"] = [0.5, 0.3, 0.15, 0.05]
-    assert "which count between 5\u00a0% and 50\u00a0%" in averaged_in_words(made)[0]
+    made = results(average={"weights": [0.5, 0.3, 0.15, 0.05]})
+    assert "which count between 5\u00a0% and 50\u00a0%" in average_sentences(made)[0]
 
 
 def test_one_member_is_called_what_it_is():
     made = results(1)
-    assert "from 20 trials on there are two" in averaged_in_words(made)[0]
-    assert tuned_in_words(made) == "the tuned model"
-    made["ensemble"]["finished"] = 45
-    assert averaged_in_words(made) == ("The average has one member: it is the single best model.",)
+    assert "from 20 trials on there are two" in average_sentences(made)[0]
+    assert tuned_model_text(made) == "the tuned model"
+    late = results(1, {"finished": 45})
+    assert average_sentences(late) == ("The average has one member: it is the single best model.",)
 
 
 def test_members_that_were_left_out_are_said():
-    made = results()
-    made["ensemble"]["left_out"] = [{"number": 3, "reason": "Trial 3 is left out: it fails."}]
-    assert averaged_in_words(made)[-1] == "Trial 3 is left out: it fails."
+    left_out = [{"number": 3, "reason": "Trial 3 is left out: it fails."}]
+    made = results(average={"left_out": left_out})
+    assert average_sentences(made)[-1] == "Trial 3 is left out: it fails."
 
 
 def test_a_run_without_an_average_says_nothing_of_one():
-    made = results()
-    del made["ensemble"]
-    assert averaged_in_words(made) == ()
+    made = results(ensemble=None)
+    assert average_sentences(made) == ()
     assert members_of(made) == 0
-    assert "average" not in " ".join(in_plain_words(made, run()))
+    assert "average" not in " ".join(result_sentences(made, run()))
 
 
 def test_an_average_whose_best_member_is_the_default_is_more_than_the_default():
@@ -122,7 +122,7 @@ def test_the_page_lists_the_members_instead_of_one_setting(still, qtbot):
 
 
 def test_the_picture_has_no_test_score_of_a_member(qtbot):
-    view = Scores()
+    view = ScoreComparison()
     qtbot.addWidget(view)
     view.resize(480, 320)
     view.show_results(results())

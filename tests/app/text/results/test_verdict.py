@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.text.results.verdict import grid_fits, headline, in_plain_words, line
-from app.text.scores import difference_in_words, duration_in_words, metric_in_short, metric_title
+from app.text.results.verdict import grid_fits, headline, result_sentences, scores_line
+from app.text.score_text import difference_text, duration_text, metric_in_short, metric_title
+from core.json_reading import read_as
+from core.space import Axis
 from core.tuning.events import RunStarted
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results
 
 
 def results(**changes):
@@ -33,7 +37,7 @@ def results(**changes):
         "stopped_because": "the budget was spent",
         "seed": 0,
     }  # fmt: skip
-    return {**made, **changes}
+    return read_as(Results, {**made, **changes})
 
 
 def gain(difference, low, high, real, metric="accuracy"):
@@ -41,10 +45,11 @@ def gain(difference, low, high, real, metric="accuracy"):
 
 
 def run(strategy="gp", kind="trials", axes=2, groups=()):
-    space = [{"name": f"a{n}", "kind": "float", "choices": []} for n in range(axes)]
+    space = [Axis(f"a{n}", "", "float") for n in range(axes)]
     plan = Plan(DataPlan("x.csv"), "svm", strategy).as_dict()
     return RunStarted(plan=plan, kind=kind, space=space if kind == "trials" else [],
-                      dataset={"test_rows": 81}, groups=dict.fromkeys(groups, 1))  # fmt: skip
+                      dataset=DatasetFacts(test_rows=81),
+                      groups=dict.fromkeys(groups, 1))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -71,14 +76,14 @@ def test_the_headline_says_what_tuning_brought(changes, words):
 
 
 def test_the_line_has_both_scores_and_the_interval():
-    assert line(results()) == (
+    assert scores_line(results()) == (
         "87.7\u00a0% of test rows right, against 84.0\u00a0% with the default setting · "
         "95\u00a0% confidence interval of the gain: +0.4 to +7.1 points"
     )
 
 
 def test_the_panel_says_rows_certainty_validation_and_cost():
-    said = " ".join(in_plain_words(results(failed=2, remarks=["A remark."]), run()))
+    said = " ".join(result_sentences(results(failed=2, remarks=["A remark."]), run()))
     assert "On the test set of 81 rows, the tuned model is right on 71" in said
     assert "as small as 0.4 points" in said
     assert "Of 20 such intervals, 19 contain the true gain." in said
@@ -90,29 +95,28 @@ def test_the_panel_says_rows_certainty_validation_and_cost():
 
 
 def test_a_validation_score_above_the_test_score_is_weighed_by_its_standard_error():
-    said = " ".join(in_plain_words(results(optimism=0.08, optimism_error=0.05), run()))
+    said = " ".join(result_sentences(results(optimism=0.08, optimism_error=0.05), run()))
     assert "was 8.0 points above the test score, no more than chance explains." in said
-    said = " ".join(in_plain_words(results(optimism=0.08, optimism_error=0.02), run()))
+    said = " ".join(result_sentences(results(optimism=0.08, optimism_error=0.02), run()))
     assert "was 8.0 points above the test score." in said
     less = {"metric": "mse", "maximize": False, "test": {"mse": 2.0}, "default_test": {"mse": 3.0}}
     less |= {"validation": {"mse": 1.5}, "gain": gain(1.0, 0.1, 2.0, True, "mse")}
-    said = " ".join(in_plain_words(results(optimism=0.5, **less), run()))
+    said = " ".join(result_sentences(results(optimism=0.5, **less), run()))
     assert "The validation score, 1.5, was 0.5 below the test score." in said
     loss = results(optimism=None, validation={"holdout_loss": 0.4})
-    assert "alidation" not in " ".join(in_plain_words(loss, run("gradient", "penalties")))
-    said = " ".join(in_plain_words(results(optimism=-0.01), run()))
+    assert "alidation" not in " ".join(result_sentences(loss, run("gradient", "penalties")))
+    said = " ".join(result_sentences(results(optimism=-0.01), run()))
     assert "was no better than the test score." in said
-    earlier = results(flattery=0.08, flattery_error=0.02)
-    del earlier["optimism"]
-    said = " ".join(in_plain_words(earlier, run()))
+    earlier = results(optimism=None, flattery=0.08, flattery_error=0.02)
+    said = " ".join(result_sentences(earlier, run()))
     assert "was 8.0 points above the test score." in said
     nothing = results(optimism=None, validation={})
-    assert "No validation data was used" in " ".join(in_plain_words(nothing, run()))
+    assert "No validation data was used" in " ".join(result_sentences(nothing, run()))
 
 
 def test_a_learned_penalty_is_compared_with_the_search_it_saved():
     mm = run("mm", "penalties", groups=("a", "b"))
-    said = " ".join(in_plain_words(results(trials=0, fits=11, switched_off=["b"]), mm))
+    said = " ".join(result_sentences(results(trials=0, fits=11, switched_off=["b"]), mm))
     assert "Learning needed 11 fits" in said
     assert "A grid search for one common penalty would have needed 106." in said
     assert "Switched off, because they add nothing: “b”." in said
@@ -121,9 +125,9 @@ def test_a_learned_penalty_is_compared_with_the_search_it_saved():
 def test_a_grid_search_is_not_compared_with_itself():
     assert grid_fits(run("grid")) is None
     choice = RunStarted(plan={"strategy": "gp", "folds": 3},
-                        space=[{"kind": "choice", "choices": ["a", "b"]}])  # fmt: skip
+                        space=[Axis("k", "", "choice", choices=("a", "b"))])  # fmt: skip
     assert grid_fits(choice) == 2 * 3 + 1
-    fixed = {"kind": "float", "low": 0.5, "high": 0.5, "log": False, "choices": []}
+    fixed = Axis("C", "", "float", 0.5, 0.5)
     assert grid_fits(replace(choice, space=[*choice.space, fixed])) == 2 * 3 + 1
 
 
@@ -133,12 +137,12 @@ def test_a_grid_search_is_not_compared_with_itself():
      (7200, "2 h")],
 )  # fmt: skip
 def test_a_duration_is_as_rough_as_people_are(seconds, words):
-    assert duration_in_words(seconds) == words
+    assert duration_text(seconds) == words
 
 
 def test_one_point_is_singular():
-    assert difference_in_words("accuracy", 0.0101) == "1.0 point"
-    assert difference_in_words("mse", 0.0123) == "0.0123"
+    assert difference_text("accuracy", 0.0101) == "1.0 point"
+    assert difference_text("mse", 0.0123) == "0.0123"
 
 
 def test_the_name_of_a_metric_keeps_its_capitals():
@@ -150,13 +154,13 @@ def test_the_name_of_a_metric_keeps_its_capitals():
 
 def test_settings_that_do_equally_well_have_no_gain_of_nothing_to_nothing():
     alike = results(gain=gain(0.0, 0.0, 0.0, False))
-    assert "between" not in line(alike)
-    assert "Both do equally well on these rows" in " ".join(in_plain_words(alike, run()))
+    assert "between" not in scores_line(alike)
+    assert "Both do equally well on these rows" in " ".join(result_sentences(alike, run()))
 
 
 def test_how_far_validation_was_above_is_said_once():
     remark = "The validation score was 8.0 points above the test score: believe the test score."
-    said = " ".join(in_plain_words(results(optimism=0.08, remarks=[remark]), run()))
+    said = " ".join(result_sentences(results(optimism=0.08, remarks=[remark]), run()))
     assert said.count("8.0 points") == 1
 
 
@@ -170,34 +174,36 @@ def beside(**over):
     )
 
 
-def test_knowing_nothing_stands_beside_both():
-    assert "84.0\u00a0% with the default setting and 67.7\u00a0% knowing nothing" in line(beside())
-    said = " ".join(in_plain_words(beside(), run()))
-    assert "Knowing nothing (the most frequent class) gives 67.7\u00a0%; the tuned" in said
+def test_the_baseline_stands_beside_both():
+    assert "84.0\u00a0% with the default setting and 67.7\u00a0% for the baseline" in scores_line(
+        beside()
+    )
+    said = " ".join(result_sentences(beside(), run()))
+    assert "The baseline (the most frequent class) gives 67.7\u00a0%; the tuned" in said
     assert "; the tuned model is 20.0 points" in said
 
 
-def test_a_model_no_better_than_knowing_nothing_is_the_headline():
+def test_a_model_no_better_than_the_baseline_is_the_headline():
     worse = beside(difference=-0.01, low=-0.05, high=0.03, real=False)
     assert headline(worse, 81) == "The tuned model is not better than the most frequent class"
 
 
 def test_p_and_the_test_are_named_with_the_interval():
     tested = results(gain=gain(0.026, 0.004, 0.071, True) | {"method": "exact McNemar", "p": 0.021})
-    assert "(exact McNemar test: p = 0.021)" in " ".join(in_plain_words(tested, run()))
+    assert "(exact McNemar test: p = 0.021)" in " ".join(result_sentences(tested, run()))
 
 
 def test_a_test_file_and_nested_folds_are_called_that():
     assert "On the test file of 81 rows" in " ".join(
-        in_plain_words(results(second_file=True), run())
+        result_sentences(results(second_file=True), run())
     )
-    said = " ".join(in_plain_words(results(folds=5, rows=81), run()))
+    said = " ".join(result_sentences(results(folds=5, rows=81), run()))
     assert "On all 81 rows, each tested once by 5-fold cross-validation, the tuned" in said
 
 
 def test_large_counts_are_grouped_as_everywhere(monkeypatch):
     monkeypatch.setattr("app.text.results.verdict.grid_fits", lambda started: 5001)
-    assert "A grid search would have needed 5,001." in " ".join(in_plain_words(results(), run()))
+    assert "A grid search would have needed 5,001." in " ".join(result_sentences(results(), run()))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from app.text.numbers import percent
-from app.text.tuning.narrator import sentences
+from app.text.number_format import percent
+from app.text.tuning.narrator import narration
+from core.datasets.task import Task
 from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound
-from core.tuning.payloads import Topic
-from core.tuning.runs.state import folded
+from core.tuning.payloads import DatasetFacts, Topic
+from core.tuning.runs.state import state_from_events
 
 TOPICS = TopicsFound(
     number=3,
@@ -20,9 +21,10 @@ TOPICS = TopicsFound(
 )
 
 
-def said(event, **dataset):
-    begun = RunStarted(plan={"strategy": "gp"}, dataset=dataset)
-    return " ".join(sentences(folded([begun, event])))
+def said(event, task="", **dataset):
+    facts = DatasetFacts(task=Task(task), **dataset)
+    begun = RunStarted(plan={"strategy": "gp"}, dataset=facts)
+    return " ".join(narration(state_from_events([begun, event])))
 
 
 def test_the_largest_topics_are_named_by_their_words():
@@ -42,23 +44,25 @@ def test_one_topic_is_not_called_many():
 
 
 def test_a_later_trial_takes_the_place_of_an_earlier_one():
-    begun = RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"})
+    begun = RunStarted(plan={"strategy": "gp"}, dataset=DatasetFacts(task=Task.TOPICS))
     later = TopicsFound(number=5, count=80, documents=11314, topics=TOPICS.topics[1:])
-    words = " ".join(sentences(folded([begun, TOPICS, later])))
+    words = " ".join(narration(state_from_events([begun, TOPICS, later])))
     assert "finds 80 topics" in words
     assert "space" not in words
 
 
-def test_drawn_pictures_are_said_to_be_made_up():
+def test_drawn_pictures_are_said_to_be_generated():
     grey = [[0.5] * 4] * 3
     drawn = ImagesDrawn(2, 2, 2, samples=grey, originals=grey, reconstructions=grey)
     words = said(drawn, task="multiclass", pictures=True)
-    assert "draws 3 pictures that are made up: no such picture is in the data" in words
-    assert "pictures of the data as they come back" in words
-    assert "come back" not in said(ImagesDrawn(samples=grey, height=2, width=2))
+    assert "generates 3 pictures: no such picture is in the data" in words
+    assert "pictures of the data as they are reconstructed" in words
+    assert "reconstructed" not in said(ImagesDrawn(samples=grey, height=2, width=2))
 
 
 def test_nothing_to_show_says_nothing():
-    before = said(RunStarted(plan={"strategy": "gp"}, dataset={"task": "topics"}), task="topics")
+    before = said(
+        RunStarted(plan={"strategy": "gp"}, dataset=DatasetFacts(task=Task.TOPICS)), task="topics"
+    )
     assert said(TopicsFound(), task="topics") == before
     assert "draws" not in said(ImagesDrawn())

@@ -4,14 +4,15 @@ import math
 
 import pytest
 
-from app.text.tuning.narrator import sentences
+from app.text.tuning.narrator import narration
+from core.space import Axis
 from core.tuning.events import (
-    CommonSurfaceFitted,
     EnsembleUpdated,
     HistoryRead,
     HyperGradientStep,
-    Noticed,
+    JointSurfaceFitted,
     PenaltyStep,
+    RemarkMade,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -24,21 +25,21 @@ from core.tuning.events import (
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.payloads import HistoryDataset
+from core.tuning.payloads import DatasetFacts, HistoryDataset
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 
-AXIS = {"name": "C", "label": "Cost", "kind": "float", "low": 0.01, "high": 100.0, "log": True}
+AXIS = Axis("C", "Cost", "float", 0.01, 100.0, log=True)
 
 
 def started(strategy="hybrid", kind="trials", **options):
     plan = Plan(DataPlan("heart.csv"), "svm", strategy, options=options).as_dict()
     space = [AXIS] if kind == "trials" else []
-    return RunStarted(plan=plan, kind=kind, space=space, dataset={"test_rows": 81})
+    return RunStarted(plan=plan, kind=kind, space=space, dataset=DatasetFacts(test_rows=81))
 
 
 def told(*events, **how):
-    return " ".join(sentences(folded([started(**how), *events])))
+    return " ".join(narration(state_from_events([started(**how), *events])))
 
 
 def tried(number, score, reason="", c=0.27):
@@ -102,7 +103,7 @@ def test_best_and_worse_trials_are_told_apart():
 def test_less_is_better_where_the_metric_says_so():
     plan = Plan(DataPlan("x"), "linear", "random").as_dict()
     begun = RunStarted(plan=plan, maximize=False, metric="mse")
-    said = sentences(folded([begun, *tried(0, 0.8), *tried(1, 0.5)]))
+    said = narration(state_from_events([begun, *tried(0, 0.8), *tried(1, 0.5)]))
     assert "That is the best so far" in said[-1]
 
 
@@ -113,7 +114,7 @@ def test_a_long_wait_for_something_better_is_said():
 
 def test_a_failed_trial_gives_its_reason_once_with_one_full_stop():
     said = told(TrialFailed(number=7, reason="It took longer than 10 s."))
-    assert "Trial 7 failed: It took longer than 10 s. The run goes on without it." in said
+    assert "Trial 7 failed: It took longer than 10 s. The run continues without it." in said
     assert "no memory. The run" in told(TrialFailed(number=7, reason="no memory"))
 
 
@@ -184,7 +185,7 @@ def test_an_average_says_how_many_are_in_it():
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (RunResumed(done=14, total=40), "goes on after 14"),
+        (RunResumed(done=14, total=40), "continues after 14"),
         (RunFinished(because="the budget of 40 trials was spent"), "budget of 40 trials"),
         (RunStopped(because="it was stopped"), "it was stopped"),
         (RunFailed(sentence="No trial gave a score."), "No trial gave a score."),
@@ -226,7 +227,7 @@ def read(count):
 
 
 def test_what_is_read_is_counted_and_who_speaks():
-    fitted = CommonSurfaceFitted(neighbours=list(range(20)))
+    fitted = JointSurfaceFitted(neighbours=list(range(20)))
     said = told(read(34), fitted, strategy="transfer")
     assert "The history holds 34 earlier datasets; the 20 nearest count." in said
     assert "what worked on datasets like this one" in said
@@ -247,15 +248,15 @@ def test_the_ranking_of_settings_is_told_otherwise():
 
 
 def test_against_what_scores_are_measured():
-    first = CommonSurfaceFitted(trials=1, mean=0.8, scale=0.05)
+    first = JointSurfaceFitted(trials=1, mean=0.8, scale=0.05)
     assert "from earlier datasets" in told(read(2), first, strategy="transfer")
     assert "assumed until two scores" in told(read(0), first, strategy="transfer")
-    third = CommonSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
+    third = JointSurfaceFitted(trials=3, mean=0.8, scale=0.02, settled=True)
     said = told(first, third, strategy="transfer")
     assert "Mean 0.8, standard deviation 0.02: from this dataset's 3 scores." in said
     assert "borrowed" not in said
     assert "from this dataset's 3 trials and from what worked" in said
-    ranks = CommonSurfaceFitted(trials=3, method="scot", mean=-23.0, scale=18.0, settled=True)
+    ranks = JointSurfaceFitted(trials=3, method="scot", mean=-23.0, scale=18.0, settled=True)
     assert "deviation" not in told(ranks, strategy="scot")
 
 
@@ -267,7 +268,7 @@ def test_a_first_trial_from_the_history_is_not_called_the_default():
 
 
 def test_a_notice_stays_and_is_said_once():
-    notice = Noticed(sentence="The history is damaged.")
+    notice = RemarkMade(sentence="The history is damaged.")
     said = told(notice, notice, *tried(0, 0.8), strategy="transfer")
     assert said.count("The history is damaged.") == 1
 
@@ -275,14 +276,14 @@ def test_a_notice_stays_and_is_said_once():
 def test_how_many_trials_without_a_better_one_are_left():
     plan = Plan(DataPlan("heart.csv"), "svm", "random", patience=20).as_dict()
     same = [TrialFinished(number=n, setting={"C": 1.0}, score=0.5) for n in range(12)]
-    run = folded([RunStarted(plan=plan, kind="trials", space=[AXIS], total=60), *same])
-    said = " ".join(sentences(run))
+    run = state_from_events([RunStarted(plan=plan, kind="trials", space=[AXIS], total=60), *same])
+    said = " ".join(narration(run))
     assert "No improvement for 11 trials" in said
     assert "After 9 more without a better one the run stops." in said
-    short = folded([RunStarted(plan=plan, kind="trials", space=[AXIS], total=21), *same])
-    assert "the run stops." not in " ".join(sentences(short))  # the budget is spent with them
+    short = state_from_events([RunStarted(plan=plan, kind="trials", space=[AXIS], total=21), *same])
+    assert "the run stops." not in " ".join(narration(short))  # the budget is spent with them
     run.consume(TuningEnded(because="the budget of 60 trials was spent"))
-    assert "the run stops." not in " ".join(sentences(run))
+    assert "the run stops." not in " ".join(narration(run))
 
 
 def test_a_setting_that_a_person_entered_is_said_so():

@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import numpy as np
 
+from core.datasets.task import Task
+from core.json_reading import read_as
 from core.samplers.averaging import member_count
 from core.space import Axis
 from core.tuning.events import (
@@ -18,7 +20,8 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.payloads import DisputedRow, LeftOut
+from core.tuning.payloads import DatasetFacts, DisputedRow, OmittedTrial
+from core.tuning.run_results import Results
 
 SPACE = (
     Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),
@@ -31,8 +34,8 @@ def begun(total=40, maximize=False, classes=("benign", "malignant"), judged="cv"
         run="averaged",
         plan={"strategy": "eb-hyp", "model": "svm", "options": options},
         kind="trials",
-        dataset={"task": "binary", "rows": 569, "test_rows": 171, "classes": list(classes)},
-        space=[axis.as_dict() for axis in SPACE],
+        dataset=DatasetFacts(task=Task.BINARY, rows=569, test_rows=171, classes=list(classes)),
+        space=list(SPACE),
         metric="accuracy" if maximize else "log_loss",
         maximize=maximize,
         total=total,
@@ -77,7 +80,7 @@ def updated(scores, kind="uniform", fair=True, left_out=()):
         effective=1.0 / sum(w * w for w in weights),
         average=best + 0.006 - gain if fair else None,
         single=best + 0.006 if fair else None,
-        left_out=[LeftOut(n, f"Trial {n} is left out: it fails.") for n in left_out],
+        left_out=[OmittedTrial(n, f"Trial {n} is left out: it fails.") for n in left_out],
     )
 
 
@@ -111,7 +114,7 @@ def surrogate(count, scores):
 
 def results_of(scores, update):
     chosen = update.members
-    return {
+    plain = {
         "setting": setting_of(chosen[0]), "default_setting": {"C": 1.0, "gamma": 0.1},
         "metric": "log_loss", "maximize": False, "groups": {}, "switched_off": [],
         "validation": {"log_loss": float(min(scores))},
@@ -134,6 +137,7 @@ def results_of(scores, update):
             "left_out": [asdict(one) for one in update.left_out],
         },
     }  # fmt: skip
+    return read_as(Results, plain)
 
 
 def run(count=40, kind="uniform", fair=True, left_out=(), ends=True, seed=0,

@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QAbstractButton
 
-from app.text.numbers import alike
+from app.text.number_format import format_aligned
 from app.views.ensemble.ensemble_view import near_the_best
 from app.views.registry import VIEWS
-from app.worker.evaluator_process import answer
+from app.worker.evaluator_process import evaluate_request
 from core.tuning.events import TrialFinished
 
 OURS = ("members", "average", "disagreement", "focus")
@@ -69,7 +69,7 @@ def test_an_empty_view_says_what_comes_and_when(shown, name):
 def test_members_are_filled_as_high_as_they_weigh_and_the_best_comes_first(shown, averaged):
     view = shown(40).views["members"]
     best = [int(n) for n in np.argsort(averaged.scores_of(40), kind="stable")]
-    assert view.ranked() == best
+    assert view.ranked_trials() == best
     assert view.columns.heights[:4] == [25.0] * 4
     assert view.columns.filled == [True] * 4 + [False] * (len(view.columns.filled) - 4)
     assert set(view.columns.heights[4:]) == {0.0}
@@ -81,10 +81,10 @@ def test_every_member_says_its_own_score(shown, averaged):
     said = [float(text) for _, _, text in view.words.words]
     assert np.allclose(said, np.sort(scores)[:4], atol=5e-5)
     assert len({len(text) for _, _, text in view.words.words}) == 1
-    headers, rows = view.rows()
+    headers, rows = view.table_data()
     assert headers[3] == "log loss"
     assert len(rows) == 40
-    assert rows[0][1:4] == [view.ranked()[0], 25.0, pytest.approx(scores.min())]
+    assert rows[0][1:4] == [view.ranked_trials()[0], 25.0, pytest.approx(scores.min())]
     assert rows[4][2] == 0.0
 
 
@@ -132,14 +132,14 @@ def test_a_model_that_is_left_out_says_why(shown, averaged):
     assert view.columns.crossed[0]
     assert not view.columns.filled[0]
     assert f"Trial {best} is left out: it fails." in view.describe()
-    assert f"Trial {best} is left out" in view._tell(best)
-    assert "left out" in view.rows()[1][0][-1]
+    assert f"Trial {best} is left out" in view._trial_text(best)
+    assert "left out" in view.table_data()[1][0][-1]
 
 
 def test_a_click_anywhere_on_a_bar_selects_its_trial_everywhere(shown, qtbot, feed):
     board = shown(40)
     view = board.views["members"]
-    third = view.ranked()[2]
+    third = view.ranked_trials()[2]
     place = view.plot.vb.mapViewToScene(QPointF(2, 9.0))
     assert view.canvas.number_at(QPointF(view.canvas.mapFromScene(place))) == third
     view.canvas.picked.emit(third)
@@ -147,7 +147,7 @@ def test_a_click_anywhere_on_a_bar_selects_its_trial_everywhere(shown, qtbot, fe
     assert board.record.selected == third
     assert view.highlight.x.tolist() == [2.0]
     assert board.views["best"].highlight.x.tolist() == [third]
-    assert "weight 25\u00a0% of the average" in view._tell(third)
+    assert "weight 25\u00a0% of the average" in view._trial_text(third)
 
 
 def test_it_follows_the_run(shown, feed, averaged):
@@ -169,7 +169,7 @@ def test_both_lines_are_those_of_the_events(shown, averaged):
     assert np.allclose(view.average_line.y, [u.average for u in updates])
     assert np.allclose(view.single_line.y, [u.single for u in updates])
     assert view.average_dots.symbol != view.single_dots.symbol
-    assert view.parting.value == 20
+    assert view.divergence.value == 20
     assert "two members or more" in view.legend.entries[0].words
 
 
@@ -240,7 +240,7 @@ def test_of_many_classes_the_true_one_is_shown_and_the_table_has_all(shown):
     at = classes.index(row.truth)
     expected = sorted(100 * given[at] for given in row.said)
     assert sorted(view.dots.x[view.dots.y == 0]) == pytest.approx(expected)
-    headers, rows = view.rows()
+    headers, rows = view.table_data()
     assert len(headers) == 4 + 4 * 3
     assert rows[0][4:7] == row.said[0]
 
@@ -259,7 +259,7 @@ def test_numbers_are_drawn_as_they_are(board, feed, averaged):
 def test_the_selected_member_is_ringed_in_every_row(shown, feed):
     board = shown(40)
     view = board.views["disagreement"]
-    board.select_trial(view.said().members[1])
+    board.select_trial(view.disagreement.members[1])
     feed([])
     assert len(view.picked.x) == 12
 
@@ -278,11 +278,11 @@ def test_candidates_are_drawn_on_a_logarithmic_scale(shown):
     assert view.line.x.tolist() == list(range(4, 40))
     assert view.line.y[0] == pytest.approx(np.log10(4096 / 5**1.4 + 1))
     assert view.plot.vb.viewRange()[1][1] > np.log10(4096)
-    assert view.rows()[1][0] == [4, pytest.approx(4096 / 5**1.4 + 1)]
+    assert view.table_data()[1][0] == [4, pytest.approx(4096 / 5**1.4 + 1)]
 
 
 def test_the_slice_shows_its_guess_once(board, shown, feed, streams):
-    board.evaluation_wanted.connect(lambda asked: board.take_evaluation({**asked, **answer(asked)}))
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation(evaluate_request(asked)))
     view = shown(20, ends=False).views["slice"]
     assert view.below not in view.canvas.plots
     assert view.below.scene() is None
@@ -300,7 +300,7 @@ def test_members_are_noted_in_the_table_of_trials(shown):
     board = shown(40)
     model = board.views["trials"].model
     member = board.record.run.ensemble.members[1]
-    notes = {trial.number: model.note(trial) for trial in board.record.run.trials}
+    notes = {trial.number: model.note_text(trial) for trial in board.record.run.trials}
     assert notes[member] == "in the average, 25\u00a0%"
     assert sum("in the average" in note for note in notes.values()) == 4
     assert "likely good" in notes.values()
@@ -309,7 +309,7 @@ def test_members_are_noted_in_the_table_of_trials(shown):
 @pytest.mark.parametrize("name", OURS)
 def test_every_view_has_a_twin_and_words(shown, name):
     view = shown(40).views[name]
-    headers, rows = view.rows()
+    headers, rows = view.table_data()
     assert rows
     assert {len(row) for row in rows} == {len(headers)}
     assert view.accessibleDescription().startswith(view.question)
@@ -326,17 +326,17 @@ def test_the_near_range_leaves_out_what_is_far_from_the_best():
 
 
 def test_numbers_that_are_compared_have_equally_many_decimals():
-    assert alike([0.09, 0.0905, 0.1]) == ["0.0900", "0.0905", "0.1000"]
-    assert alike([250.0, 251.5]) == ["250", "252"]
-    assert alike([0.0]) == ["0.000"]
-    assert alike([-5.189, -5.186]) == ["−5.189", "−5.186"]
-    assert alike([0.5, 0.5]) == ["0.500", "0.500"]
+    assert format_aligned([0.09, 0.0905, 0.1]) == ["0.0900", "0.0905", "0.1000"]
+    assert format_aligned([250.0, 251.5]) == ["250", "252"]
+    assert format_aligned([0.0]) == ["0.000"]
+    assert format_aligned([-5.189, -5.186]) == ["−5.189", "−5.186"]
+    assert format_aligned([0.5, 0.5]) == ["0.500", "0.500"]
 
 
 @pytest.mark.parametrize("percent", [100, 200])
 def test_every_picture_and_button_has_a_name_at_any_text_size(shown, feed, look, percent):
     board = shown(40)
-    look.choose(percent=percent)
+    look.change_look(percent=percent)
     feed([])
     for name in OURS:
         view = board.views[name]

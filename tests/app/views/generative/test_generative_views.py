@@ -7,11 +7,12 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFontInfo, QImage
 
-from app.text.numbers import percent
+from app.text.number_format import percent
 from app.views.generative.picture_rows import grey_picture
 from app.views.registry import VIEWS
+from core.datasets.task import Task
 from core.tuning.events import ImagesDrawn, RunStarted, TopicsFound, TrialFinished
-from core.tuning.payloads import Topic
+from core.tuning.payloads import DatasetFacts, Topic
 
 
 def topics(number=4, count=50, shown=12):
@@ -47,13 +48,15 @@ def images(number=2, height=5, width=4, each=8, classes=3):
 
 
 def run(*events, task="topics", name="one", **given):
-    yield RunStarted(run=name, plan={"strategy": "random"}, dataset={"task": task, **given})
+    yield RunStarted(
+        run=name, plan={"strategy": "random"}, dataset=DatasetFacts(task=Task(task), **given)
+    )
     yield TrialFinished(number=0, score=0.5)
     yield from events
 
 
 def pictured(*events, judged="cv"):
-    dataset = {"task": "multiclass", "pictures": True}
+    dataset = DatasetFacts(task=Task.MULTICLASS, pictures=True)
     yield RunStarted(run="two", plan={"strategy": "random"}, dataset=dataset, judged=judged)
     yield from events
 
@@ -61,10 +64,10 @@ def pictured(*events, judged="cv"):
 @pytest.mark.parametrize(
     ("dataset", "wanted"),
     [
-        ({"task": "topics"}, {"topics"}),
-        ({"task": "multiclass", "pictures": True}, {"pictures"}),
-        ({"task": "multiclass", "pictures": False}, set()),
-        ({"task": "multiclass"}, set()),
+        (DatasetFacts(task=Task.TOPICS), {"topics"}),
+        (DatasetFacts(task=Task.MULTICLASS, pictures=True), {"pictures"}),
+        (DatasetFacts(task=Task.MULTICLASS, pictures=False), set()),
+        (DatasetFacts(task=Task.MULTICLASS), set()),
     ],
 )
 def test_which_runs_want_them(dataset, wanted):
@@ -87,9 +90,9 @@ def test_every_topic_has_a_card_whose_words_lie_inside(feed, board):
     wide = board.views["topics"].page.viewport().width()
     for k, card in enumerate(cards):
         assert [word for word, _, _ in card.words] == topics().topics[k].words
-        assert 0 <= card.place.left() < card.place.right() <= wide
-        assert all(card.place.contains(box) for _, _, box in card.words)
-    places = [card.place for card in cards]
+        assert 0 <= card.outline.left() < card.outline.right() <= wide
+        assert all(card.outline.contains(box) for _, _, box in card.words)
+    places = [card.outline for card in cards]
     for at, place in enumerate(places):
         assert not any(place.intersects(other) for other in places[at + 1 :])
 
@@ -107,7 +110,7 @@ def test_words_do_not_lie_on_each_other_and_shrink_with_their_weight(feed):
 def test_bars_are_in_proportion_to_the_shares(feed, qapp):
     view = feed(run(topics())).views["topics"]
     image = view.picture().grab().toImage()
-    lengths = [_bar_length(image, card.place) for card in view.cards.cards[:3]]
+    lengths = [_bar_length(image, card.outline) for card in view.cards.cards[:3]]
     shares = [topic.share for topic in topics().topics[:3]]
     np.testing.assert_allclose(np.array(lengths) / lengths[0], np.array(shares) / shares[0],
                                atol=0.03)  # fmt: skip
@@ -130,13 +133,13 @@ def test_what_topics_say(feed):
     assert "11,314 texts" in view.describe()
     assert view.content.accessibleDescription().startswith(view.describe())
     card = view.cards.cards[1]
-    told = view.cards.told_at(card.words[0][2].center())
+    told = view.cards.tooltip_at(card.words[0][2].center())
     assert told == f"word1a: {percent(0.2)}"
-    assert view.cards.told_at(QPointF(0, 0)) == ""
+    assert view.cards.tooltip_at(QPointF(0, 0)) == ""
 
 
 def test_their_table_has_every_word(feed):
-    headers, rows = feed(run(topics(shown=3))).views["topics"].rows()
+    headers, rows = feed(run(topics(shown=3))).views["topics"].table_data()
     assert headers == ["topic", "share of all words", "word", "probability in the topic"]
     assert len(rows) == 30
     assert rows[11] == [2, 0.0833, "word1b", 0.1]
@@ -154,8 +157,8 @@ def test_a_narrow_board_scrolls_to_the_last_topic_by_keys(feed, board, qtbot):
     assert bar.value() > 0
     bar.setValue(bar.maximum())
     bottom = bar.value() + view.page.viewport().height()
-    assert view.cards.cards[-1].place.bottom() <= bottom
-    assert view.picture().height() >= view.cards.cards[-1].place.bottom()
+    assert view.cards.cards[-1].outline.bottom() <= bottom
+    assert view.picture().height() >= view.cards.cards[-1].outline.bottom()
 
 
 def test_one_topic_and_a_very_long_word(feed):
@@ -163,7 +166,7 @@ def test_one_topic_and_a_very_long_word(feed):
     event.topics[0].words[0] = "donaudampfschifffahrt" * 12
     view = feed(run(event)).views["topics"]
     card = view.cards.cards[0]
-    assert all(card.place.contains(box) for _, _, box in card.words)
+    assert all(card.outline.contains(box) for _, _, box in card.words)
     assert card.words[0][0].endswith("…") or len(card.words[0][0]) == 21 * 12
     assert "its topics, the largest first" in view.describe()
 
@@ -210,7 +213,7 @@ def test_points_are_drawn_sharp_and_dark_means_0(feed, board, qapp):
                 assert grey == (full if column == at else 0)
 
 
-def test_made_up_pictures_stand_beside_where_there_is_room(feed, board):
+def test_generated_pictures_stand_beside_where_there_is_room(feed, board):
     board.resize(1060, 620)
     first, _, last = feed(pictured(images())).views["pictures"].pictures.rows
     assert last.boxes[0].left() > first.boxes[-1].right()
@@ -224,10 +227,10 @@ def test_made_up_pictures_stand_beside_where_there_is_room(feed, board):
 def test_what_pictures_say(feed):
     view = feed(pictured(images())).views["pictures"]
     assert "Trial 2, the best so far: 8 pictures of the data" in view.describe()
-    assert "8 pictures that it makes up; 5 by 4 points" in view.describe()
+    assert "8 generated pictures; 5 by 4 points" in view.describe()
     captions = [placed.row.caption for placed in view.pictures.rows]
     assert captions[0] == "Pictures that the model was not trained on, with their labels"
-    told = view.pictures.told_at(view.pictures.rows[0].boxes[1].center())
+    told = view.pictures.tooltip_at(view.pictures.rows[0].boxes[1].center())
     assert told == f"{captions[0]}: c1"
 
 
@@ -238,9 +241,9 @@ def test_judged_by_the_training_rows_the_pictures_are_those(feed):
 
 
 def test_their_table_has_the_grey_of_every_point(feed):
-    headers, rows = feed(pictured(images())).views["pictures"].rows()
+    headers, rows = feed(pictured(images())).views["pictures"].table_data()
     assert headers[:4] == ["row", "column", "data 1 c0", "data 2 c1"]
-    assert headers[-1] == "made up 8"
+    assert headers[-1] == "generated 8"
     assert len(rows) == 20
     assert all(len(row) == len(headers) for row in rows)
     assert rows[5][:5] == [2, 2, 0.0, 1.0, 0.0]
@@ -257,7 +260,7 @@ def test_they_are_saved(feed, tmp_path, name):
     view = feed(STREAMS[name]()).views[name]
     for ending in ("png", "svg", "csv"):
         path = tmp_path / f"{name}.{ending}"
-        view.save(str(path))
+        view.save_file(str(path))
         assert path.stat().st_size > 200
     assert not QImage(str(tmp_path / f"{name}.png")).isNull()
 
@@ -268,13 +271,13 @@ def test_dark_and_large_text(feed, board, dark, monkeypatch, name):
 
     view = feed(STREAMS[name]()).views[name]
     light = view.page.grab().toImage().pixelColor(3, 3).lightness()
-    needed = view.page.needed
+    needed = view.page.needed_height
     dark()
     feed([])
     assert view.page.grab().toImage().pixelColor(3, 3).lightness() < light - 100
     monkeypatch.setattr(appearance._state, "text_percent", 200)
     view.paint_theme()
-    assert name == "pictures" or view.page.needed > 1.5 * needed
+    assert name == "pictures" or view.page.needed_height > 1.5 * needed
 
 
 @pytest.mark.parametrize("name", list(STREAMS))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from app.views.penalties.importance import by_importance
+from app.views.penalties.penalty_order import by_importance
 from resources.theme import LIGHT
 
 
@@ -46,13 +46,13 @@ def test_of_many_groups_the_most_extreme_are_named(feed, streams):
 def test_light_colours_have_an_ink_outline(feed, streams):
     view = feed(streams.penalties([f"g{n}" for n in range(6)], off=())).views["trajectory"]
     for name in ("g4", "g5"):
-        assert view.colours.of(name) in LIGHT.outlined
+        assert view.colours.colour_of(name) in LIGHT.outlined
         assert view.lines[name]._under.color().name() == LIGHT.ink.lower()
 
 
 def test_bars_are_sorted_and_caps_are_said(feed, streams):
     view = feed(streams.penalties()).views["penalties"]
-    assert [name for name, _, _ in view.state()] == ["more", "useful", "noise"]
+    assert [name for name, _, _ in view.penalty_rows()] == ["more", "useful", "noise"]
     assert np.allclose([end for _, _, end in view.bars.bars], [0.0, 1.0, 2.0])
     assert view.bars._hatched == [False, False, True]
     assert [text for _, _, text in view.words.words] == ["λ = 1", "λ = 10", "switched off"]
@@ -60,7 +60,7 @@ def test_bars_are_sorted_and_caps_are_said(feed, streams):
 
 
 def test_twin_of_the_bars_calls_the_penalty_by_its_name(feed, streams):
-    headers, rows = feed(streams.penalties()).views["penalties"].rows()
+    headers, rows = feed(streams.penalties()).views["penalties"].table_data()
     assert headers[:3] == ["group", "penalty (λ)", "norm of weights"]
     assert [row[0] for row in rows] == ["more", "useful", "noise"]
     assert np.allclose([row[1] for row in rows], [1.0, 10.0, 100.0])
@@ -69,7 +69,7 @@ def test_twin_of_the_bars_calls_the_penalty_by_its_name(feed, streams):
 
 def test_the_most_important_group_comes_first_everywhere(feed, streams):
     board = feed(streams.penalties())
-    headers, _ = board.views["trajectory"].rows()
+    headers, _ = board.views["trajectory"].table_data()
     assert headers == ["step", "more", "useful", "noise"]
     given = [
         ("off", 0.1, True),
@@ -97,12 +97,12 @@ def test_words_of_bars_do_not_lie_on_their_bars(feed, streams):
 def test_many_groups_scroll(feed, streams):
     groups = [f"g{n}" for n in range(80)]
     view = feed(streams.penalties(groups, off=())).views["penalties"]
-    assert view.scroll.isVisible()
+    assert view.scroll_bar.isVisible()
     low, high = view.plot.vb.viewRange()[1]
     assert high - low < 80
-    view.scroll.setValue(view.scroll.maximum())
+    view.scroll_bar.setValue(view.scroll_bar.maximum())
     assert view.plot.vb.viewRange()[1][1] >= 79
-    labels = [text for _, text in view.plot.left.ticks()]
+    labels = [text for _, text in view.plot.left.shown_ticks()]
     assert labels[-1] == "g0"  # the largest penalty: the least important
 
 
@@ -128,6 +128,6 @@ def test_gradient_has_its_own_pictures(feed, streams):
     assert [line.isVisible() for line in path.bounds] == [False, True]
     assert path.plot.vb.viewRange()[1][1] >= 12.0
     assert "At a bound: a." in path.describe()
-    assert path.rows()[1][-1] == [3, -3.0, 12.0, "a"]
+    assert path.table_data()[1][-1] == [3, -3.0, 12.0, "a"]
     assert board.views["holdout"].line.y.tolist() == [10.0, 9.0, 8.0, 7.0]
-    assert np.isclose(board.views["penalties"].rows()[1][-1][1], math.exp(12.0))
+    assert np.isclose(board.views["penalties"].table_data()[1][-1][1], math.exp(12.0))

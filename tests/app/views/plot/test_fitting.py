@@ -10,16 +10,17 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetrics
 
-from app.views.board import NARROW, places
-from app.views.plot.labels import LONGEST
+from app.views.board import NARROW, grid_positions
+from app.views.plot.end_labels import LONGEST
 from app.views.plot.scales import Scale
 from app.views.plot.scrolled_bars import NAMES
-from app.views.results.results_views import Confusion, Scores
-from app.views.trials import parallel
-from app.views.trials.parallel import MOST_LINES
+from app.views.results.results_views import ConfusionMatrix, ScoreComparison
+from app.views.trials import parallel_coordinates
+from app.views.trials.parallel_coordinates import MAX_LINES
 from app.views.trials.trials_table import column_widths
 from core.space import Axis
 from core.tuning.events import HyperGradientStep, RunStarted, TrialFinished
+from core.tuning.run_results import ConfusionCounts, Results
 
 
 def test_columns_that_fit_are_as_wide_as_they_need():
@@ -61,9 +62,9 @@ def test_a_heading_too_long_for_its_column_ends_in_dots(feed, board, streams, qa
 def test_parallel_coordinates_say_that_not_all_are_drawn(feed, streams):
     few = feed(streams.trials(strategy="random")).views["parallel"]
     assert "Drawn" not in few._caption.text()
-    scores = [0.5 + n / 1000 for n in range(MOST_LINES + 30)]
+    scores = [0.5 + n / 1000 for n in range(MAX_LINES + 30)]
     many = feed(streams.trials(scores=scores, strategy="random")).views["parallel"]
-    assert f"the best {MOST_LINES} of {MOST_LINES + 30}" in many._caption.text()
+    assert f"the best {MAX_LINES} of {MAX_LINES + 30}" in many._caption.text()
 
 
 def test_the_bounds_of_d_are_those_of_the_run(feed):
@@ -76,8 +77,8 @@ def test_the_bounds_of_d_are_those_of_the_run(feed):
 
 
 def test_a_power_of_ten_is_written_alike_on_every_axis():
-    narrow = {round(at): text for at, text in Scale("log").ticks(-2, 3, 7)}
-    wide = {round(at): text for at, text in Scale("log").ticks(-6, 2, 5)}
+    narrow = {round(at): text for at, text in Scale("log").ticks_between(-2, 3, 7)}
+    wide = {round(at): text for at, text in Scale("log").ticks_between(-6, 2, 5)}
     assert wide[-6] == "10⁻⁶"
     assert {narrow[at] == wide[at] for at in set(narrow) & set(wide)} == {True}
 
@@ -93,16 +94,16 @@ def test_long_names_at_the_ends_of_lines_leave_room_for_the_lines(feed, streams)
 def test_a_cut_name_keeps_its_end(feed, streams):
     groups = [f"blood_measurement of a quantity in a unit that is long, number {n}" for n in "12"]
     view = feed(streams.penalties(groups, off=())).views["penalties"]
-    one, other = view.plot.left.scale_of_places.choices
+    one, other = view.plot.left.position_scale.choices
     assert "…" in one
     assert (one[-1], other[-1]) == ("2", "1")  # the smaller penalty first
-    assert view.plot.left.needed() <= NAMES * view.canvas.width() + 20
+    assert view.plot.left.needed_thickness() <= NAMES * view.canvas.width() + 20
 
 
 def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
     board.resize(760, 620)
     views = feed(structured.structured_run("structure")).views
-    assert set(views["penalties"].plot.left.scale_of_places.choices) == set(structured.MOTIFS)
+    assert set(views["penalties"].plot.left.position_scale.choices) == set(structured.MOTIFS)
     views["trajectory"].grab()
     named = [text for _, _, text, _ in views["trajectory"].ends._ends]
     assert set(named) <= set(structured.MOTIFS)
@@ -114,20 +115,20 @@ def test_names_of_motifs_are_whole_in_a_small_window(feed, board, structured):
 def test_every_answer_is_seen_beside_long_class_names(qtbot, qapp):
     labels = [f"congestive heart failure of a certain kind, number {n}" for n in range(5)]
     counts = np.full((5, 5), 3).tolist()
-    view = Confusion()
+    view = ConfusionMatrix()
     qtbot.addWidget(view)
     view.resize(440, 320)
     view.show()
-    view.show_results({"confusion": {"labels": labels, "tuned": counts, "default": counts}})
+    view.show_results(Results(confusion=ConfusionCounts(labels, counts, counts)))
     qapp.processEvents()
     assert view.table.columnViewportPosition(2) < view.table.viewport().width()
     assert view.model.headerData(1, view.table.horizontalHeader().orientation(), 3).endswith("0")
 
 
 def test_axes_name_metrics_as_people_do(qtbot):
-    view = Scores()
+    view = ScoreComparison()
     qtbot.addWidget(view)
-    view.show_results({"metric": "r2", "test": {"r2": 0.7}, "default_test": {"r2": 0.6}})
+    view.show_results(Results(metric="r2", test={"r2": 0.7}, default_test={"r2": 0.6}))
     assert view.plot.bottom.title == "R² on test rows"
 
 
@@ -154,7 +155,7 @@ def test_a_narrow_board_has_one_column(feed, board, streams):
     board.resize(NARROW + 200, 700)
     feed([])
     assert len({view.x() for view in board.views.values()}) == 2
-    assert places(list(board.views.values()), single=True)[1] == (1, 0, 2)
+    assert grid_positions(list(board.views.values()), single=True)[1] == (1, 0, 2)
 
 
 def test_thirty_settings_leave_room_for_upright_names_and_the_scores_numbers(feed, streams):
@@ -172,5 +173,5 @@ def test_thirty_settings_leave_room_for_upright_names_and_the_scores_numbers(fee
     view = feed(events).views["parallel"]
     below, beside = below_and_right(view, 31)
     # As much as upright names want, or a third of a low plot.
-    assert below >= 0.99 * min(parallel.NAMES, view.canvas.height() / 3) > 1.5 * few
-    assert beside > 0.8 * parallel.NARROW
+    assert below >= 0.99 * min(parallel_coordinates.NAMES, view.canvas.height() / 3) > 1.5 * few
+    assert beside > 0.8 * parallel_coordinates.NARROW

@@ -16,7 +16,7 @@ def view(feed, streams):
 
 def test_png_shows_title_and_plot(view, tmp_path):
     path = tmp_path / "best.png"
-    view.save(str(path))
+    view.save_file(str(path))
     image = QImage(str(path))
     assert image.width() == 2 * (view.canvas.width() + 24)
     colours = {image.pixelColor(x, y).name() for x in range(0, image.width(), 2)
@@ -27,7 +27,7 @@ def test_png_shows_title_and_plot(view, tmp_path):
 
 def test_svg_has_shapes_and_text_not_pixels(view, tmp_path):
     path = tmp_path / "best.svg"
-    view.save(str(path))
+    view.save_file(str(path))
     root = ET.parse(path).getroot()
     tags = [element.tag.rsplit("}")[-1] for element in root.iter()]
     texts = [element.text for element in root.iter() if element.tag.endswith("text")]
@@ -40,7 +40,7 @@ def test_svg_has_shapes_and_text_not_pixels(view, tmp_path):
 
 def test_csv_is_the_twin(view, tmp_path):
     path = tmp_path / "best.csv"
-    view.save(str(path))
+    view.save_file(str(path))
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["trial", "accuracy", "best so far", "note"]
@@ -58,6 +58,6 @@ def test_csv_is_the_twin(view, tmp_path):
 @pytest.mark.parametrize("ending", ["png", "svg", "csv"])
 def test_a_folder_that_is_not_there_is_said(view, tmp_path, qtbot, ending):
     with qtbot.waitSignal(view.problem) as told:
-        view.save(str(tmp_path / "nowhere" / f"best.{ending}"))
+        view.save_file(str(tmp_path / "nowhere" / f"best.{ending}"))
     assert " cannot be written" in told.args[0]
     assert told.args[0].endswith("; choose another folder or name.")

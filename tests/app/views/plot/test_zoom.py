@@ -85,5 +85,5 @@ def test_the_wheel_changes_nothing(view):
 def test_another_run_begins_with_the_whole_range(view, feed, streams):
     QTest.keyClick(view.canvas, Qt.Key.Key_Plus)
     feed(streams.trials(strategy="random"))
-    assert not view.canvas.zoom.on
+    assert not view.canvas.zoom.is_zoomed
     assert not view.whole_button.isVisible()

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from app.views.race.course import shown_scores
+from app.views.race.best_so_far_by_model import shown_scores
 from app.views.race.models_table import GAIN, MODEL, PICTURE, SCORE, STATE, TRIALS, common_range
 from app.views.registry import VIEWS
 from core.tuning.events import ModelsCompared, RunStarted, SurrogateFitted
-from core.tuning.runs.standings import standings
-from core.tuning.runs.state import RunState, folded
+from core.tuning.runs.model_leaderboard import model_leaderboard
+from core.tuning.runs.state import RunState, state_from_events
 
 OURS = ("models", "model-course")
 
@@ -45,10 +45,8 @@ def test_the_best_model_stands_first_with_its_error(shown):
 def test_before_the_first_trial_the_first_look_is_shown(feed, race):
     board = feed([race.begun(), *race.looks(failed=("forest",))])
     view = board.views["models"]
-    assert column(view.table, SCORE) == ["first look 72.0\u00a0%", "first look 69.0\u00a0%", "–"]
-    assert column(view.table, STATE)[-1] == (
-        "The first look at it failed: There was not enough memory."
-    )
+    assert column(view.table, SCORE) == ["screening 72.0\u00a0%", "screening 69.0\u00a0%", "–"]
+    assert column(view.table, STATE)[-1] == ("Its screening failed: There was not enough memory.")
     assert "3 of 3 done" in view.next.text()
 
 
@@ -75,10 +73,10 @@ def test_nothing_is_next_when_the_run_has_ended(feed, race):
 
 
 def test_the_picture_spans_all_intervals_and_the_baseline(race):
-    found = standings(folded(race.run(ends=False)))
+    found = model_leaderboard(state_from_events(race.run(ends=False)))
     spanned = common_range(found, 0.6)
     assert (spanned.low, spanned.high, spanned.baseline) == (0.6, pytest.approx(0.81), 0.6)
-    assert spanned.place(0.6) == 0.0
+    assert spanned.position_of(0.6) == 0.0
     far = common_range(found, -9.0)
     assert far.baseline is None
     assert far.low == pytest.approx(0.66)
@@ -88,30 +86,30 @@ def test_dots_lie_where_the_scores_do(shown):
     table = shown.views["models"].table
     picture = table.grab().toImage()
     ratio = picture.devicePixelRatio()
-    spanned, found = table.model().range, table.model().found
+    spanned, found = table.model().range, table.model().leaderboard
     head = table.horizontalHeader().height()
     for row in (0, 1):
         box = table.visualRect(table.model().index(row, PICTURE)).adjusted(10, 0, -10, 0)
-        x = box.left() + spanned.place(found[row].best) * box.width()
+        x = box.left() + spanned.position_of(found[row].best) * box.width()
         colour = picture.pixelColor(int(x * ratio), int((box.center().y() + head) * ratio))
         assert colour.name().upper() == "#0072B2"
 
 
 def test_the_twin_has_every_number(shown):
-    headers, rows = shown.views["models"].rows()
+    headers, rows = shown.views["models"].table_data()
     first = dict(zip(headers, rows[0], strict=True))
-    assert (first["model"], first["best"], first["over nothing"]) == (
+    assert (first["model"], first["best"], first["over baseline"]) == (
         "svm",
         0.8,
         pytest.approx(0.3),
     )
-    assert (first["standard error"], first["expected gain"]) == (0.01, 0.004)
+    assert (first["standard error"], first["expected improvement"]) == (0.01, 0.004)
     assert dict(zip(headers, rows[2], strict=True))["ended early"] == 2
     assert dict(zip(headers, rows[2], strict=True))["estimate of those ended early"] == 0.66
 
 
 def test_each_model_has_a_staircase_of_its_whole_trials(shown):
-    courses = shown.views["model-course"].courses()
+    courses = shown.views["model-course"].best_curves()
     assert list(courses) == ["svm", "logistic"]  # the forest's trials were all ended early
     assert np.array(courses["svm"]).tolist() == [[2.0, 5.0], [0.70, 0.80]]
     assert np.array(courses["logistic"]).tolist() == [[1.0, 4.0], [0.74, 0.75]]
@@ -167,7 +165,7 @@ def test_a_looked_at_model_goes_on_with_the_run(feed, board, race):
     board.look_at("svm")
     feed(events[20:])
     assert [trial.number for trial in board.record.run.trials] == [1, 4, 5, 7]
-    assert board.record.run.best.score == 0.80
+    assert board.record.run.best_trial.score == 0.80
 
 
 def test_an_excluded_trial_stays_looked_at(feed, board, race):
@@ -177,7 +175,7 @@ def test_an_excluded_trial_stays_looked_at(feed, board, race):
     board.look_at("svm")
     board.select_trial(7)
     feed([TrialExcluded(number=4)])
-    assert board.record.run.best.number == 7
+    assert board.record.run.best_trial.number == 7
     assert board.record.selected == 7
 
 
@@ -209,7 +207,7 @@ def test_the_model_of_scores_of_one_model_comes_to_its_pictures(feed, board, rac
 
 def test_trials_of_several_models_say_which_and_how(shown):
     view = shown.views["trials"]
-    heads = [view.model.head(at) for at in range(view.model.columnCount())]
+    heads = [view.model.column_title(at) for at in range(view.model.columnCount())]
     assert heads == ["#", "score", "model", "setting", "time", "note"]
     row = view.model.row_of(4)
     cells = [view.model.index(row, at).data() for at in range(6)]
@@ -217,7 +215,7 @@ def test_trials_of_several_models_say_which_and_how(shown):
     assert "Cost of a wrong row (C) = 10" in view.model.index(row, 3).data(
         Qt.ItemDataRole.ToolTipRole
     )
-    assert view.rows()[1][0][2] == "Support vector machine"
+    assert view.table_data()[1][0][2] == "Support vector machine"
 
 
 def test_a_trial_that_was_ended_early_says_when(shown):
@@ -226,7 +224,7 @@ def test_a_trial_that_was_ended_early_says_when(shown):
     assert view.model.index(row, 1).data() == "≈ 0.61"
     said = "ended early: clearly behind after 2 of 5 folds"
     assert view.model.index(row, 5).data() == said
-    assert said in view._tell(2)
+    assert said in view._trial_text(2)
     shown.select_trial(2)
     shown.redraw_now()
     assert view._detail.text() == f"Trial 2 was {said}."
@@ -234,9 +232,9 @@ def test_a_trial_that_was_ended_early_says_when(shown):
 
 def test_estimates_are_hollow_and_no_best(shown):
     view = shown.views["best"]
-    assert view.others.x.tolist() == [2.0, 6.0]
-    assert view.run.best.number == 4
-    assert view.run.default.number == 0  # that of the usual model, not of any
+    assert view.other_dots.x.tolist() == [2.0, 6.0]
+    assert view.run.best_trial.number == 4
+    assert view.run.default_trial.number == 0  # that of the usual model, not of any
 
 
 def test_columns_sort_by_model(shown):
@@ -264,18 +262,18 @@ def test_a_standing_of_a_model_that_is_not_installed_is_shown_by_its_name(feed, 
     assert column(view.table, MODEL) == ["gone"]
 
 
-def test_models_that_are_worse_than_knowing_nothing_do_not_press_the_others_together(race):
-    found = standings(folded(race.run(ends=False)))
+def test_models_that_are_worse_than_the_baseline_do_not_press_the_others_together(race):
+    found = model_leaderboard(state_from_events(race.run(ends=False)))
     spanned = common_range(found, 0.7)
     assert (spanned.low, spanned.high) == (0.7, pytest.approx(0.81))
-    assert spanned.place(0.66) < 0.0
+    assert spanned.position_of(0.66) < 0.0
     losses = common_range(found, 0.7, maximize=False)
     assert (losses.low, losses.high) == (pytest.approx(0.66), 0.7)
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
 def test_every_column_is_reached_at_any_size_of_text(shown, look, qapp, percent):
-    look.choose(percent=percent)
+    look.change_look(percent=percent)
     shown.redraw_now()
     qapp.processEvents()
     table = shown.views["models"].table
@@ -288,6 +286,6 @@ def test_every_column_is_reached_at_any_size_of_text(shown, look, qapp, percent)
 def test_a_table_without_a_run_any_more_takes_other_sizes(shown):
     table = shown.views["trials"]
     assert table.model.several
-    table.record.show(RunState())  # the run was deleted while it was shown
+    table.record.show_run(RunState())  # the run was deleted while it was shown
     table.fit_columns()
     assert table.table.columnWidth(0) > 0

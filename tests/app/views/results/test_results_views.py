@@ -1,34 +1,54 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from app.views.results.comparison import Comparison
+from app.views.results.comparison_view import ComparedRun, RunsComparison
 from app.views.results.pairs_curve import PairsCurve
-from app.views.results.results_views import Calibration, Confusion, Predicted, Scores, views_for
+from app.views.results.results_views import (
+    Calibration,
+    ConfusionMatrix,
+    PredictedVsActual,
+    ScoreComparison,
+    views_for,
+)
+from core.json_reading import read_as
+from core.tuning.run_results import GammaValues, MoleculePairs, PairCounts, Results
 
-CLASSES = {
-    "metric": "accuracy",
-    "test": {"accuracy": 0.877},
-    "default_test": {"accuracy": 0.84},
-    "test_interval": [0.8, 0.94],
-    "default_interval": [0.75, 0.91],
-    "confusion": {
-        "labels": ["yes", "no"],
-        "tuned": [[31, 5], [5, 40]],
-        "default": [[30, 6], [7, 38]],
+CLASSES = read_as(
+    Results,
+    {
+        "metric": "accuracy",
+        "test": {"accuracy": 0.877},
+        "default_test": {"accuracy": 0.84},
+        "test_interval": [0.8, 0.94],
+        "default_interval": [0.75, 0.91],
+        "confusion": {
+            "labels": ["yes", "no"],
+            "tuned": [[31, 5], [5, 40]],
+            "default": [[30, 6], [7, 38]],
+        },
+        "calibration": {
+            "predicted": [0.1, 0.5, 0.9],
+            "observed": [0.1, 0.7, 0.9],
+            "counts": [5, 9, 4],
+        },
     },
-    "calibration": {"predicted": [0.1, 0.5, 0.9], "observed": [0.1, 0.7, 0.9], "counts": [5, 9, 4]},
-}
-NUMBERS = {
-    "metric": "r2",
-    "test": {"r2": 0.7},
-    "default_test": {"r2": 0.6},
-    "predictions": {"actual": [1.0, 2.0, 4.0], "tuned": [1.5, 2.0, 3.0]},
-    "confusion": None,
-    "calibration": None,
-}
+)
+NUMBERS = read_as(
+    Results,
+    {
+        "metric": "r2",
+        "test": {"r2": 0.7},
+        "default_test": {"r2": 0.6},
+        "predictions": {"actual": [1.0, 2.0, 4.0], "tuned": [1.5, 2.0, 3.0]},
+        "confusion": None,
+        "calibration": None,
+    },
+)
 
 
 @pytest.fixture
@@ -46,34 +66,34 @@ def shown(qtbot, qapp):
 
 
 def test_which_pictures_suit():
-    assert views_for(CLASSES) == [Scores, Calibration, Confusion]
-    assert views_for(NUMBERS) == [Scores, Predicted]
+    assert views_for(CLASSES) == [ScoreComparison, Calibration, ConfusionMatrix]
+    assert views_for(NUMBERS) == [ScoreComparison, PredictedVsActual]
 
 
 def test_scores_with_intervals(shown):
-    view = shown(Scores, CLASSES)
+    view = shown(ScoreComparison, CLASSES)
     assert view.tuned.x.tolist() == [0.877]
     assert view.tuned_line.x.tolist() == [0.8, 0.94]
-    assert view.others.x.tolist() == [0.84]
+    assert view.other_dots.x.tolist() == [0.84]
     assert [text for _, _, text in view.words.words] == ["87.7\u00a0%", "84.0\u00a0%"]
     said = view.describe()
     assert said.startswith("tuned 87.7\u00a0% (between 80.0\u00a0% and 94.0\u00a0%); default")
-    assert view.rows()[1][0] == ["tuned", 0.877, 0.8, 0.94]
+    assert view.table_data()[1][0] == ["tuned", 0.877, 0.8, 0.94]
 
 
 def test_the_baseline_stands_below_the_others(shown):
-    nothing = {"baseline_test": {"accuracy": 0.5}, "baseline_interval": [0.4, 0.6]}
-    view = shown(Scores, CLASSES | nothing)
-    assert view.entries()[-1] == ("knowing nothing", 0.5, 0.4, 0.6)
-    view = shown(Scores, CLASSES | nothing | {"baseline_interval": [None, None]})
+    results = replace(CLASSES, baseline_test={"accuracy": 0.5}, baseline_interval=[0.4, 0.6])
+    view = shown(ScoreComparison, results)
+    assert view.entries()[-1] == ("baseline", 0.5, 0.4, 0.6)
+    view = shown(ScoreComparison, replace(results, baseline_interval=[None, None]))
     assert np.isnan(view.entries()[-1][2])
 
 
 def test_answers_of_the_baseline_are_offered_where_a_run_has_them(shown):
-    view = shown(Confusion, CLASSES)
+    view = shown(ConfusionMatrix, CLASSES)
     assert view.which.view().isRowHidden(2)
-    confusion = CLASSES["confusion"] | {"baseline": [[0, 36], [0, 45]]}
-    view = shown(Confusion, CLASSES | {"confusion": confusion})
+    confusion = replace(CLASSES.confusion, baseline=[[0, 36], [0, 45]])
+    view = shown(ConfusionMatrix, replace(CLASSES, confusion=confusion))
     assert not view.which.view().isRowHidden(2)
     view.which.setCurrentIndex(2)
     view.which.activated.emit(2)
@@ -81,7 +101,7 @@ def test_answers_of_the_baseline_are_offered_where_a_run_has_them(shown):
 
 
 def test_scores_without_intervals(shown):
-    view = shown(Scores, NUMBERS)
+    view = shown(ScoreComparison, NUMBERS)
     assert view.tuned.x.tolist() == [0.7]
     assert view.describe() == "tuned 70.0\u00a0%; default setting 60.0\u00a0%."
 
@@ -93,7 +113,7 @@ def test_calibration(shown):
 
 
 def test_confusion(shown):
-    view = shown(Confusion, CLASSES)
+    view = shown(ConfusionMatrix, CLASSES)
     model = view.table.model()
     assert model.index(0, 1).data() == "31"
     assert model.index(2, 1).data() == "86.1\u00a0%"
@@ -109,32 +129,32 @@ def test_confusion(shown):
 
 
 def test_predicted_against_actual(shown):
-    view = shown(Predicted, NUMBERS)
+    view = shown(PredictedVsActual, NUMBERS)
     assert view.dots.x.tolist() == [1.0, 2.0, 4.0]
     assert view.dots.y.tolist() == [1.5, 2.0, 3.0]
     assert view.describe() == "3 rows; half of the predictions are off by less than 0.5."
 
 
 def test_comparison_puts_the_best_on_top(shown):
-    view = shown(Comparison, {})
+    view = shown(RunsComparison, Results())
     assert not view.has_content()
     view.show_runs(
         [
-            {"strategy": "grid", "fits": 100, "seconds": 10.0, "test": 0.84},
-            {"strategy": "mm", "fits": 10, "seconds": 0.1, "test": 0.88, "interval": [0.8, 0.9]},
-            {"strategy": "grid", "fits": 100, "seconds": 9.0, "test": None},
+            ComparedRun("grid", fits=100, seconds=10.0, test=0.84),
+            ComparedRun("mm", fits=10, seconds=0.1, test=0.88, interval=[0.8, 0.9]),
+            ComparedRun("grid", fits=100, seconds=9.0, test=None),
         ]
     )
-    assert view.names() == ["mm", "grid", "grid (2)"]
+    assert view.run_names() == ["mm", "grid", "grid (2)"]
     assert view.dots.x.tolist() == [0.88, 0.84]
     assert np.allclose([end for _, _, end in view.bars[view.fits][0].bars], [1.0, 2.0, 2.0])
-    assert view.rows()[1][0] == ["mm", 0.88, None, 10, 0.1]
+    assert view.table_data()[1][0] == ["mm", 0.88, None, 10, 0.1]
     assert view.describe().startswith("3 runs; best mm")
 
 
 def test_the_curve_of_found_and_right_pairs(shown, structured):
     results = structured.results_of("structure")
-    assert views_for(results) == [Scores, PairsCurve]
+    assert views_for(results) == [ScoreComparison, PairsCurve]
     view = shown(PairsCurve, results)
     gamma, found, right = results["curve"]["tuned"][7]
     assert gamma == 4.0
@@ -143,19 +163,18 @@ def test_the_curve_of_found_and_right_pairs(shown, structured):
     assert len(view.lines["default"].x) == 16
     assert len(view.dots["tuned"].x) == 15
     assert f"tuned: {100 * found:.1f} % of the true pairs found" in view.describe()
-    assert len(view.rows()[1]) == 32
+    assert len(view.table_data()[1]) == 32
 
 
 def test_the_point_of_a_chosen_gamma_is_marked(shown, structured):
     results = structured.results_of("structure")
     at_eight = results["curve"]["tuned"][8]
-    view = shown(PairsCurve, results | {"gamma": {"tuned": 8.0, "default": 4.0}})
+    view = shown(PairsCurve, replace(results, gamma=GammaValues(8.0, 4.0)))
     assert np.allclose(view.usual["tuned"].x, [100 * at_eight[2]])
     assert "(γ = 8)" in view.describe()
-    counts = {"right": 3, "called": 4, "true": 10}
-    pairs = {"tuned": counts, "default": counts, "molecules": 1}
-    between = {"gamma": {"tuned": 5.0, "default": 4.0}, "pairs": pairs}
-    view = shown(PairsCurve, results | between)
+    counts = PairCounts(right=3, called=4, true=10)
+    pairs = MoleculePairs(tuned=counts, default=counts, molecules=1)
+    view = shown(PairsCurve, replace(results, gamma=GammaValues(5.0, 4.0), pairs=pairs))
     assert np.allclose([view.usual["tuned"].x[0], view.usual["tuned"].y[0]], [75.0, 30.0])
 
 
@@ -168,7 +187,7 @@ def test_a_curve_without_any_called_pair(shown, structured):
 
 def test_seventeen_labels_keep_their_names_in_view(shown, structured):
     results = structured.results_of("sequence")
-    view = shown(Confusion, results)
+    view = shown(ConfusionMatrix, results)
     model, table = view.table.model(), view.table
     vertical = Qt.Orientation.Vertical
     assert view.wide
@@ -188,7 +207,7 @@ def test_seventeen_labels_keep_their_names_in_view(shown, structured):
 
 
 def test_few_classes_after_many_stand_as_before(shown, structured):
-    view = shown(Confusion, structured.results_of("sequence"))
+    view = shown(ConfusionMatrix, structured.results_of("sequence"))
     view.show_results(CLASSES)
     assert not view.wide
     assert not view.table.isColumnHidden(0)

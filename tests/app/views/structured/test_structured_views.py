@@ -7,16 +7,20 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage
 
-from app.session.run import ShownRun
+from app.session.shown_run import ShownRun
 from app.views.registry import VIEWS
 from app.views.structured.token_grid import Geometry
+from core.datasets.task import Task
 from core.tuning.events import RunStarted
+from core.tuning.payloads import DatasetFacts
 
 
 def test_which_runs_want_them():
     for task, wanted in (("sequence", {"sequence"}), ("structure", {"arcs", "dots"})):
         for kind in ("penalties", "trials"):
-            begun = RunStarted(kind=kind, plan={"strategy": "mm"}, dataset={"task": task})
+            begun = RunStarted(
+                kind=kind, plan={"strategy": "mm"}, dataset=DatasetFacts(task=Task(task))
+            )
             names = {n for n in ("sequence", "arcs", "dots") if VIEWS[n].wants(begun)}
             assert names == (wanted if kind == "penalties" else set())
 
@@ -36,10 +40,10 @@ def test_marks_stand_on_the_labels_of_the_event(feed, structured):
     example, shown = structured.labelled(5).sequences[0], view.grid.shown
     assert shown.labels == structured.TAGS
     assert [shown.labels[at] for at in shown.true] == example.truth
-    assert [shown.labels[at] for at in shown.said] == example.labels
+    assert [shown.labels[at] for at in shown.predictions] == example.labels
     assert np.allclose(shown.probabilities, example.marginals)
     wrong = [a != b for a, b in zip(example.truth, example.labels, strict=True)]
-    assert shown.wrong == wrong
+    assert shown.is_wrong == wrong
     assert any(wrong)
 
 
@@ -53,11 +57,11 @@ def test_wrong_tokens_are_said_in_words(feed, structured):
     )  # the first wrong token is named
     words = f"“{example.tokens[first]}” is {example.truth[first]}"
     assert words in view.describe()
-    assert words.split("”")[0].strip("“") in view._told(first)
+    assert words.split("”")[0].strip("“") in view._token_text(first)
 
 
 def test_its_table_has_every_label(feed, structured):
-    headers, rows = feed(structured.structured_run("sequence")).views["sequence"].rows()
+    headers, rows = feed(structured.structured_run("sequence")).views["sequence"].table_data()
     example = structured.labelled(5).sequences[0]
     assert headers[4:] == list(structured.TAGS)
     assert len(rows) == 25
@@ -87,7 +91,7 @@ def test_forty_tokens_scroll_and_stay_whole(feed, board, structured, qapp):
     assert grid.token_at(grid.viewport().width() - 20) < 39
     bar.setValue(bar.maximum())
     assert grid.token_at(grid.viewport().width() - 20) == 39
-    whole = grid.whole()
+    whole = grid.full_picture()
     assert whole.width() > grid.viewport().width()
 
 
@@ -127,10 +131,10 @@ def test_cells_darken_with_the_probability(feed, board, structured, qapp):
     grid = view.grid
     place = Geometry(grid.shown, grid.viewport().width(), grid.viewport().height(), grid.entries)
     image = grid.viewport().grab().toImage()
-    right = [t for t, wrong in enumerate(grid.shown.wrong) if not wrong]
+    right = [t for t, wrong in enumerate(grid.shown.is_wrong) if not wrong]
     token = right[0]
     likely, unlikely = grid.shown.true[token], int(grid.shown.probabilities[token].argmin())
-    dark, light = (_corner(image, place.cell(token, row)) for row in (likely, unlikely))
+    dark, light = (_corner(image, place.cell_box(token, row)) for row in (likely, unlikely))
     assert dark < light
 
 
@@ -148,7 +152,7 @@ def test_arcs_are_right_wrong_found_or_missed(feed, structured):
     example = structured.folded(2).molecules[0]
     called = {(i + 1, j + 1) for i, j in structured.pairs_in(example.predicted)}
     true = {(i + 1, j + 1) for i, j in structured.pairs_in(example.truth)}
-    assert set(view.right.pairs) == set(view.found.pairs) == called & true
+    assert set(view.right.pairs) == set(view.found_arcs.pairs) == called & true
     assert set(view.wrong.pairs) == called - true
     assert set(view.missed.pairs) == true - called
     assert view.wrong.pairs
@@ -198,7 +202,7 @@ def test_dots_lie_above_the_line_and_frames_below(feed, structured):
     assert (view.true.x < view.true.y).all()
     assert view.likely.shares.tolist() == [p for _, _, p in example.pairs]
     assert len(view.true.x) == example.truth.count("(")
-    rows = view.rows()[1]
+    rows = view.table_data()[1]
     assert rows[0][3] == example.pairs[0][2]
     assert {row[4] for row in rows} == {"yes", "no"}
 
@@ -211,7 +215,7 @@ def test_a_molecule_without_any_pair(feed, structured):
     views = feed([begun, event]).views
     assert "finds 0 of 0" in views["arcs"].describe()
     assert "0 true base pairs" in views["dots"].describe()
-    assert views["dots"].rows()[1] == []
+    assert views["dots"].table_data()[1] == []
 
 
 # -- both ----------------------------------------------------------------------------------------
@@ -225,7 +229,7 @@ def test_they_are_saved(feed, structured, tmp_path, task, names):
         view = board.views[name]
         for ending in ("png", "svg", "csv"):
             path = tmp_path / f"{name}.{ending}"
-            view.save(str(path))
+            view.save_file(str(path))
             assert path.stat().st_size > 200
         assert not QImage(str(tmp_path / f"{name}.png")).isNull()
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 
-from app.worker.evaluator_process import answer
+from app.worker.evaluator_process import evaluate_request, surrogate_of
 from core.gp import evaluator
 
 
@@ -18,7 +19,7 @@ def looked(board, feed, streams):
 
     def look(request):
         asked.append(request)
-        board.take_evaluation({**request, **answer(request)})
+        board.take_evaluation(evaluate_request(request))
 
     board.evaluation_wanted.connect(look)
     feed([*streams.trials(), streams.surrogate()])
@@ -29,8 +30,7 @@ def looked(board, feed, streams):
 
 def test_slice_equals_the_evaluator(looked, streams):
     view = looked.views["slice"]
-    plain = dict(vars(streams.surrogate()).items())
-    found = evaluator.slice_through(plain, [axis.as_dict() for axis in streams.space], "C")
+    found = evaluator.slice_through(surrogate_of(streams.surrogate()), streams.space, "C")
     mean, sd = np.array(found["mean"]), np.array(found["sd"])
     assert np.allclose(view.mean.x, np.log10(found["x"]))
     assert np.allclose(view.mean.y, mean)
@@ -70,8 +70,8 @@ def test_another_axis_asks_the_evaluator_anew(looked, feed):
     view.axis.setCurrentIndex(2)
     view.axis.activated.emit(2)
     feed([])
-    assert view.answer["axis"] == "kernel"
-    assert [text for _, text in view.below.bottom.ticks()] == ["linear", "rbf"]
+    assert view.answer.axis == "kernel"
+    assert [text for _, text in view.below.bottom.shown_ticks()] == ["linear", "rbf"]
     levels = view.mean.y[np.isfinite(view.mean.y)].reshape(2, 2)
     assert np.allclose(levels[:, 0], levels[:, 1])
 
@@ -87,16 +87,15 @@ def test_one_request_at_a_time_and_late_answers_are_dropped(board, feed, streams
     board.evaluation_wanted.connect(asked.append)
     feed([*streams.trials(), streams.surrogate()])
     feed([streams.surrogate()])
-    assert sorted(request["view"] for request in asked) == ["slice", "surface"]
-    late = {**asked[0], **answer(asked[0]), "run": "an old one"}
+    assert sorted(request.view for request in asked) == ["slice", "surface"]
+    late = replace(evaluate_request(asked[0]), run="an old one")
     board.take_evaluation(late)
-    assert not board.views[late["view"]].has_content()
+    assert not board.views[late.view].has_content()
 
 
 def test_surface_equals_the_evaluator(looked, streams):
     view = looked.views["surface"]
-    plain = dict(vars(streams.surrogate()))
-    found = evaluator.surface(plain, [a.as_dict() for a in streams.space], "C", "depth")
+    found = evaluator.surface(surrogate_of(streams.surrogate()), streams.space, "C", "depth")
     assert np.allclose(view.image.image, found["mean"])
     rect = view.image.mapRectToParent(view.image.boundingRect())
     assert rect.left() < -3.0 < 3.0 < rect.right()
@@ -108,20 +107,20 @@ def test_surface_equals_the_evaluator(looked, streams):
 
 @pytest.mark.parametrize("maximize", [True, False])
 def test_the_better_end_of_a_surface_is_bright_and_marked(board, feed, streams, maximize):
-    board.evaluation_wanted.connect(lambda asked: board.take_evaluation({**asked, **answer(asked)}))
+    board.evaluation_wanted.connect(lambda asked: board.take_evaluation(evaluate_request(asked)))
     feed([*streams.trials(maximize=maximize), streams.surrogate()])
     feed([])
     view = board.views["surface"]
-    mean, smooth = np.array(view.answer["mean"]), QImage(view.image.getPixmap().toImage())
+    mean, smooth = np.array(view.answer.mean), QImage(view.image.getPixmap().toImage())
     places = [np.unravel_index(at, mean.shape) for at in (mean.argmax(), mean.argmin())]
     high, low = (smooth.pixelColor(int(x), int(y)).lightnessF() for y, x in places)
     assert (high - low if maximize else low - high) > 0.3
-    assert view.bar.better == ("↑ better" if maximize else "↓ better")
+    assert view.bar.better_label == ("↑ better" if maximize else "↓ better")
 
 
 def test_cells_of_the_surface_lie_at_their_trials(looked, streams):
     view = looked.views["surface"]
-    best = looked.record.run.best
+    best = looked.record.run.best_trial
     place = QPointF(np.log10(best.setting["C"]), best.setting["depth"])
     assert view.best.x.tolist() == [place.x()]
     assert view.best.y.tolist() == [place.y()]
@@ -148,10 +147,10 @@ def test_what_the_pictures_say(looked):
 
 
 def test_twins(looked):
-    headers, rows = looked.views["slice"].rows()
+    headers, rows = looked.views["slice"].table_data()
     assert headers[0] == "Penalty weight (C)"
     assert len(rows) == len(looked.views["slice"].answer["x"]) + 7
-    headers, rows = looked.views["surface"].rows()
+    headers, rows = looked.views["surface"].table_data()
     assert headers[:2] == ["Penalty weight (C)", "Depth"]
     assert len(rows) == 60 * 9
 

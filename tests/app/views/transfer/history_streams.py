@@ -6,16 +6,17 @@ import math
 
 import numpy as np
 
+from core.datasets.task import Task
 from core.space import Axis
 from core.tuning.events import (
-    CommonSurfaceFitted,
     HistoryRead,
+    JointSurfaceFitted,
     Progress,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.payloads import HistoryDataset
+from core.tuning.payloads import DatasetFacts, HistoryDataset
 
 SPACE = (
     Axis("C", "Penalty weight", "float", 1e-3, 1e3, log=True, default=1.0),
@@ -32,8 +33,8 @@ def begun(strategy="transfer", maximize=True, space=SPACE, total=20):
         run="past",
         plan={"strategy": strategy, "model": "logistic", "options": {}},
         kind="trials",
-        dataset={"task": "binary", "rows": 500, "test_rows": 150},
-        space=[axis.as_dict() for axis in space],
+        dataset=DatasetFacts(task=Task.BINARY, rows=500, test_rows=150),
+        space=list(space),
         metric="accuracy" if maximize else "log_loss",
         maximize=maximize,
         total=total,
@@ -87,7 +88,7 @@ def common(seen, history, space=SPACE, used=4):
     nearest = sorted(range(len(history.datasets)), key=lambda at: history.datasets[at].distance)
     nearest = nearest[:used]
     units = [[u for a in space for u in a.to_unit(setting_of(n)[a.name])] for n in range(seen)]
-    return CommonSurfaceFitted(
+    return JointSurfaceFitted(
         trials=seen,
         neighbours=nearest,
         past_responses=[responses_of(history.datasets[at]) for at in nearest],

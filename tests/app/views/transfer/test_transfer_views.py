@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from app.text.past.datasets import best_setting, datasets_used, size_in_words
-from app.worker.evaluator_process import answer
-from core.gp.transfer import evaluator as transfer_evaluator
+from app.text.past.earlier_dataset_text import best_setting, dataset_size_text, datasets_used
+from app.worker.evaluator_process import (
+    evaluate_request,
+    joint_history_of,
+    joint_surface_of,
+)
+from core.gp.transfer import joint_evaluator as transfer_evaluator
 from core.space import Axis
 from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
 
@@ -34,7 +38,7 @@ def told(board, feed, history):
 
     def look(request):
         board.asked.append(request)
-        board.take_evaluation({**request, **answer(request)})
+        board.take_evaluation(evaluate_request(request))
 
     board.evaluation_wanted.connect(look)
 
@@ -49,7 +53,8 @@ def told(board, feed, history):
 def surfaces(board):
     """What the evaluator would be asked of the run as it stands."""
     record = board.record
-    return asdict(record.run.common), asdict(record.run.history), record.axes
+    run = record.run
+    return joint_surface_of(run.common), joint_history_of(run.history), record.axes
 
 
 def test_only_runs_with_a_history_have_these(told, feed, streams, history):
@@ -70,7 +75,7 @@ def test_only_runs_with_a_history_have_these(told, feed, streams, history):
 def test_the_slice_equals_the_evaluator(told):
     board = told()
     view = board.views["common slice"]
-    found = transfer_evaluator.common_slice(*surfaces(board), "C")
+    found = transfer_evaluator.joint_slice(*surfaces(board), "C")
     mean, sd = np.array(found["mean"]), np.array(found["sd"])
     assert np.allclose(view.mean.x, np.log10(found["x"]))
     assert np.allclose(view.mean.y, mean)
@@ -101,7 +106,7 @@ def test_an_excluded_trial_is_no_longer_among_the_clear_ones(told):
     board = told(TrialExcluded(number=3))
     view = board.views["common slice"]
     assert len(view.dots.y) == 4
-    assert len(view.others.y) == 1
+    assert len(view.other_dots.y) == 1
 
 
 def test_another_axis_asks_the_evaluator_anew(told, feed):
@@ -110,7 +115,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
     view.axis.setCurrentIndex(2)
     view.axis.activated.emit(2)
     feed([])
-    assert view.answer["axis"] == "max_iter"
+    assert view.answer.axis == "max_iter"
     assert np.allclose(
         sorted(view.earlier.x),
         sorted(v[2] for one in view.datasets_used() for v in one.values),
@@ -120,7 +125,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
 def test_the_surface_equals_the_evaluator(told):
     board = told()
     view = board.views["common surface"]
-    found = transfer_evaluator.common_image(*surfaces(board), "C", "tol")
+    found = transfer_evaluator.joint_image(*surfaces(board), "C", "tol")
     assert np.allclose(view.image.image, found["mean"])
     assert len(view.earlier.x) == len(found["earlier"])
     assert np.isnan(view.contours.x).sum() == len(found["contours"])
@@ -144,7 +149,7 @@ def test_a_choice_along_an_axis(told, feed, history):
     view.axis.activated.emit(1)
     feed([])
     assert sorted(view.earlier.x) == [0.0, 0.0, 1.0, 1.0]
-    assert view.rows()[1][0][0] == "linear"
+    assert view.table_data()[1][0][0] == "linear"
     assert "Highest at " in view.describe()
 
 
@@ -156,14 +161,14 @@ def test_the_nearest_come_first_and_say_what_they_are(told, history):
         [end for _, _, end in view.bars.bars], [100 / (1 + 0.3 * n) for n in range(4)]
     )
     assert view.bars._hatched == [False, False, False, True]
-    assert view.words.words[1][2].startswith("77 % alike · 11 trials")
+    assert view.words.words[1][2].startswith("77 % similar · 11 trials")
     said = view.describe()
     assert "The history holds 6 earlier datasets; the 4 nearest count." in said
-    assert "The nearest has 300 rows × 8 columns, 2 classes; 100 % alike, distance 0." in said
+    assert "The nearest has 300 rows × 8 columns, 2 classes; 100 % similar, distance 0." in said
 
 
 def test_the_twin_of_the_nearest_has_the_best_setting_and_the_origin(told):
-    headers, rows = told().views["nearest"].rows()
+    headers, rows = told().views["nearest"].table_data()
     assert headers[:3] == ["rows", "columns", "classes"]
     assert rows[3][:3] == [2400, 17, 2]
     assert rows[3][4] == pytest.approx(0.9)
@@ -181,14 +186,14 @@ def test_words_of_bars_stay_within_the_plot_at_any_width(told, board, feed):
         for x, row, text in view.words.words:
             end = view.plot.vb.mapFromViewToItem(view.plot.vb, QPointF(x, row)).x()
             assert end + 6 + metrics.horizontalAdvance(text) <= area.width() + 1, width
-        assert all("…" not in name for name in view.plot.left.scale_of_places.choices)
+        assert all("…" not in name for name in view.plot.left.position_scale.choices)
 
 
 def test_many_datasets_scroll(told, history):
     board = told(history.begun(), history.read(40), history.common(0, history.read(40), used=40))
     view = board.views["nearest"]
-    assert view.count() == 40
-    assert view.scroll.isVisible()
+    assert view.row_count() == 40
+    assert view.scroll_bar.isVisible()
 
 
 def test_where_the_history_is_empty_the_views_say_so(told, feed):
@@ -215,7 +220,7 @@ def test_the_first_trial_is_chosen_by_the_history_alone(told):
     board = told(trials=0)
     assert not board.views["common slice"].has_content()  # nothing was fitted
     board = told(trials=1)
-    assert board.asked[0]["surrogate"]["trials"] == 0 or board.record.run.common.trials == 1
+    assert board.asked[0].fitted.trials == 0 or board.record.run.common.trials == 1
     assert board.views["common slice"].has_content()
 
 
@@ -239,12 +244,12 @@ def test_the_steps_of_the_mean_and_its_band(told, history):
     assert np.allclose(view.band.high - view.mean.y, np.repeat(scales, 2))
     assert view.mean.x.tolist() == [1.5, 2.5, 2.5, 3.5]
     assert view.dots.y.tolist() == list(history.SCORES[:3])
-    headers, rows = view.rows()
+    headers, rows = view.table_data()
     assert len(headers) == len(rows[0])
     assert [row[-1] for row in rows] == ["earlier datasets", "this dataset", "this dataset"]
 
 
-def test_predicted_against_obtained(told, history):
+def test_predicted_against_observed(told, history):
     view = told().views["predicted"]
     # What the history foretold as a response, one deviation above the mean, is a score by now.
     mean, deviation = np.mean(history.SCORES[:5]), np.std(history.SCORES[:5])
@@ -256,7 +261,7 @@ def test_predicted_against_obtained(told, history):
     # 0.84 for 0.835, 0.86 for 0.845 and 0.85 for 0.86 lie within 0.02; 0.79 for 0.83 does not,
     # nor does 0.81 for 0.856 within half a deviation.
     assert view.describe().startswith("3 of 5 trials came out within one standard deviation")
-    assert view.rows()[1][1] == [1, 0.835, 0.02, 0.84]
+    assert view.table_data()[1][1] == [1, 0.835, 0.02, 0.84]
     assert "as earlier datasets predict" in view._caption.text()
 
 
@@ -275,7 +280,7 @@ def test_any_gaussian_process_has_its_predictions_compared(feed, streams):
 
 def test_the_note_of_the_first_trial(told):
     model = told().views["trials"].model
-    notes = {model.trial_at(row).number: model.note(model.trial_at(row)) for row in range(5)}
+    notes = {model.trial_at(row).number: model.note_text(model.trial_at(row)) for row in range(5)}
     assert notes[0] == "from earlier datasets"
     assert notes[1] == "promising"
 
@@ -294,7 +299,7 @@ def test_every_view_has_a_twin_and_words(told):
     board = told()
     for name in OF_HISTORY:
         view = board.views[name]
-        headers, rows = view.rows()
+        headers, rows = view.table_data()
         assert rows, name
         assert {len(row) for row in rows} == {len(headers)}, name
         view.show_table(True)
@@ -304,8 +309,8 @@ def test_every_view_has_a_twin_and_words(told):
 
 
 def test_sizes_and_best_settings_in_words(history):
-    assert size_in_words([np.log(50), np.log(3), 0]) == "50 rows × 3 columns, numbers"
-    assert size_in_words([np.log(50), np.log(3), 4], short=True) == "50 × 3, 4 classes"
+    assert dataset_size_text([np.log(50), np.log(3), 0]) == "50 rows × 3 columns, numbers"
+    assert dataset_size_text([np.log(50), np.log(3), 4], short=True) == "50 × 3, 4 classes"
     worse = history.earlier(0, scores=[0.5, math.nan, 0.2], values=[[1], [2], [3]], maximize=False)
     assert best_setting(worse, ["C"]) == {"C": 3}
     assert best_setting(replace(worse, scores=[]), ["C"]) == {}

@@ -53,7 +53,7 @@ def test_what_the_best_plot_says(feed, streams):
 
 
 def test_twin_of_the_best_plot(feed, streams):
-    headers, rows = feed(streams.trials()).views["best"].rows()
+    headers, rows = feed(streams.trials()).views["best"].table_data()
     assert headers == ["trial", "accuracy", "best so far", "note"]
     assert rows[2] == [2, None, 0.72, "failed"]
     assert rows[5] == [5, 0.79, 0.80, ""]
@@ -94,7 +94,7 @@ def test_selection_stays_on_its_trial_while_rows_come(feed, board, streams):
     board.select_trial(4)
     feed([])
     feed([TrialFinished(number=8, setting=streams.setting(8), score=0.5)])
-    assert board.views["trials"].chosen().number == 4
+    assert board.views["trials"].chosen_trial().number == 4
 
 
 def test_columns_of_the_table_cut_nothing(feed, streams):
@@ -122,7 +122,7 @@ def test_delete_asks_to_exclude_and_copy_copies(feed, board, streams, qtbot):
 def test_menu_of_a_trial_says_what_it_does(feed, board, streams):
     feed(streams.trials())
     view = board.views["trials"]
-    words = [action.text() for action in view.menu_of(board.record.run.trial(3)).actions()]
+    words = [action.text() for action in view.menu_of(board.record.run.find_trial(3)).actions()]
     assert words[0] == "Exclude this trial"
 
 
@@ -131,7 +131,7 @@ def test_best_k_filters_every_plot(feed, board, streams):
     board.set_best_k(2)
     feed([])
     assert board.views["best"].dots.x.tolist() == [4.0, 6.0]
-    assert board.views["best"].others.x.tolist() == [0.0, 1.0, 3.0, 5.0, 7.0]
+    assert board.views["best"].other_dots.x.tolist() == [0.0, 1.0, 3.0, 5.0, 7.0]
     assert board.views["trials"].model.rowCount() == 2
     assert len(board.views["parallel"].drawn_rows()) == 2
     assert board.views["parallel"].best_k.currentText() == "Best 2"
@@ -165,7 +165,7 @@ def test_a_click_on_a_dot_selects_its_trial_everywhere(feed, board, streams, qtb
     assert chosen.args == [4]
     feed([])
     assert (view.highlight.x.tolist(), view.highlight.y.tolist()) == ([4.0], [0.80])
-    assert board.views["trials"].chosen().number == 4
+    assert board.views["trials"].chosen_trial().number == 4
 
 
 def test_arrow_keys_go_from_trial_to_trial(feed, board, streams):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 
-from app.pages.results.questions import Questions
+from app.pages.results.explanation_requests import ExplanationRequests
 from app.pages.results.results_page import ResultsPage
-from app.text.results.why import columns_in_words, learning_in_words
+from app.text.results.explanation_text import learning_text
 from app.views.results.calibration import Calibration
 from app.views.why.columns_view import ColumnsView
 from app.views.why.learning_view import LearningView
@@ -16,11 +18,20 @@ from app.views.why.settings_view import SettingsView
 from app.views.why.threshold_view import ThresholdView
 from app.views.why.why_view import of_rows
 from app.views.why.wrong_rows import WrongRowsView
-from app.worker.messages import Explain, Explained, LeaveQuestion
+from app.worker.messages import CancelExplanation, Explain, Explained
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import (
+    ConfusionCounts,
+    MoleculePairs,
+    PredictionPairs,
+    Results,
+    SequenceCounts,
+)
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.why.answer_types import NoAnswer, RowDiagnostics, WrongRows
+from core.tuning.why.answers import read_answer
 
-CLASSES = {"confusion": {"labels": ["no", "yes"], "tuned": [[2, 1], [0, 1]]}}
+CLASSES = Results(confusion=ConfusionCounts(["no", "yes"], [[2, 1], [0, 1]]))
 OF = {
     # Scores 0.9 yes, 0.7 no, 0.6 yes, 0.2 no.
     "positives": 2, "negatives": 2, "thresholds": [0.9, 0.7, 0.6, 0.2],
@@ -33,11 +44,11 @@ WRONG = {
     "headers": ["x"], "rows": [[3.5]], "lines": [7], "counted": "line", "left_out": 0,
     "actual": ["no"], "said": ["yes"], "sure": [0.7], "wrong": 1,
 }  # fmt: skip
-ROWS = {
+ROWS = read_answer("rows", {
     "rows": 4, "labels": ["yes", "no"], "second": "yes", "scale": "probability",
     "chosen": 0.65, "by_costs": True, "of": {"yes": OF, "no": OTHER}, "wrong": WRONG,
-}  # fmt: skip
-COLUMNS = {
+})  # fmt: skip
+COLUMNS = read_answer("importance", {
     "metric": "accuracy", "rows": 4, "test_rows": 9, "repeats": 5, "total": 99, "screened": True,
     "columns": [
         {"names": ["a"], "mean": 0.2, "low": 0.1, "high": 0.3, "weight": -2.0},
@@ -50,15 +61,15 @@ COLUMNS = {
         "words": [], "mean": [0.3, 0.6], "low": [0.2, 0.5], "high": [0.4, 0.7],
         "rows": [[0.1, 0.9]], "used": 4, "counts": [1, 3], "edges": [0.0, 0.5, 1.0],
     }},
-}  # fmt: skip
+})  # fmt: skip
 SIZES = [
     {"rows": rows, "mean": mean, "low": mean - 0.1, "high": mean + 0.1, "repeats": 3}
     for rows, mean in ((10, 0.6), (50, 0.7), (100, 0.8))
 ]
-LEARNING = {
+LEARNING = read_answer("learning", {
     "metric": "accuracy", "maximize": True, "sizes": SIZES, "done": True, "answer": "yes",
     "gain": {"mean": 0.1, "low": 0.02, "high": 0.18, "from": 50, "to": 100},
-}  # fmt: skip
+})  # fmt: skip
 
 
 @pytest.fixture
@@ -77,7 +88,7 @@ def shown(qtbot):
 
 def test_the_threshold_begins_where_the_model_decides(shown):
     view = shown(ThresholdView, ROWS)
-    assert view.at() == 1  # p >= 0.65: the rows with 0.9 and 0.7
+    assert view.handle_index() == 1  # p >= 0.65: the rows with 0.9 and 0.7
     assert view.counts[1, 1].text() == "1"
     assert view.counts[2, 1].text() == "1"
     assert "recall 50" in view.sentence.text()
@@ -87,7 +98,7 @@ def test_the_threshold_begins_where_the_model_decides(shown):
 def test_an_arrow_key_moves_the_threshold_and_its_counts(shown, qtbot):
     view = shown(ThresholdView, ROWS)
     qtbot.keyClick(view.slider, Qt.Key.Key_Left)  # a lower threshold calls more rows
-    assert view.at() == 2
+    assert view.handle_index() == 2
     texts = [view.counts[place].text() for place in ((1, 1), (1, 2), (2, 1), (2, 2))]
     assert texts == ["2", "0", "1", "1"]
     assert "recall 100" in view.sentence.text()
@@ -101,20 +112,18 @@ def test_the_mouse_moves_the_threshold_along_the_curve(shown, qtbot):
     corner = view.roc.vb.mapViewToScene(view.roc.vb.viewRect().bottomRight())  # 1, 1
     at = view.canvas.mapFromScene(corner)
     qtbot.mouseClick(view.canvas.viewport(), Qt.MouseButton.LeftButton, pos=(at + place - place))
-    assert view.at() == 3
+    assert view.handle_index() == 3
 
 
 def test_areas_are_told_with_their_baselines(shown):
     view = shown(ThresholdView, ROWS)
-    assert "0.833 (95\u00a0% confidence interval 0.500 to 1.000), knowing nothing 0.5" in (
-        view.describe()
-    )
-    assert view.rows()[1][2][:5] == [0.6, 2, 1, 0, 1]
+    assert "0.833 (95\u00a0% confidence interval 0.500 to 1.000), baseline 0.5" in (view.describe())
+    assert view.table_data()[1][2][:5] == [0.6, 2, 1, 0, 1]
 
 
 def test_columns_are_bars_with_intervals_and_weights(shown, qtbot):
     view = shown(ColumnsView, COLUMNS)
-    assert view.rows()[1][0] == ["a", 0.2, 0.1, 0.3, -2.0]
+    assert view.table_data()[1][0] == ["a", 0.2, 0.1, 0.3, -2.0]
     said = view.describe()
     assert "a and b say nearly the same" in said
     assert "Of 99 columns the 2" in said
@@ -123,8 +132,8 @@ def test_columns_are_bars_with_intervals_and_weights(shown, qtbot):
     qtbot.keyClick(view.canvas, Qt.Key.Key_Down)
     qtbot.keyClick(view.canvas, Qt.Key.Key_Return)
     assert chosen == ["b"]
-    view.how.setCurrentIndex(1)
-    assert view.rows()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
+    view.grouping.setCurrentIndex(1)
+    assert view.table_data()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
 
 
 def test_a_click_on_a_bar_chooses_its_column(shown, qtbot):
@@ -144,50 +153,51 @@ def test_more_rows_are_answered_in_a_sentence(shown):
     said = view.describe()
     assert said.startswith("Yes, likely: from 50 to 100 training rows")
     assert "10.0 points" in said
-    assert len(view.rows()[1]) == 3
-    unclear = learning_in_words(LEARNING | {"answer": "unclear"})
-    assert unclear.startswith("That cannot be told: from 50")
-    assert learning_in_words({"sizes": []}) == "More sizes are being tried …"
+    assert len(view.table_data()[1]) == 3
+    unclear = learning_text(replace(LEARNING, answer="unclear"))
+    assert unclear.startswith("That is not clear: from 50")
+    assert learning_text(replace(LEARNING, done=False)) == "More sizes are being tried …"
 
 
 def test_wrong_rows_have_their_lines(shown):
     view = shown(WrongRowsView, ROWS)
-    assert view.rows() == (["line", "actual", "predicted", "sure", "x"],
+    assert view.table_data() == (["line", "actual", "predicted", "sure", "x"],
                            [[7, "no", "yes", "70\u00a0%", 3.5]])  # fmt: skip
 
 
 def test_nothing_wrong_is_a_sentence(shown):
-    view = shown(WrongRowsView, {"wrong": {"rows": []}})
+    nothing_wrong = WrongRows([], [], [], "line", 0, [], [], [], 0)
+    view = shown(WrongRowsView, RowDiagnostics(4, nothing_wrong))
     assert not view.has_content()
-    assert "right about every" in view.waits_for()
+    assert "right about every" in view.waiting_reason()
 
 
 def test_residuals_over_predictions_and_words(shown):
     bins = {"": [{"at": 2.0, "mean": 0.5, "low": 0.1, "high": 0.9, "rows": 2}],
             "w": [{"at": "a", "mean": 1.0, "low": None, "high": None, "rows": 1},
                   {"at": "b", "mean": 0.0, "low": None, "high": None, "rows": 1}]}  # fmt: skip
-    told = {"predicted": [1.0, 3.0], "residual": [1.0, 0.0], "rows": 2, "bins": bins,
-            "along": {"w": ["a", "b"]}}  # fmt: skip
-    view = shown(ResidualsView, {"residuals": told}, {"predictions": {"actual": [0.0, 3.0]}})
-    assert view.rows()[1] == [[1.0, 1.0], [3.0, 0.0]]
+    told = {"predicted": [1.0, 3.0], "residual": [1.0, 0.0], "rows": 2, "left_out": 0,
+            "bins": bins, "along": {"w": ["a", "b"]}}  # fmt: skip
+    answer = read_answer("rows", {"rows": 2, "wrong": WRONG, "residuals": told})
+    view = shown(ResidualsView, answer, Results(predictions=PredictionPairs([0.0, 3.0])))
+    assert view.table_data()[1] == [[1.0, 1.0], [3.0, 0.0]]
     view.along.setCurrentIndex(1)
     view.redraw()
-    assert view.rows()[1] == [["a", 1.0], ["b", 0.0]]
+    assert view.table_data()[1] == [["a", 1.0], ["b", 0.0]]
     assert "Furthest off near w a" in view.describe()
 
 
 def test_calibration_has_bands_and_counts_once_they_are_known(shown):
     view = shown(Calibration, ROWS)
-    assert view.rows() == (["predicted", "observed", "rows", "low", "high"],
+    assert view.table_data() == (["predicted", "observed", "rows", "low", "high"],
                            [[0.2, 0.0, 1, 0.0, 0.8]])  # fmt: skip
     assert [view.which.itemText(at) for at in range(2)] == ["yes", "no"]
 
 
 def test_only_rows_of_a_table_are_asked_about():
     assert of_rows(CLASSES)
-    assert not of_rows(CLASSES | {"sequences": {"tuned": 1}})
-    assert not of_rows({"pairs": {"tuned": {}}})
-    assert columns_in_words({"alike": []}) == ""
+    assert not of_rows(replace(CLASSES, sequences=SequenceCounts(tuned=1)))
+    assert not of_rows(Results(pairs=MoleculePairs()))
 
 
 @pytest.fixture
@@ -211,49 +221,48 @@ def test_what_takes_seconds_is_asked_at_once_and_the_rest_offered(asking, still)
     assert asked(still) == ["rows", "importance", "settings"]
     learning = asking.questions.views["learning"]
     assert learning.ask_button.isVisibleTo(learning)
-    assert "takes about" in learning.waits_for()
+    assert "takes about" in learning.waiting_reason()
     learning.ask_button.click()
     assert asked(still)[-1] == "learning"
-    learning.asked.emit("learning")
+    learning.answer_requested.emit("learning")
     assert asked(still).count("learning") == 1
 
 
 def test_answers_go_to_their_views_and_a_column_is_looked_at(asking, still):
     folder = str(still.run_folder)
-    questions: Questions = asking.questions
+    questions: ExplanationRequests = asking.questions
     still.explained.emit(Explained(Explain(folder, "importance"), COLUMNS))
-    assert questions.views["dependence"].answer["name"] == "a"
+    assert questions.views["dependence"].answer.name == "a"
     assert "importance" not in asked(still)[2:]
     questions.look_at("b")
     assert asked(still)[-1] == "dependence"
     sentence = "the data have changed since this run"
-    told = Explained(Explain(folder, "dependence", {"column": "b"}), {"problem": sentence})
+    told = Explained(Explain(folder, "dependence", "b"), NoAnswer(sentence))
     still.explained.emit(told)
-    assert questions.views["dependence"].waits_for() == sentence
+    assert questions.views["dependence"].waiting_reason() == sentence
 
 
 def test_bars_appear_while_columns_are_shuffled_and_a_person_can_stop(asking, still):
     asking.questions.ask("importance")
     view = asking.questions.views["columns"]
     sent = []
-    view.left.connect(sent.append)
-    begun = COLUMNS | {"done": False, "shuffled": 2, "asked": 40}
-    begun.pop("dependence", None)
-    still.explained.emit(Explained(Explain(str(still.run_folder), "importance"), begun, done=False))
+    view.stop_requested.connect(sent.append)
+    begun = replace(COLUMNS, done=False, shuffled=2, asked=40, dependence=None)
+    still.explained.emit(Explained(Explain(str(still.run_folder), "importance"), begun))
     assert "2 of 40 columns shuffled so far" in view._caption.text()
     assert asked(still).count("dependence") == 0
     assert view.stop_button.isVisibleTo(view)
     view.stop_button.click()
     assert sent == ["importance"]
-    assert isinstance(still.worker.asked[-1], LeaveQuestion)
-    told = Explained(Explain(str(still.run_folder), "importance"), {"problem": "Stopped."})
+    assert isinstance(still.worker.asked[-1], CancelExplanation)
+    told = Explained(Explain(str(still.run_folder), "importance"), NoAnswer("Stopped."))
     still.explained.emit(told)
     assert not view.stop_button.isVisibleTo(view)
     assert view.ask_button.isVisibleTo(view)
     assert view.answer == begun
 
 
-MATTERED = {
+MATTERED = read_answer("settings", {
     "settings": [
         {"name": "C", "label": "Cost of a wrong row", "share": 0.6, "low": 0.2, "high": 0.8},
         {"name": "gamma", "label": "", "share": 0.25, "low": 0.1, "high": 0.5},
@@ -265,30 +274,30 @@ MATTERED = {
     "model": "svm",
     "resamples": 20,
     "done": True,
-}
+})  # fmt: skip
 
 
 def test_a_bar_for_every_setting_with_what_it_is_called(shown):
-    view = shown(SettingsView, MATTERED, {**CLASSES, "setting": {"C": 1, "gamma": 2}, "trials": 40})
-    assert view.names() == ["Cost of a wrong row (C)", "gamma"]
+    view = shown(SettingsView, MATTERED, replace(CLASSES, setting={"C": 1, "gamma": 2}, trials=40))
+    assert view.setting_titles() == ["Cost of a wrong row (C)", "gamma"]
     assert view.describe().startswith("Cost of a wrong row (C) explains 60")
     assert "other 15\u00a0% lies in several settings together" in view._caption.text()
     assert "200 of 1,000 trials" in view._caption.text()
-    assert view.rows()[1][1] == ["gamma", 0.25, 0.1, 0.5]
+    assert view.table_data()[1][1] == ["gamma", 0.25, 0.1, 0.5]
 
 
 def test_settings_are_asked_about_where_there_are_several_and_trials_enough():
     setting = {"C": 1.0, "gamma": 2.0}
-    assert SettingsView.suits({"setting": setting, "trials": 10})
-    assert not SettingsView.suits({"setting": setting, "trials": 9})
-    assert not SettingsView.suits({"setting": {"C": 1.0}, "trials": 40})
-    assert not SettingsView.suits({"setting": {"model": "svm", "C": 1.0}, "trials": 40})
-    assert not SettingsView.suits({"setting": None})
+    assert SettingsView.is_suitable(Results(setting=setting, trials=10))
+    assert not SettingsView.is_suitable(Results(setting=setting, trials=9))
+    assert not SettingsView.is_suitable(Results(setting={"C": 1.0}, trials=40))
+    assert not SettingsView.is_suitable(Results(setting={"model": "svm", "C": 1.0}, trials=40))
+    assert not SettingsView.is_suitable(Results())
 
 
 def test_why_there_is_no_answer_is_said_where_it_would_be(asking, still):
-    told = Explained(Explain(str(still.run_folder), "rows"), {"problem": "There is no such file."})
+    told = Explained(Explain(str(still.run_folder), "rows"), NoAnswer("There is no such file."))
     still.explained.emit(told)
     view = asking.questions.views["threshold"]
-    assert view.waits_for() == "There is no such file."
+    assert view.waiting_reason() == "There is no such file."
     assert view.ask_button.isVisibleTo(view)

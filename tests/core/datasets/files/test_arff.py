@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.io import arff
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 
 HEAD = """% A comment before all
@@ -44,7 +44,7 @@ def test_names_types_and_values(tmp_path: Path) -> None:
     lines[4] = "?,?,?,?,?,a"
     lines.insert(7, "% a comment between rows")
     path = written(tmp_path / "a.arff", HEAD + "\n".join(lines) + "\n%\n")
-    dataset = read_dataset(str(path), Choices(roles={"note": "feature"}))
+    dataset = read_dataset(str(path), DataOptions(roles={"note": "feature"}))
     kinds = {column.name: (column.kind, column.missing) for column in dataset.columns}
     assert kinds == {
         "size": ("number", 1),

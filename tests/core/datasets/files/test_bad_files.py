@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.files import opening
-from core.datasets.raw_table import Choices
+from core.datasets.files import file_bytes
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
@@ -25,7 +25,7 @@ ROWS = "".join(f"{i % 7},{i * 1.5},{'ab'[i % 2]}\n" for i in range(40))
 
 def sentence_for(path: Path | str, test_file: str = "", **choices: object) -> str:
     with pytest.raises(UnusableError) as caught:
-        read_dataset(str(path), Choices(**choices), test_file=test_file)
+        read_dataset(str(path), DataOptions(**choices), test_file=test_file)
     error = caught.value
     assert error.where, error.sentence
     assert error.cure, error.sentence
@@ -168,7 +168,7 @@ def test_a_file_that_fails_while_it_is_read(
     def refuse(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(opening.Path, "open", refuse)
+    monkeypatch.setattr(file_bytes.Path, "open", refuse)
     assert words in sentence_for(path)
 
 
@@ -184,7 +184,7 @@ def test_no_right_to_read(tmp_path: Path) -> None:
 def test_an_endless_line_is_not_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    monkeypatch.setattr(opening, "LONGEST_LINE", 2**21)
+    monkeypatch.setattr(file_bytes, "LONGEST_LINE", 2**21)
     path = tmp_path / "endless.csv"
     with path.open("wb") as file:
         file.write(start.encode())
@@ -266,4 +266,4 @@ def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Pat
     again = pickle.loads(pickle.dumps(caught.value))
     assert (again.sentence, again.columns) == (caught.value.sentence, ("weight", "kind"))
     for column in caught.value.columns:
-        assert read_dataset(str(path), Choices(target=column)).target_name == column
+        assert read_dataset(str(path), DataOptions(target=column)).target_name == column

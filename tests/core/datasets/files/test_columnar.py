@@ -12,7 +12,7 @@ import pytest
 
 from core.datasets.files import packages
 from core.datasets.files.plain_columns import plain_columns
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.extras import install_command
@@ -158,20 +158,20 @@ def test_texts_of_digits_stay_text_unless_a_person_says_numbers(tmp_path: Path) 
     digits = [f"{i % 9:04d}" for i in range(COUNT)]
     path = saved(tmp_path / "a.parquet", table_of(code=digits))
     assert read_dataset(str(path)).table["code"].iloc[3] == "0003"
-    chosen = read_dataset(str(path), Choices(kinds={"code": "number"}))
+    chosen = read_dataset(str(path), DataOptions(kinds={"code": "number"}))
     assert chosen.table["code"].iloc[3] == 3
-    as_words = read_dataset(str(path), Choices(kinds={"p": "category"}))
+    as_words = read_dataset(str(path), DataOptions(kinds={"p": "category"}))
     assert as_words.table["p"].iloc[3] == "3"
 
 
 def test_words_that_a_person_calls_numbers(tmp_path: Path) -> None:
     few = [str(i) for i in range(COUNT - 1)] + ["lost"]
     path = saved(tmp_path / "a.parquet", table_of(code=few))
-    dataset = read_dataset(str(path), Choices(kinds={"code": "number"}))
+    dataset = read_dataset(str(path), DataOptions(kinds={"code": "number"}))
     assert any("“lost”" in f.sentence for f in dataset.findings)
     path = saved(tmp_path / "b.parquet", table_of(code=["x", "y"] * 20))
     with pytest.raises(UnusableError, match="“x” is no number, and 40 values"):
-        read_dataset(str(path), Choices(kinds={"code": "number"}))
+        read_dataset(str(path), DataOptions(kinds={"code": "number"}))
 
 
 def test_infinity_is_refused(tmp_path: Path, refusal) -> None:
@@ -209,7 +209,7 @@ def test_feather_of_the_first_version_is_refused(tmp_path: Path, refusal) -> Non
 
 def test_blanks_around_names_are_no_part_of_them(tmp_path: Path, refusal) -> None:
     table = table_of().rename(columns={"p": " p ", "r": "r "})
-    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)), Choices(target=" r"))
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)), DataOptions(target=" r"))
     assert [column.name for column in dataset.columns] == ["p", "q", "r"]
     twice = table_of().rename(columns={"q": " p"})
     assert "2 columns are called “p”" in refusal(saved(tmp_path / "b.parquet", twice))

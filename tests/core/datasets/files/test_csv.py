@@ -16,7 +16,7 @@ import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.csv_table import first_cells
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -161,7 +161,7 @@ def test_padded_cells_as_in_the_adult_file(write: Write) -> None:
 
 def test_blanks_in_the_header_alone(write: Write) -> None:
     rows = "".join(f"{i},{i % 7},{i % 2}\n" for i in range(20))
-    dataset = read_dataset(str(write("size, price,y\n" + rows)), Choices(target="price"))
+    dataset = read_dataset(str(write("size, price,y\n" + rows)), DataOptions(target="price"))
     assert next(c.name for c in dataset.columns if c.role == "target") == "price"
     molecules = "name,sequence, structure\nm1,GGGGAAAACCCC,((((....))))\nm2,ACGUACGU,........\n"
     assert read_dataset(str(write(molecules))).task == "structure"
@@ -185,7 +185,9 @@ def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> N
     file = str(write(header + "\n" + rows))
     assert list(first_cells(Path(file).read_bytes(), "", complete=True)) == ["size", "kind", "y"]
     for target in ("y", " y "):
-        choices = Choices(target=target, kinds={"kind ": "category"}, roles={" size": "feature"})
+        choices = DataOptions(
+            target=target, kinds={"kind ": "category"}, roles={" size": "feature"}
+        )
         dataset = read_dataset(file, choices)
         assert [column.name for column in dataset.columns] == ["size", "kind", "y"]
         assert dataset.target_name == "y"
@@ -202,7 +204,7 @@ def test_blanks_around_names_in_unusual_tables(write: Write, style: str) -> None
         "row names": "p ,q ,r \n" + "".join(f"m{i},{row}\n" for i, row in enumerate(rows)),
         "title": "A table\n\np ,q ,r \n" + "\n".join(rows) + "\n",
     }[style]
-    dataset = read_dataset(str(write(text)), Choices(target="r"))
+    dataset = read_dataset(str(write(text)), DataOptions(target="r"))
     assert dataset.feature_names[:2] == ["p", "q"]
     assert dataset.table["p"].tolist() == [i * 3 % 17 for i in range(20)]
     agree(dataset)
@@ -259,7 +261,7 @@ def test_choices_of_a_person_come_first(write: Write) -> None:
     text = "id,code,x,y,z\n" + "".join(f"{i},{i % 4},{i % 9},{i % 3},{i % 2}\n" for i in range(60))
     dataset = read_dataset(
         str(write(text)),
-        Choices(
+        DataOptions(
             target="z",
             roles={"id": "feature", "x": "group", "y": "ignore"},
             kinds={"code": "category"},
@@ -327,18 +329,18 @@ def test_the_task_follows_from_the_target(write: Write, values: list[str], task:
 def test_the_task_can_be_chosen(write: Write) -> None:
     path = str(write("x,y\n" + "".join(f"{i % 7},{i % 4}\n" for i in range(60))))
     assert read_dataset(path).task == "multiclass"
-    chosen = read_dataset(path, Choices(task="regression"))
+    chosen = read_dataset(path, DataOptions(task="regression"))
     assert chosen.task == "regression"
     assert chosen.target.dtype == float
     with pytest.raises(UnusableError, match="4 different values"):
-        read_dataset(path, Choices(task="binary"))
+        read_dataset(path, DataOptions(task="binary"))
 
 
 def test_classes_with_fractions_are_labels_when_they_are_a_category(write: Write) -> None:
     path = str(write("x,y\n" + "".join(f"{i % 7},{i % 2 + 0.5}\n" for i in range(60))))
     with pytest.raises(UnusableError, match="numbers with fractions"):
-        read_dataset(path, Choices(task="binary"))
-    dataset = read_dataset(path, Choices(kinds={"y": "category"}))
+        read_dataset(path, DataOptions(task="binary"))
+    dataset = read_dataset(path, DataOptions(kinds={"y": "category"}))
     assert (dataset.task, dataset.classes) == ("binary", ("0.5", "1.5"))
     agree(dataset)
 
@@ -467,9 +469,9 @@ def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:
     for above in (0, 60_000):  # in the first megabyte, and far below it
         more = [f"{i};a plain word or two;{'ab'[i % 2]}" for i in range(above)]
         path = write("\n".join(["n;word;kind", *more, *rows]) + "\n", encoding="cp1252")
-        dataset = read_dataset(str(path), Choices(roles={"word": "feature"}))
+        dataset = read_dataset(str(path), DataOptions(roles={"word": "feature"}))
         assert dataset.table["word"].iloc[-1] == word
         assert dataset.source.read_csv["encoding"] == "cp1252"
     odd = b"n;word;kind\n" + b"".join(b"%d;\x81\xe4;%d\n" % (i, i % 2) for i in range(40))
-    dataset = read_dataset(str(write(odd)), Choices(roles={"word": "feature"}))
+    dataset = read_dataset(str(write(odd)), DataOptions(roles={"word": "feature"}))
     assert dataset.source.read_csv["encoding"] == "latin-1"  # 0x81 is none of Windows-1252

@@ -13,7 +13,7 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -89,7 +89,7 @@ def test_round_trip(
         path = Path(folder) / "table.txt"
         path.write_bytes(text.replace("\n", newline).encode(encoding))
         dataset = read_dataset(
-            str(path), Choices(target=names[-1], roles=dict.fromkeys(names[:-1], "feature"))
+            str(path), DataOptions(target=names[-1], roles=dict.fromkeys(names[:-1], "feature"))
         )
         arguments = json.loads(json.dumps(dict(dataset.source.read_csv)))
         plain = pd.read_csv(path, **arguments)

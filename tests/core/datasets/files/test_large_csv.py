@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.files import opening
+from core.datasets.files import file_bytes
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -103,7 +103,7 @@ def test_faults_are_told_with_their_line(
 def test_a_line_without_end_is_refused_before_it_is_parsed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "LONGEST_LINE", 2**20)
+    monkeypatch.setattr(file_bytes, "LONGEST_LINE", 2**20)
     monkeypatch.setattr(pd, "read_csv", lambda *_, **__: pytest.fail("was parsed"))
     with (tmp_path / "endless.csv").open("wb") as file:
         file.write(path.read_bytes() + b"1" * (9 * 2**20))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 
@@ -161,8 +161,8 @@ def test_choices_for_tables_do_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "data.libsvm"
     path.write_text(rows_text())
     with pytest.raises(UnusableError, match="target in front"):
-        read_dataset(str(path), Choices(roles={"feature 1": "ignore"}))
-    assert read_dataset(str(path), Choices(target="target")).target_name == "target"
+        read_dataset(str(path), DataOptions(roles={"feature 1": "ignore"}))
+    assert read_dataset(str(path), DataOptions(target="target")).target_name == "target"
 
 
 @settings(max_examples=80, deadline=None)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.export.bundle.reading import columns_of
+from core.export.bundle.csv_rows import columns_of
 
 NOUNS = [
     *("anchor", "harbour", "sailor", "butter", "onion", "recipe"),
@@ -60,7 +60,7 @@ def test_a_comma_in_every_text_is_no_delimiter(tmp_path: Path, comma: str) -> No
     texts = [f"The {a}{comma} and after it the {b}" for a in NOUNS for b in NOUNS]
     path = tmp_path / "texts.csv"
     path.write_text("text\n" + "\n".join(texts) + "\n")
-    dataset = read_dataset(str(path), Choices(target="text", task="topics"))
+    dataset = read_dataset(str(path), DataOptions(target="text", task="topics"))
     assert dataset.table["text"].tolist() == texts
 
 
@@ -68,13 +68,15 @@ def test_the_given_target_decides_between_delimiters(tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     rows = [f"{text.replace(';', '')};{i % 2};{i}" for i, text in enumerate(prose(comma=","))]
     path.write_text("body;label;number\n" + "\n".join(rows) + "\n")
-    assert read_dataset(str(path), Choices(target="body", task="topics")).rows == 60
-    assert read_dataset(str(path), Choices(target="label", roles={"body": "ignore"})).classes == (
+    assert read_dataset(str(path), DataOptions(target="body", task="topics")).rows == 60
+    assert read_dataset(
+        str(path), DataOptions(target="label", roles={"body": "ignore"})
+    ).classes == (
         0,
         1,
     )
     path.write_text("wish;list\n" + "\n".join(f"the {a};{b}" for a in NOUNS for b in NOUNS) + "\n")
-    whole = read_dataset(str(path), Choices(target="wish;list", task="topics"))
+    whole = read_dataset(str(path), DataOptions(target="wish;list", task="topics"))
     assert whole.table["wish;list"].iloc[1] == "the anchor;harbour"
 
 
@@ -82,7 +84,7 @@ def test_texts_of_two_words_are_one_column_below_a_name(tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     texts = [f"{a} {b}" for a in NOUNS for b in NOUNS]
     path.write_text("text\n" + "\n".join(texts) + "\n")
-    assert read_dataset(str(path), Choices(task="topics")).table["text"].tolist() == texts
+    assert read_dataset(str(path), DataOptions(task="topics")).table["text"].tolist() == texts
 
 
 def test_a_number_among_the_texts_stays(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.files.sniffing import looks_like_libsvm
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.export.bundle.columns import prepared
+from core.export.bundle.column_preparation import prepare_columns
 
 TIMES = [
     datetime(2024, 3, 5, 18, 54, 2, 123456) + timedelta(hours=7 * i, minutes=11 * i, seconds=13 * i)
@@ -144,7 +144,7 @@ def test_times_open_in_every_way_of_writing(
     part = {"column": "time", "kind": "date", "format": column.date_format}
     part |= {"fill": 0.0, "mean": 0.0, "scale": 1.0}
     how = {"quote": '"', "padded": False, "decimal": decimal, "thousands": "", "missing": [""]}
-    alike = prepared({"parts": [part], "reading": how}, path.read_text())[:, 0]
+    alike = prepare_columns({"parts": [part], "reading": how}, path.read_text())[:, 0]
     assert (
         alike.tolist() == read.dt.floor("s").astype("datetime64[s, UTC]").astype("int64").tolist()
     )
@@ -164,7 +164,7 @@ def test_a_time_alone_beside_the_target_is_no_libsvm(tmp_path: Path, name: str) 
             text = "\n".join([*header, *rows]) + "\n"
             assert not looks_like_libsvm(text)
             path.write_text(text)
-            dataset = read_dataset(str(path), Choices(task="multiclass"))
+            dataset = read_dataset(str(path), DataOptions(task="multiclass"))
             assert dataset.feature_names == (["time"] if header else ["column 1"])
 
 
@@ -217,14 +217,14 @@ def test_clocks_between_blanks_are_no_pairs() -> None:
 
 def test_the_libsvm_files_of_the_papers_are_recognized() -> None:
     folder = Path("../shared/data")
-    from core.datasets.files.opening import compression_of, read_head
-    from core.datasets.files.sniffing import decode
+    from core.datasets.files.file_bytes import compression_of, read_head
+    from core.datasets.files.sniffing import decode_head
 
     files = [path for path in sorted(folder.glob("*")) if path.suffix in (".libsvm", ".csv", ".gz")]
     if not files:
         pytest.skip("the papers' datasets are not here")
     for path in files:
-        text = decode(read_head(path, compression_of(path)))[1]
+        text = decode_head(read_head(path, compression_of(path)))[1]
         assert looks_like_libsvm(text) == (".libsvm" in path.name), path.name
 
 
@@ -239,11 +239,11 @@ def test_marks_mixed_line_ends_and_long_cells(tmp_path: Path, mark: str, name: s
     text = mark + "".join(line + ends[i % 2] for i, line in enumerate(lines))
     path = tmp_path / "log.csv"
     path.write_bytes(text.encode())
-    dataset = read_dataset(str(path), Choices(roles={"note": "ignore"}))
+    dataset = read_dataset(str(path), DataOptions(roles={"note": "ignore"}))
     assert dataset.feature_names == ["time", "size"]
     assert dataset.columns[0].kind == "date"
     path.write_bytes(text.encode("utf-16"))
-    assert read_dataset(str(path), Choices(roles={"note": "ignore"})).rows == 60
+    assert read_dataset(str(path), DataOptions(roles={"note": "ignore"})).rows == 60
 
 
 def test_a_header_alone_a_broken_row_and_a_nul(tmp_path: Path) -> None:

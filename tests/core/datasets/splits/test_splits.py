@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.dataset import Column, Dataset, Source
-from core.datasets.splits.splitting import folds, hold_out
+from core.datasets.dataset import Column, Dataset, DataSource
+from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.errors import UnusableError
 
 
@@ -19,7 +19,7 @@ def dataset_of(target: list | np.ndarray, groups: np.ndarray | None = None) -> D
     task = "regression" if not classes else "binary" if len(classes) == 2 else "multiclass"
     return Dataset(
         name="made.csv",
-        source=Source("", "sample"),
+        source=DataSource("", "sample"),
         columns=(Column("x", "feature", "number"), Column("y", "target", "number")),
         table=pd.DataFrame({"x": np.arange(len(target), dtype=float)}),
         matrix=None,
@@ -44,7 +44,7 @@ def test_the_seed_decides() -> None:
     data = dataset_of(UNEVEN)
     np.testing.assert_array_equal(hold_out(data, 0.3, 5)[1], hold_out(data, 0.3, 5)[1])
     assert hold_out(data, 0.3, 5)[1].tolist() != hold_out(data, 0.3, 6)[1].tolist()
-    first, again = (folds(data, np.arange(100), 5, 3) for _ in range(2))
+    first, again = (cross_validation_folds(data, np.arange(100), 5, 3) for _ in range(2))
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one[1], other[1])
 
@@ -57,7 +57,7 @@ def test_regression_is_held_out_too() -> None:
 @pytest.mark.parametrize("count", [2, 5, 10])
 def test_folds_score_every_row_once(count: int) -> None:
     rows = np.arange(0, 100, 2)
-    parts = folds(dataset_of(UNEVEN), rows, count, 0)
+    parts = cross_validation_folds(dataset_of(UNEVEN), rows, count, 0)
     assert len(parts) == count
     assert sorted(np.concatenate([score for _, score in parts])) == rows.tolist()
     for fit, score in parts:
@@ -65,7 +65,7 @@ def test_folds_score_every_row_once(count: int) -> None:
 
 
 def test_folds_are_stratified() -> None:
-    for _, score in folds(dataset_of(UNEVEN), np.arange(100), 5, 1):
+    for _, score in cross_validation_folds(dataset_of(UNEVEN), np.arange(100), 5, 1):
         assert [int(np.sum(UNEVEN[score] == label)) for label in "abc"] == [12, 6, 2]
 
 
@@ -76,20 +76,24 @@ def test_groups_of_rows_stay_together(target: np.ndarray) -> None:
     train, test = hold_out(data, 0.3, 0)
     assert sorted([*train, *test]) == list(range(100))
     assert not set(groups[train]) & set(groups[test])
-    for fit, score in folds(data, train, 4, 0):
+    for fit, score in cross_validation_folds(data, train, 4, 0):
         assert not set(groups[fit]) & set(groups[score])
         assert sorted([*fit, *score]) == train.tolist()
 
 
 def test_a_class_with_fewer_rows_than_folds_is_split_without_a_warning() -> None:
     target = np.repeat(["a", "b"], [40, 3])
-    parts = folds(dataset_of(target), np.arange(43), 5, 0)
+    parts = cross_validation_folds(dataset_of(target), np.arange(43), 5, 0)
     assert all("b" in target[fit] for fit, _ in parts)
 
 
 def refused(data: Dataset, words: str, count: int = 0) -> None:
     def split() -> object:
-        return folds(data, np.arange(data.rows), count, 0) if count else hold_out(data, 0.3, 0)
+        return (
+            cross_validation_folds(data, np.arange(data.rows), count, 0)
+            if count
+            else hold_out(data, 0.3, 0)
+        )
 
     with pytest.raises(UnusableError, match=words) as caught:
         split()

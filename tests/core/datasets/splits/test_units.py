@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from core.datasets.dataset import Column, Dataset, Source
-from core.datasets.raw_table import Choices, RawTable
+from core.datasets.dataset import Column, Dataset, DataSource
+from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.reading import read_dataset
 from core.datasets.splits.equal_items import LARGEST_UNIT
-from core.datasets.splits.splitting import folds, hold_out
+from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.splits.units import with_units
-from core.datasets.understanding.assembling import assemble
+from core.datasets.understanding.dataset_from_table import assemble
 from core.errors import UnusableError
 
 
 def table_dataset(table: pd.DataFrame, together: bool = True, **choices: object) -> Dataset:
-    read = RawTable("made", table, Source("", "sample"), line_of=int)
-    return assemble(read, None, Choices(together=together, **choices))
+    read = RawTable("made", table, DataSource("", "sample"), line_of=int)
+    return assemble(read, None, DataOptions(together=together, **choices))
 
 
 def said(dataset: Dataset) -> str:
@@ -35,12 +35,12 @@ def said(dataset: Dataset) -> str:
 def splits_of(dataset: Dataset, seed: int, count: int = 4) -> list[tuple[np.ndarray, np.ndarray]]:
     """The test set, the folds of the rest, the folds of all rows and the folds in one of these."""
     train, test = hold_out(dataset, 0.3, seed)
-    outer = folds(dataset, np.arange(dataset.rows), count, seed)
+    outer = cross_validation_folds(dataset, np.arange(dataset.rows), count, seed)
     return [
         (train, test),
-        *folds(dataset, train, count, seed),
+        *cross_validation_folds(dataset, train, count, seed),
         *outer,
-        *folds(dataset, outer[0][0], count, seed),
+        *cross_validation_folds(dataset, outer[0][0], count, seed),
     ]
 
 
@@ -141,7 +141,9 @@ def test_without_equal_rows_the_splits_are_those_of_before() -> None:
     np.testing.assert_array_equal(train, np.sort(theirs[0]))
     np.testing.assert_array_equal(test, np.sort(theirs[1]))
     divide = StratifiedKFold(5, shuffle=True, random_state=7).split(train, dataset.target[train])
-    for (_, ours), (_, scored) in zip(folds(dataset, train, 5, 7), divide, strict=True):
+    for (_, ours), (_, scored) in zip(
+        cross_validation_folds(dataset, train, 5, 7), divide, strict=True
+    ):
         np.testing.assert_array_equal(ours, train[scored])
 
 
@@ -243,7 +245,7 @@ def test_a_sparse_file(tmp_path: Path) -> None:
     units = [unit for unit in related(dense, None) if any(any(dense[k]) for k in unit)]
     assert sum(len(unit) > 1 for unit in units) >= 40
     refuse_torn(units, splits_of(dataset, 0))
-    assert read_dataset(str(path), Choices(together=False)).units is None
+    assert read_dataset(str(path), DataOptions(together=False)).units is None
 
 
 def test_many_rows_and_many_groups_are_divided() -> None:
@@ -254,7 +256,7 @@ def test_many_rows_and_many_groups_are_divided() -> None:
     target = rng.choice(["a", "b"], rows, p=[0.9, 0.1])
     plain = Dataset(
         name="many",
-        source=Source("", "sample"),
+        source=DataSource("", "sample"),
         columns=[*(Column(name, "feature", "number") for name in table)],
         table=table,
         matrix=None,
@@ -265,7 +267,7 @@ def test_many_rows_and_many_groups_are_divided() -> None:
     dataset = with_units(plain)
     train, test = hold_out(dataset, 0.3, 0)
     twins = np.arange(2500)
-    for part in (test, *(valid for _, valid in folds(dataset, train, 5, 0))):
+    for part in (test, *(valid for _, valid in cross_validation_folds(dataset, train, 5, 0))):
         assert (np.isin(twins, part) == np.isin(twins + 2500, part)).all()
 
 
@@ -282,7 +284,7 @@ def test_sequences_with_a_twin_and_of_one_document_stay_together(tmp_path: Path)
     path = tmp_path / "tags.csv"
     path.write_text("sequence,document,word,tag\n" + "\n".join(lines) + "\n")
     for roles in ({"document": "ignore"}, {"document": "group"}):
-        dataset = read_dataset(str(path), Choices(roles=roles))
+        dataset = read_dataset(str(path), DataOptions(roles=roles))
         assert dataset.task == "sequence"
         assert "20 of 60 sequences have the same tokens as another" in said(dataset)
         documents = [k % 20 for k in range(60)] if "group" in roles.values() else None
@@ -323,10 +325,10 @@ def test_families_of_molecules_stay_whole(tmp_path: Path, name: str) -> None:
     families = [{4 * f + k for k in range(4)} for f in range(15)]
     refuse_torn(families, splits_of(dataset, 0))
     assert abs(len(hold_out(dataset, 0.3, 0)[1]) - 18) <= 2
-    apart = read_dataset(str(path), Choices(together=False))  # as runs of before understood it
+    apart = read_dataset(str(path), DataOptions(together=False))  # as runs of before understood it
     assert apart.row_groups is None
     assert apart.columns[2].role == "ignore"
-    assert read_dataset(str(path), Choices(roles={name: "ignore"})).row_groups is None
+    assert read_dataset(str(path), DataOptions(roles={name: "ignore"})).row_groups is None
 
 
 def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
@@ -342,7 +344,7 @@ def test_few_families_are_fewer_folds(tmp_path: Path) -> None:
     train, test = hold_out(dataset, 0.3, 0)
     few = np.flatnonzero(dataset.row_groups >= 6)  # three families
     assert "only the groups stay together" in said(dataset)  # all three have the same letters
-    parts = folds(dataset, few, 5, 0)
+    parts = cross_validation_folds(dataset, few, 5, 0)
     assert len(parts) == 3
     refuse_torn([set(np.flatnonzero(dataset.row_groups == f)) for f in range(9)], parts)
     assert len(train) > len(test) > 10
@@ -367,7 +369,7 @@ def test_equal_texts_are_one_unit(tmp_path: Path) -> None:
     texts[45:60] = [text.upper().replace(" ", "  ") for text in texts[45:60]]
     path = tmp_path / "texts.csv"
     path.write_text("id,text\n" + "\n".join(f"{k},{text}" for k, text in enumerate(texts)) + "\n")
-    dataset = read_dataset(str(path), Choices(task="topics", target="text"))
+    dataset = read_dataset(str(path), DataOptions(task="topics", target="text"))
     assert "90 of 90 texts say the same as another" in said(dataset)
     refuse_torn([{k, 45 + k} for k in range(45)], splits_of(dataset, 0))
 

@@ -67,7 +67,7 @@ def test_the_most_frequent_are_kept_and_equals_by_the_alphabet():
     ],
 )
 def test_a_word_is_three_letters_of_any_alphabet(text, words):
-    found = documents_of_texts([text, text, "other"], rules=WordRules(most=1.0))
+    found = documents_of_texts([text, text, "other"], rules=WordRules(max_document_share=1.0))
     assert {w: n[0] for w, n in table(found).items()} == words
 
 
@@ -75,7 +75,9 @@ def test_random_texts_are_counted_as_a_plain_counter_does():
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdé"), 3)) for _ in range(80)]
     texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(60)]
-    found = documents_of_texts(texts, rules=WordRules(size=25, most=0.4, fewest=3))
+    found = documents_of_texts(
+        texts, rules=WordRules(size=25, max_document_share=0.4, min_documents=3)
+    )
     counters = [Counter(text.split()) for text in texts]
     total, spread = Counter(), Counter()
     for counter in counters:
@@ -85,7 +87,7 @@ def test_random_texts_are_counted_as_a_plain_counter_does():
     best = sorted(sorted(allowed, key=lambda w: (-total[w], w))[:25])
     assert list(found.vocabulary) == best
     assert found.counts.toarray().tolist() == [[c[w] for w in best] for c in counters]
-    assert found.tokens.tolist() == [sum(c[w] for w in best) for c in counters]
+    assert found.token_counts.tolist() == [sum(c[w] for w in best) for c in counters]
 
 
 def test_further_texts_are_counted_over_the_same_words():
@@ -99,7 +101,7 @@ def test_further_texts_are_counted_over_the_same_words():
 def test_missing_texts_are_documents_without_words():
     found = documents_of_texts(pd.Series([*POSTS, None, float("nan"), pd.NA]))
     assert found.counts.shape == (7, 3)
-    assert found.tokens[4:].tolist() == [0, 0, 0]
+    assert found.token_counts[4:].tolist() == [0, 0, 0]
 
 
 def test_given_counts_follow_the_same_rules_as_texts():

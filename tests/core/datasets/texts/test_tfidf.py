@@ -19,7 +19,7 @@ from core.datasets.preparation import (
     plain_preparation,
     preparation,
 )
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.texts import ngrams
@@ -101,7 +101,7 @@ def test_where_no_word_is_left_a_column_of_zeros_stands(texts: list[str | None])
     ours = TextTfidf()
     found = ours.fit_transform(table(texts))
     assert found.shape[0] == 3
-    assert found.shape[1] == len(ours.names()) >= 1
+    assert found.shape[1] == len(ours.output_names()) >= 1
     assert np.isfinite(found.toarray()).all()
     rows = table(["a new text", None])
     assert abs(ours.as_plain().transform(rows) - ours.transform(rows)).max() == 0
@@ -123,7 +123,7 @@ def test_as_plain_predicts_the_same_by_scikit_learn_alone() -> None:
         assert "core." not in repr([type(part) for part in plain.named_steps.values()])
         difference = plain.transform(score) - ours.transform(score)
         assert abs(difference).max() < 1e-12
-        anew = ours.anew().fit_transform(fit)
+        anew = ours.unfitted_pipeline().fit_transform(fit)
         assert abs(anew - found).max() < 1e-6
 
 
@@ -157,7 +157,7 @@ def test_a_huge_cell_and_a_word_without_end() -> None:
 
 def reviews(path: Path, **choices: object) -> Dataset:
     SAMPLES["reviews"].table().to_csv(path / "reviews.csv", index=False)
-    return read_dataset(str(path / "reviews.csv"), Choices(**choices))
+    return read_dataset(str(path / "reviews.csv"), DataOptions(**choices))
 
 
 def test_texts_stand_beside_standardized_columns_as_they_are(tmp_path: Path) -> None:

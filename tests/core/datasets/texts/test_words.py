@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.texts.documents import documents_of_texts, language_of_texts
 from core.datasets.texts.stop_words import CHOICES, LANGUAGES, check_choice, stop_words
@@ -93,7 +93,7 @@ def test_stop_words_of_the_language_are_left_out() -> None:
     german = documents_of_texts(texts, rules=WordRules(language="auto")).vocabulary
     assert "hafen" in german
     assert not {"und", "das", "den", "dem", "vor", "hatte"} & set(german)
-    loose = WordRules(language="none", most=1.0)
+    loose = WordRules(language="none", max_document_share=1.0)
     assert {"und", "das", "hafen"} <= set(documents_of_texts(texts, rules=loose).vocabulary)
 
 
@@ -143,7 +143,7 @@ def test_texts_of_one_word_have_no_topics(tmp_path: Path, text: str) -> None:
     path.write_text("text\n" + text * 50, encoding="utf-8")
     for task in ("", "topics"):
         with pytest.raises(UnusableError, match="no text has two words that count, and topics"):
-            read_dataset(str(path), Choices(task=task))
+            read_dataset(str(path), DataOptions(task=task))
     path.write_text("text\n" + "hello\nworld\n" * 50 + "hello again world\n" * 3)
     with pytest.raises(UnusableError, match="only 3 of 103 texts have two words that count"):
-        read_dataset(str(path), Choices(task="topics"))
+        read_dataset(str(path), DataOptions(task="topics"))

@@ -11,11 +11,11 @@ import pytest
 
 from core.datasets.dataset import Dataset
 from core.datasets.preparation import output_names, output_sources, preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.splits.splitting import folds, hold_out
+from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
-from core.datasets.understanding.offering import OfferingError
+from core.datasets.understanding.fixable_input import FixableInputError
 from core.errors import UnusableError
 
 Write = Callable[..., str]
@@ -57,20 +57,20 @@ def test_a_header_of_sequence_and_structure_makes_molecules(write: Write) -> Non
 
 def test_other_columns_are_left_out_or_keep_molecules_together(write: Write) -> None:
     text = "sequence,structure,family\n" + "GGGAAACCC,(((...))),a\nGGAAAACC,((....)),b\n" * 4
-    dataset = read_dataset(write(text), Choices(roles={"family": "group"}))
+    dataset = read_dataset(write(text), DataOptions(roles={"family": "group"}))
     assert dataset.row_names is None
     train, test = hold_out(dataset, 0.4, 0)
     assert not set(dataset.row_groups[train]) & set(dataset.row_groups[test])
     assert "8 of 8 molecules have the same letters as another" in sentences(dataset)
     with pytest.raises(UnusableError, match="folded by their letters alone"):
-        read_dataset(write(text), Choices(roles={"family": "feature"}))
+        read_dataset(write(text), DataOptions(roles={"family": "feature"}))
 
 
 def test_a_column_of_structures_under_another_name_wants_a_word(write: Write) -> None:
     text = GOOD.replace("sequence,structure", "bases,fold")
     with pytest.raises(UnusableError):
-        read_dataset(write(text), Choices(task="regression"))
-    dataset = read_dataset(write(text), Choices(task="structure"))
+        read_dataset(write(text), DataOptions(task="regression"))
+    dataset = read_dataset(write(text), DataOptions(task="structure"))
     assert (dataset.sequence_name, dataset.target_name) == ("bases", "fold")
 
 
@@ -148,10 +148,10 @@ def test_molecules_are_split_plainly_and_a_few_are_refused(write: Write) -> None
     dataset = read_dataset("sample:molecules")
     train, test = hold_out(dataset, 0.3, 1)
     assert sorted([*train, *test]) == list(range(60))
-    parts = folds(dataset, train, 3, 1)
+    parts = cross_validation_folds(dataset, train, 3, 1)
     assert sorted(np.concatenate([score for _, score in parts])) == sorted(train)
     with pytest.raises(UnusableError, match="2 molecules to train on cannot make 3 folds"):
-        folds(dataset, train[:2], 3, 1)
+        cross_validation_folds(dataset, train[:2], 3, 1)
 
 
 def test_letters_are_handed_on_as_they_are(write: Write) -> None:
@@ -188,16 +188,18 @@ def test_the_real_molecules(shared_data: Path) -> None:
 
 def test_other_letters_are_read_as_n_where_a_person_wants_it(write: Write) -> None:
     text = GOOD + "four,GGXaaacc*,(((...)))\n"
-    with pytest.raises(OfferingError, match="letter 3 of the sequence is “X”") as refused:
+    with pytest.raises(FixableInputError, match="letter 3 of the sequence is “X”") as refused:
         read_dataset(write(text))
     assert refused.value.offer.fields == {"other_letters": True}
     again = pickle.loads(pickle.dumps(refused.value))
     assert (again.sentence, again.offer) == (refused.value.sentence, refused.value.offer)
-    dataset = read_dataset(write(text), Choices(other_letters=True), test_file=write(text, "b.csv"))
+    dataset = read_dataset(
+        write(text), DataOptions(other_letters=True), test_file=write(text, "b.csv")
+    )
     assert dataset.table["sequence"].tolist()[-1] == "GGNaaaccN"
     said = "2 letters are none of the bases (such as “X”), in 1 of 4 molecules, and are read as N."
     assert said in sentences(dataset)
     assert dataset.test.table["sequence"].tolist()[-1] == "GGNaaaccN"
     assert f"In the test file, {said}" in sentences(dataset.test)
     with pytest.raises(UnusableError, match="the sequence is empty"):
-        read_dataset(write(GOOD + "four,,\n"), Choices(other_letters=True))
+        read_dataset(write(GOOD + "four,,\n"), DataOptions(other_letters=True))

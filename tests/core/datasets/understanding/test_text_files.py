@@ -16,11 +16,11 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 
 from core.datasets.preparation import output_names, preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.samples.texts import SUBJECTS
-from core.datasets.splits.splitting import folds, hold_out
+from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 
@@ -46,7 +46,7 @@ def write(path: Path, columns: dict[str, list], header: bool = True) -> str:
 
 def sentence_for(file: str, test_file: str = "", **choices: object) -> str:
     with pytest.raises(UnusableError) as caught:
-        read_dataset(file, Choices(**choices), test_file=test_file)
+        read_dataset(file, DataOptions(**choices), test_file=test_file)
     assert "\n" not in caught.value.sentence
     return caught.value.sentence
 
@@ -92,7 +92,7 @@ def test_where_something_could_be_predicted_topics_must_be_asked_for(
     path = write(tmp_path / "texts.csv", {"text": sentences(40), **more})
     with contextlib.suppress(UnusableError):  # some have no feature but texts
         assert read_dataset(path).task != "topics"
-    assert read_dataset(path, Choices(task="topics")).feature_names == ["text"]
+    assert read_dataset(path, DataOptions(task="topics")).feature_names == ["text"]
 
 
 def test_of_several_columns_of_texts_the_longest_is_taken_or_the_one_asked_for(
@@ -101,16 +101,18 @@ def test_of_several_columns_of_texts_the_longest_is_taken_or_the_one_asked_for(
     body = [" ".join(pair) for pair in zip(sentences(40, 1), sentences(40, 2), strict=True)]
     path = write(tmp_path / "mails.csv", {"subject": sentences(40), "body": body})
     assert read_dataset(path).feature_names == ["body"]
-    assert read_dataset(path, Choices(task="topics", target="subject")).feature_names == ["subject"]
+    assert read_dataset(path, DataOptions(task="topics", target="subject")).feature_names == [
+        "subject"
+    ]
 
 
 def test_a_label_beside_the_texts_is_left_out_and_a_group_keeps_them_together(posts: str) -> None:
-    dataset = read_dataset(posts, Choices(task="topics", roles={"label": "group"}))
+    dataset = read_dataset(posts, DataOptions(task="topics", roles={"label": "group"}))
     roles = {column.name: column.role for column in dataset.columns}
     assert roles == {"label": "group", "number": "ignore", "body": "feature"}
     assert len(np.unique(dataset.row_groups)) == 2
     assert list(dataset.left_out) == ["label", "number"]
-    assert read_dataset(posts, Choices(target="label")).task == "binary"
+    assert read_dataset(posts, DataOptions(target="label")).task == "binary"
 
 
 def test_texts_without_a_header_and_over_several_lines(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_empty_texts_stay_as_documents_without_words(tmp_path: Path) -> None:
     texts[3] = texts[17] = ""
     dataset = read_dataset(write(tmp_path / "texts.csv", {"id": list(range(30)), "text": texts}))
     assert dataset.rows == 30
-    assert np.flatnonzero(dataset.documents.tokens == 0).tolist() == [3, 17]
+    assert np.flatnonzero(dataset.documents.token_counts == 0).tolist() == [3, 17]
     assert summarize(dataset)["structured"]["empty"] == 2
 
 
@@ -172,7 +174,9 @@ def test_the_sample_is_what_it_says() -> None:
 
 def test_the_vocabulary_is_that_of_the_training_rows_alone(tmp_path: Path) -> None:
     texts = ["harbour sailor", "harbour anchor", "sailor anchor", *["rocket comet"] * 4]
-    dataset = read_dataset(write(tmp_path / "texts.csv", {"text": texts}), Choices(task="topics"))
+    dataset = read_dataset(
+        write(tmp_path / "texts.csv", {"text": texts}), DataOptions(task="topics")
+    )
     fitted = preparation(dataset, scale=False, sparse_ok=True).fit(dataset.features.iloc[:3])
     assert output_names(fitted) == ["anchor", "harbour", "sailor"]
     again = pickle.loads(pickle.dumps(fitted))
@@ -192,7 +196,7 @@ def test_counts_of_a_sparse_file_are_documents_where_a_person_says_so(tmp_path: 
     file = counts_file(tmp_path / "words.libsvm", counts)
     assert read_dataset(file).task == "multiclass"
     assert summarize(read_dataset(file))["counts"]
-    dataset = read_dataset(file, Choices(task="topics"))
+    dataset = read_dataset(file, DataOptions(task="topics"))
     assert (dataset.task, dataset.target_name, dataset.rows) == ("topics", "", 40)
     assert dataset.columns[2].name == "word 3"
     train = np.arange(25)
@@ -224,7 +228,7 @@ def test_a_second_file_is_understood_as_the_first(tmp_path: Path) -> None:
     wide = np.random.default_rng(1).poisson(1.0, (6, 11)).astype(float)
     train = counts_file(tmp_path / "first.libsvm", counts)
     whole = read_dataset(
-        train, Choices(task="topics"), test_file=counts_file(tmp_path / "second.libsvm", wide)
+        train, DataOptions(task="topics"), test_file=counts_file(tmp_path / "second.libsvm", wide)
     )
     assert whole.matrix.shape == (20, 11)
     assert whole.columns[10].name == "word 11"
@@ -236,7 +240,7 @@ def test_documents_are_divided_like_rows() -> None:
     dataset = SAMPLES["texts"].read()
     train, test = hold_out(dataset, 0.3, 0)
     assert (len(train), len(test)) == (280, 120)
-    parts = folds(dataset, train, 5, 0)
+    parts = cross_validation_folds(dataset, train, 5, 0)
     scored = np.concatenate([score for _, score in parts])
     assert sorted(scored.tolist()) == train.tolist()
     one = replace(dataset, table=dataset.table.head(1), target=np.zeros(1))

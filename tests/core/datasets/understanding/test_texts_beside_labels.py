@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
@@ -44,7 +44,7 @@ def test_a_label_beside_texts_is_predicted(
     assert said.sentence == "“review” holds texts: words and parts of words become columns."
     assert not said.serious
     assert summarize(dataset)["texts"] == ["review"]  # whose topics are offered above the table
-    topics = read_dataset(dataset.source.path, Choices(task="topics", target="review"))
+    topics = read_dataset(dataset.source.path, DataOptions(task="topics", target="review"))
     assert (topics.task, topics.feature_names) == ("topics", ["review"])
 
 
@@ -57,7 +57,7 @@ def test_the_target_asked_for_stays_what_it_was(tmp_path: Path, reviews: pd.Data
     reviews["label"] = reviews.pop("buys_again")
     path = written(tmp_path, reviews[["label", "price", "review"]])
     assert read_dataset(path).target_name == "label"
-    assert read_dataset(path, Choices(target="price")).target_name == "price"
+    assert read_dataset(path, DataOptions(target="price")).target_name == "price"
 
 
 def test_empty_texts_are_said_and_left_out(tmp_path: Path, reviews: pd.DataFrame) -> None:
@@ -68,7 +68,7 @@ def test_empty_texts_are_said_and_left_out(tmp_path: Path, reviews: pd.DataFrame
         finding.sentence for finding in dataset.findings
     ]
     reviews["remark"] = [" " * (1 + i % 7) for i in range(len(reviews))]
-    dataset = read_dataset(written(tmp_path, reviews), Choices(kinds={"remark": "text"}))
+    dataset = read_dataset(written(tmp_path, reviews), DataOptions(kinds={"remark": "text"}))
     assert "remark" not in dataset.feature_names
     [said] = [f.sentence for f in dataset.findings if f.column == "remark"]
     assert said.startswith("“remark” is left out: ")
@@ -77,7 +77,7 @@ def test_empty_texts_are_said_and_left_out(tmp_path: Path, reviews: pd.DataFrame
 def test_very_long_texts_are_told_by_words_alone(
     tmp_path: Path, reviews: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ngrams, "MOST_PARTED", 1000)
+    monkeypatch.setattr(ngrams, "MAX_PARTED_LETTERS", 1000)
     dataset = read_dataset(written(tmp_path, reviews))
     [said] = [f for f in dataset.findings if f.column == "review"]
     assert said.sentence.startswith("“review” holds texts: words become columns.")

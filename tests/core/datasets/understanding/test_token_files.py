@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.dataset import Dataset, Source
+from core.datasets.dataset import Dataset, DataSource
 from core.datasets.preparation import output_names, output_sources, preparation
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.splits.splitting import folds, hold_out
+from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
 from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
@@ -105,17 +105,17 @@ def test_every_word_is_a_category_however_many(write: Write) -> None:
 
 def test_a_person_decides_otherwise(write: Write) -> None:
     path = write("sequence,word,tag\n" + rows_of(*SENTENCES * 4))
-    as_rows = read_dataset(path, Choices(task="multiclass"))
+    as_rows = read_dataset(path, DataOptions(task="multiclass"))
     assert as_rows.task == "multiclass"
     assert as_rows.columns[0].role == "group"
     assert len(np.unique(as_rows.row_groups)) == 16
-    as_feature = read_dataset(path, Choices(roles={"sequence": "feature"}))
+    as_feature = read_dataset(path, DataOptions(roles={"sequence": "feature"}))
     assert as_feature.task == "multiclass"
     assert as_feature.row_groups is None
     other = path_with(write, "sequence,word,tag", "text,word,tag")
     assert read_dataset(other).task == "multiclass"
-    assert read_dataset(other, Choices(roles={"text": "sequence"})).task == "sequence"
-    assert read_dataset(other, Choices(task="sequence")).sequence_name == "text"
+    assert read_dataset(other, DataOptions(roles={"text": "sequence"})).task == "sequence"
+    assert read_dataset(other, DataOptions(task="sequence")).sequence_name == "text"
 
 
 def path_with(write: Write, old: str, new: str) -> str:
@@ -126,13 +126,15 @@ def path_with(write: Write, old: str, new: str) -> str:
 def test_kinds_and_roles_of_features(write: Write) -> None:
     rows = "".join(f"{k // 4},{'ab'[k % 2]},{k % 9},{'xyz'[k % 3]}\n" for k in range(80))
     path = write("sequence,word,length,tag\n" + rows)
-    dataset = read_dataset(path, Choices(kinds={"length": "category"}, roles={"word": "ignore"}))
+    dataset = read_dataset(
+        path, DataOptions(kinds={"length": "category"}, roles={"word": "ignore"})
+    )
     assert dataset.feature_names == ["sequence", "length"]
     assert not pd.api.types.is_numeric_dtype(dataset.table["length"].dtype)
     with pytest.raises(UnusableError, match="column word: its values join all sequences"):
-        read_dataset(path, Choices(roles={"word": "group"}))
+        read_dataset(path, DataOptions(roles={"word": "group"}))
     with pytest.raises(UnusableError, match="2 columns have the role sequence"):
-        read_dataset(path, Choices(roles={"word": "sequence", "sequence": "sequence"}))
+        read_dataset(path, DataOptions(roles={"word": "sequence", "sequence": "sequence"}))
 
 
 def test_ordinary_tables_stay_ordinary(write: Write) -> None:
@@ -194,7 +196,7 @@ def test_one_label_only(write: Write) -> None:
 def test_too_many_labels(write: Write) -> None:
     rows = "".join(f"{k // 4},w{k % 6},t{k}\n" for k in range(40))
     with pytest.raises(UnusableTargetError, match="40 different labels"):
-        read_dataset(write("sequence,word,tag\n" + rows), Choices(task="sequence"))
+        read_dataset(write("sequence,word,tag\n" + rows), DataOptions(task="sequence"))
 
 
 def test_labels_that_only_the_test_file_has(write: Write) -> None:
@@ -222,12 +224,12 @@ def test_whole_sequences_are_put_aside_whatever_their_labels() -> None:
     assert not set(dataset.row_groups[train]) & set(dataset.row_groups[test])
     assert len(set(dataset.row_groups[test])) == 90
     assert np.all(np.diff(train) > 0)
-    parts = folds(dataset, train, 4, 3)
+    parts = cross_validation_folds(dataset, train, 4, 3)
     for fit, score in parts:
         assert sorted([*fit, *score]) == train.tolist()
         assert not set(dataset.row_groups[fit]) & set(dataset.row_groups[score])
     assert sorted(np.concatenate([score for _, score in parts])) == train.tolist()
-    again = folds(dataset, train, 4, 3)
+    again = cross_validation_folds(dataset, train, 4, 3)
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(parts, again, strict=True))
 
 
@@ -244,14 +246,14 @@ def test_a_few_sequences_are_refused(write: Write) -> None:
     with pytest.raises(UnusableError, match="3 sequences cannot be split"):
         hold_out(dataset, 0.3, 0)
     with pytest.raises(UnusableError, match="3 sequences to train on cannot make 5 folds"):
-        folds(dataset, np.arange(dataset.rows), 5, 0)
+        cross_validation_folds(dataset, np.arange(dataset.rows), 5, 0)
 
 
 def test_sequences_of_one_token_are_told(write: Write) -> None:
     dataset = read_dataset(write(GOOD + "5,alone,N\n6,too,D\n"))
     assert "2 sequences have one token only" in sentences(dataset)
     alone = "".join(f"s{k},w{k % 3},{'ND'[k % 2]}\n" for k in range(12))
-    single = read_dataset(write("sequence,word,tag\n" + alone), Choices(task="sequence"))
+    single = read_dataset(write("sequence,word,tag\n" + alone), DataOptions(task="sequence"))
     assert any(f.serious and "Every sequence has one token" in f.sentence for f in single.findings)
 
 
@@ -281,7 +283,7 @@ lengths = st.lists(st.integers(1, 6), min_size=4, max_size=15).filter(lambda n: 
 def test_splits_keep_sequences_whole(sizes: list[int], seed: int, share: float) -> None:
     names = np.repeat(np.arange(len(sizes)), sizes)
     labels = np.where(np.arange(len(names)) % 2, "a", "b")
-    source = Source("", "sample")
+    source = DataSource("", "sample")
     table = pd.DataFrame({"sequence": names.astype(str), "word": labels})
     dataset = Dataset(
         "made", source, (), table, None, labels, "sequence", ("a", "b"), names.astype(str)

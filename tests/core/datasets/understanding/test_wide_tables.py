@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from core.datasets.columns import describe_column, describe_columns
-from core.datasets.dataset import Source
+from core.datasets.dataset import DataSource
 from core.datasets.raw_table import NO_CHOICES, RawTable
-from core.datasets.understanding import findings, giving_away
-from core.datasets.understanding.passing_over import not_passed_over
-from core.datasets.understanding.table import from_table
+from core.datasets.understanding import findings, target_leakage
+from core.datasets.understanding.feature_table import from_table
+from core.datasets.understanding.leakage_prefilter import leakage_candidates
 
 ROWS, COLUMNS = 160, 400
 
@@ -43,7 +43,7 @@ def test_columns_are_described_as_they_are_one_by_one(wide: pd.DataFrame) -> Non
 
 def told(table: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The columns left out for giving the target away, and those that tell it without error."""
-    read = RawTable("made", table, Source("", "sample"), line_of=int)
+    read = RawTable("made", table, DataSource("", "sample"), line_of=int)
     dataset = from_table(read, NO_CHOICES)
     left = [c.name for c in dataset.columns if c.note == findings.GIVES_AWAY]
     telling = [f.column for f in dataset.findings if "alone tells" in f.sentence]
@@ -61,16 +61,16 @@ def test_leaks_are_found_as_by_a_look_at_each(
     wide["code"] = 7 - target
     wide["y"] = target
     together = told(wide)
-    for module in (giving_away, findings):
-        monkeypatch.setattr(module, "not_passed_over", lambda dataset: dataset.feature_names)
+    for module in (target_leakage, findings):
+        monkeypatch.setattr(module, "leakage_candidates", lambda dataset: dataset.feature_names)
     assert together == told(wide)
     assert {*together[0], *together[1]} >= {"in stretches", "code"}
 
 
 def test_noise_is_passed_over_and_what_is_unclear_is_not(wide: pd.DataFrame) -> None:
     wide["y"] = np.arange(ROWS) % 3
-    read = RawTable("made", wide, Source("", "sample"), line_of=int)
+    read = RawTable("made", wide, DataSource("", "sample"), line_of=int)
     dataset = from_table(read, NO_CHOICES)
-    looked = set(not_passed_over(dataset))
+    looked = set(leakage_candidates(dataset))
     assert not looked & {f"x{at}" for at in range(COLUMNS)}
     assert looked >= {"few", "flag", "gaps", "colour"}

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from core.errors import UnusableError
-from core.estimators.averages.tables import averaged
+from core.estimators.averages.table_average import average_models
 from core.estimators.structured.crf_tagger import CrfTagger
 from core.estimators.structured.rna_folder import RnaFolder
 
@@ -43,7 +43,7 @@ def _p_of(tagger: CrfTagger, X: pd.DataFrame) -> dict[tuple[str, ...], float]:
 @pytest.mark.parametrize("name", ["a", "b", "d"])
 def test_sequences_are_averaged_as_wholes(name):
     members = _taggers()
-    average = averaged("sequence", members, WEIGHTS, ("N", "V"))
+    average = average_models("sequence", members, WEIGHTS, ("N", "V"))
     X = TOKENS[TOKENS.sequence == name]
     mean: dict[tuple[str, ...], float] = {}
     for w, (_, tagger) in zip(WEIGHTS, members, strict=True):
@@ -64,7 +64,7 @@ def test_sequences_are_averaged_as_wholes(name):
 
 def test_one_tagger_alone_is_itself():
     (member,) = _taggers()[:1]
-    average = averaged("sequence", [member], [2.0], ("N", "V"))
+    average = average_models("sequence", [member], [2.0], ("N", "V"))
     y = np.where(np.arange(10) == 4, "unknown", TAGS)
     np.testing.assert_allclose(average.log_losses(TOKENS, y), member[1].log_losses(TOKENS, y))
     np.testing.assert_array_equal(average.predict(TOKENS), member[1].predict(TOKENS))
@@ -73,7 +73,7 @@ def test_one_tagger_alone_is_itself():
 
 def test_a_tagger_that_never_saw_a_label_is_refused():
     with pytest.raises(UnusableError, match='never saw the class "Q"'):
-        averaged("sequence", _taggers(), WEIGHTS, ("N", "Q", "V"))
+        average_models("sequence", _taggers(), WEIGHTS, ("N", "Q", "V"))
 
 
 def _folders():
@@ -85,7 +85,7 @@ def _folders():
 
 def test_base_pairs_are_the_mean_over_folders():
     members = _folders()
-    average = averaged("structure", members, WEIGHTS, ())
+    average = average_models("structure", members, WEIGHTS, ())
     of_members = [folder.pair_probabilities(MOLECULES) for _, folder in members]
     for k, P in enumerate(average.pair_probabilities(MOLECULES)):
         by_hand = sum(w * Ps[k] for w, Ps in zip(WEIGHTS, of_members, strict=True))
@@ -97,7 +97,7 @@ def test_base_pairs_are_the_mean_over_folders():
 
 def test_one_folder_alone_is_itself():
     (member,) = _folders()[1:2]
-    average = averaged("structure", [member], [1.0], ())
+    average = average_models("structure", [member], [1.0], ())
     np.testing.assert_array_equal(average.predict(MOLECULES), member[1].predict(MOLECULES))
     np.testing.assert_array_equal(
         average.pair_counts(MOLECULES, STRUCTURES), member[1].pair_counts(MOLECULES, STRUCTURES)
@@ -107,9 +107,9 @@ def test_one_folder_alone_is_itself():
 @pytest.mark.parametrize("task", ["sequence", "structure"])
 def test_pickled_cloned_and_fitted_again(task):
     if task == "sequence":
-        average, X, y = averaged(task, _taggers(), WEIGHTS, ("N", "V")), TOKENS, TAGS
+        average, X, y = average_models(task, _taggers(), WEIGHTS, ("N", "V")), TOKENS, TAGS
     else:
-        average, X, y = averaged(task, _folders(), WEIGHTS, ()), MOLECULES, STRUCTURES
+        average, X, y = average_models(task, _folders(), WEIGHTS, ()), MOLECULES, STRUCTURES
     again = pickle.loads(pickle.dumps(average))
     np.testing.assert_array_equal(again.log_losses(X, y), average.log_losses(X, y))
     anew = clone(average)

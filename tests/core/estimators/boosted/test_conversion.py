@@ -17,13 +17,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import FixedThresholdClassifier
 
 from core.errors import UnusableError
-from core.estimators.averages.tables import averaged
+from core.estimators.averages.table_average import average_models
 from core.estimators.boosted import conversion
 from core.estimators.boosted.tree import last_rounded_to
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.estimators.stored import archive
-from core.estimators.stored.names import EXPORTED
+from core.estimators.stored.allowed_types import EXPORTED
 from core.estimators.stored.plain_model import kept_model, plain_model
 from core.space import default_setting, setting_at, unit_vector
 
@@ -76,8 +76,8 @@ def test_what_is_kept_is_scikit_learns_and_predicts_the_same(
     kept = kept_model(model)
     check_same(kept, model, X, EXACT[library])
     with (tmp_path / "model.skops").open("wb") as file:
-        assert archive.dump(kept, file) <= EXPORTED
-    again = archive.load(tmp_path / "model.skops", EXPORTED)
+        assert archive.dump_model(kept, file) <= EXPORTED
+    again = archive.load_model(tmp_path / "model.skops", EXPORTED)
     assert said_by(again, X).tolist() == said_by(kept, X).tolist()
 
 
@@ -130,10 +130,10 @@ def test_models_inside_others_are_turned_too(library: str) -> None:
         (f"trial {n}", estimator_of(library, "binary", learning_rate=rate).fit(X, y))
         for n, rate in enumerate((0.05, 0.2))
     ]
-    vote = averaged("binary", members, (0.3, 0.7), ("low", "middle"))
+    vote = average_models("binary", members, (0.3, 0.7), ("low", "middle"))
     decided = FixedThresholdClassifier(vote, threshold=0.4, pos_label="middle").fit(X, y)
     plain = plain_model(decided)
-    assert archive.dump(plain, io.BytesIO()) <= EXPORTED
+    assert archive.dump_model(plain, io.BytesIO()) <= EXPORTED
     assert plain.predict(X).tolist() == decided.predict(X).tolist()
     assert type(decided.estimator_.estimators_[0]) is type(members[0][1])  # untouched
 
@@ -202,8 +202,8 @@ def test_trees_that_predict_otherwise_are_not_kept(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = importlib.import_module(f"core.estimators.boosted.{library}_trees")
-    real = reader.trees
-    monkeypatch.setattr(reader, "trees", lambda model: real(model)[:-5])
+    real = reader.read_trees
+    monkeypatch.setattr(reader, "read_trees", lambda model: real(model)[:-5])
     X, y = data_of("binary")
     model = estimator_of(library, "binary").fit(X, y)
     with pytest.raises(UnusableError, match=f"these trees of {library} cannot be written"):

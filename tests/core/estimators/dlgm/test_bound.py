@@ -13,6 +13,14 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
 
+from core.estimators.dlgm.dlgm_training import (
+    PADDED,
+    _unit_masks,
+    crop_weights,
+    minibatch_objective,
+    pad_weights,
+    rows_a_step,
+)
 from core.estimators.dlgm.network import (
     GENERATIVE_WEIGHTS,
     first_weights,
@@ -20,14 +28,6 @@ from core.estimators.dlgm.network import (
     row_bounds,
 )
 from core.estimators.dlgm.predictive import joint_log_densities
-from core.estimators.dlgm.training import (
-    PADDED,
-    _masks,
-    cropped,
-    minibatch_objective,
-    padded,
-    rows_a_step,
-)
 from core.estimators.optional_parts import is_installed
 
 # Compiling takes longer than these sums: read when jax starts.
@@ -113,7 +113,7 @@ def test_padded_and_masked_it_is_the_unpadded_one(N1, N2):
     )
     plain -= sum((w[name] ** 2).sum() for name in GENERATIVE_WEIGHTS) / (2 * 0.2 * 50)
     data = (x.astype("f4"), classes.astype("f4"))
-    found, _ = rising()(padded(w, 5, 3), data, everywhere, setting, _masks(N1, N2))
+    found, _ = rising()(pad_weights(w, 5, 3), data, everywhere, setting, _unit_masks(N1, N2))
     assert float(found) == pytest.approx(plain, rel=1e-5)
 
 
@@ -121,9 +121,9 @@ def test_padded_and_masked_it_is_the_unpadded_one(N1, N2):
 def test_padding_has_no_gradient():
     x, classes = (part.astype("f4") for part in rows())
     eps = np.random.default_rng(5).normal(size=(2, 7, PADDED)).astype("f4")
-    start = padded(model(), 5, 3)
-    _, slope = rising()(start, (x, classes), eps, (0.2, 50.0, 2.0), _masks(4, 3))
-    inside = cropped({name: np.asarray(value) for name, value in slope.items()}, 4, 3)
+    start = pad_weights(model(), 5, 3)
+    _, slope = rising()(start, (x, classes), eps, (0.2, 50.0, 2.0), _unit_masks(4, 3))
+    inside = crop_weights({name: np.asarray(value) for name, value in slope.items()}, 4, 3)
     for name, value in inside.items():
         assert np.abs(value).sum() == pytest.approx(float(np.abs(slope[name]).sum()), rel=1e-5)
         assert (value != 0).any(), name
@@ -247,11 +247,11 @@ def test_joint_densities_near_the_exact_ones_from_below_with_more_draws():
 
 def test_padding_and_cropping_are_inverse():
     w = model(N1=6, N2=0)
-    whole = padded(w, 5, 3)
+    whole = pad_weights(w, 5, 3)
     assert {name: value.shape for name, value in whole.items()} == layer_shapes(
         5, 3, PADDED, PADDED
     )
-    for name, value in cropped(whole, 6, 0).items():
+    for name, value in crop_weights(whole, 6, 0).items():
         np.testing.assert_allclose(value, w[name], rtol=1e-6)
         assert np.count_nonzero(whole[name]) == np.count_nonzero(value)
 

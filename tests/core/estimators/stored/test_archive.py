@@ -40,7 +40,7 @@ from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
 from core.estimators.stored import archive, signed
-from core.estimators.stored.names import EXPORTED, KEPT
+from core.estimators.stored.allowed_types import EXPORTED, KEPT
 from core.export.files import skops_file
 
 X, Y = make_classification(120, 6, random_state=0)
@@ -48,7 +48,7 @@ X, Y = make_classification(120, 6, random_state=0)
 
 def written(path: Path, model: Any) -> Path:
     with path.open("wb") as file:
-        archive.dump(model, file)
+        archive.dump_model(model, file)
     return path
 
 
@@ -89,7 +89,7 @@ def array_as(module: str, name: str) -> dict[str, Any]:
 def test_what_touches_files_is_refused_by_its_name(tmp_path: Path, file: str) -> None:
     path = with_node(tmp_path / "evil.skops", array_as(*file.rsplit(".", 1)))
     with pytest.raises(UnusableError, match=file):
-        archive.load(path, KEPT)
+        archive.load_model(path, KEPT)
 
 
 def test_a_memory_map_overwrites_nothing(tmp_path: Path, monkeypatch: Any) -> None:
@@ -115,7 +115,7 @@ def test_a_memory_map_overwrites_nothing(tmp_path: Path, monkeypatch: Any) -> No
     assert victim.read_bytes() != b"precious" * 100
     victim.write_bytes(b"precious" * 100)
     with pytest.raises(UnusableError, match=r"numpy\.memmap"):
-        archive.load(path, KEPT)
+        archive.load_model(path, KEPT)
     assert victim.read_bytes() == b"precious" * 100
 
 
@@ -133,7 +133,7 @@ def test_a_memory_map_overwrites_nothing(tmp_path: Path, monkeypatch: Any) -> No
 def test_strange_functions_are_refused_by_their_names(tmp_path: Path, step: Any, name: str) -> None:
     skops.io.dump(Pipeline([("run", step)]), tmp_path / "evil.skops")
     with pytest.raises(UnusableError, match=name):
-        archive.load(tmp_path / "evil.skops", KEPT)
+        archive.load_model(tmp_path / "evil.skops", KEPT)
 
 
 def test_classes_that_skops_trusts_by_itself_must_be_on_the_list(tmp_path: Path) -> None:
@@ -141,16 +141,16 @@ def test_classes_that_skops_trusts_by_itself_must_be_on_the_list(tmp_path: Path)
 
     skops.io.dump(CountVectorizer(input="filename"), tmp_path / "evil.skops")
     with pytest.raises(UnusableError, match="CountVectorizer"):
-        archive.load(tmp_path / "evil.skops", KEPT)
+        archive.load_model(tmp_path / "evil.skops", KEPT)
 
 
 def test_classes_of_ours_are_in_run_folders_alone(tmp_path: Path) -> None:
     from core.estimators.tables.l1l2_classifier import L1L2Classifier
 
     path = written(tmp_path / "model.skops", L1L2Classifier())
-    assert isinstance(archive.load(path, KEPT), L1L2Classifier)
+    assert isinstance(archive.load_model(path, KEPT), L1L2Classifier)
     with pytest.raises(UnusableError, match="L1L2Classifier"):
-        archive.load(path, EXPORTED)
+        archive.load_model(path, EXPORTED)
 
 
 def test_an_old_form_of_the_file_is_no_way_around(tmp_path: Path) -> None:
@@ -161,18 +161,18 @@ def test_an_old_form_of_the_file_is_no_way_around(tmp_path: Path) -> None:
         members["schema.json"] = json.dumps({**schema, "protocol": 0}).encode()
 
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(changed(path, older), KEPT)
+        archive.load_model(changed(path, older), KEPT)
 
 
 def test_the_name_of_a_random_generator_is_looked_at(tmp_path: Path) -> None:
     path = written(tmp_path / "model.skops", [np.random.default_rng(0)])
-    assert archive.load(path, KEPT)[0].random() == np.random.default_rng(0).random()
+    assert archive.load_model(path, KEPT)[0].random() == np.random.default_rng(0).random()
 
     def other(members: dict[str, bytes]) -> None:
         members["schema.json"] = members["schema.json"].replace(b"PCG64", b"seed")
 
     with pytest.raises(UnusableError, match=r"numpy\.random\.seed"):
-        archive.load(changed(path, other), KEPT)
+        archive.load_model(changed(path, other), KEPT)
 
 
 def of_trees(change: Any) -> Any:
@@ -200,54 +200,63 @@ def of_trees(change: Any) -> Any:
 )
 def test_a_tree_that_leads_out_of_itself_is_refused(tmp_path: Path, field: str, value: int) -> None:
     path = written(tmp_path / "model.skops", RandomForestClassifier(3, random_state=0).fit(X, Y))
-    assert archive.load(path, EXPORTED).predict(X).shape == (120,)
+    assert archive.load_model(path, EXPORTED).predict(X).shape == (120,)
 
     def wrong(nodes: Any) -> None:
         nodes[field][0] = value
 
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(changed(path, of_trees(wrong)), EXPORTED)
+        archive.load_model(changed(path, of_trees(wrong)), EXPORTED)
 
 
 def test_a_boosted_tree_that_leads_out_of_itself_is_refused(tmp_path: Path) -> None:
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, Y)
     path = written(tmp_path / "model.skops", model)
-    assert archive.load(path, EXPORTED).predict_proba(X).tolist() == model.predict_proba(X).tolist()
+    assert (
+        archive.load_model(path, EXPORTED).predict_proba(X).tolist()
+        == model.predict_proba(X).tolist()
+    )
 
     def wrong(nodes: Any) -> None:
         nodes["left"][0] = 10**6
 
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(changed(path, of_trees(wrong)), EXPORTED)
+        archive.load_model(changed(path, of_trees(wrong)), EXPORTED)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
 def test_support_vectors_must_fit(tmp_path: Path, wrap: Any) -> None:
     model = SVC().fit(wrap(X), Y)
     path = written(tmp_path / "model.skops", model)
-    assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    assert (
+        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
+        == model.predict(wrap(X)).tolist()
+    )
     model._n_support = np.array([10**6, 5], dtype=np.int32)
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(path, model), EXPORTED)
+        archive.load_model(written(path, model), EXPORTED)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
 def test_support_vectors_of_numbers_are_read(tmp_path: Path, wrap: Any) -> None:
     model = SVR().fit(wrap(X), X[:, 0])
     path = written(tmp_path / "model.skops", model)
-    assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    assert (
+        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
+        == model.predict(wrap(X)).tolist()
+    )
     model._dual_coef_ = model._dual_coef_[:, :3]
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(path, model), EXPORTED)
+        archive.load_model(written(path, model), EXPORTED)
 
 
 def test_a_sparse_matrix_must_fit(tmp_path: Path) -> None:
     model = LogisticRegression().fit(X, Y).sparsify()
     path = written(tmp_path / "model.skops", model)
-    archive.load(path, EXPORTED)
+    archive.load_model(path, EXPORTED)
     model.coef_.indices[0] = 10**6
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(path, model), EXPORTED)
+        archive.load_model(written(path, model), EXPORTED)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
@@ -255,20 +264,23 @@ def test_a_sparse_matrix_must_fit(tmp_path: Path) -> None:
 def test_neighbours_must_fit(tmp_path: Path, wrap: Any, kind: Any) -> None:
     model = kind(weights="distance", p=1).fit(wrap(X), Y)
     path = written(tmp_path / "model.skops", model)
-    assert archive.load(path, EXPORTED).predict(wrap(X)).tolist() == model.predict(wrap(X)).tolist()
+    assert (
+        archive.load_model(path, EXPORTED).predict(wrap(X)).tolist()
+        == model.predict(wrap(X)).tolist()
+    )
     model._y = model._y[:5]
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(path, model), EXPORTED)
+        archive.load_model(written(path, model), EXPORTED)
 
 
 @pytest.mark.parametrize("code", [-1, 2, 10**6])
 def test_neighbours_are_of_a_class_that_is_there(tmp_path: Path, code: int) -> None:
     model = KNeighborsClassifier(algorithm="brute").fit(X, Y)
     path = written(tmp_path / "model.skops", model)
-    assert archive.load(path, EXPORTED).predict(X).tolist() == model.predict(X).tolist()
+    assert archive.load_model(path, EXPORTED).predict(X).tolist() == model.predict(X).tolist()
     model._y[7] = code
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(path, model), EXPORTED)
+        archive.load_model(written(path, model), EXPORTED)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +301,7 @@ def test_a_tree_of_neighbours_that_leads_out_of_itself_is_refused(
     state[place] = change(state[place])
     model._tree.__setstate__(tuple(state))
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(written(tmp_path / "model.skops", model), EXPORTED)
+        archive.load_model(written(tmp_path / "model.skops", model), EXPORTED)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +310,7 @@ def test_a_tree_of_neighbours_that_leads_out_of_itself_is_refused(
 def test_a_damaged_file_gives_one_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "model.skops").write_bytes(content)
     with pytest.raises(UnusableError, match="damaged"):
-        archive.load(tmp_path / "model.skops", KEPT)
+        archive.load_model(tmp_path / "model.skops", KEPT)
 
 
 @pytest.mark.parametrize("name", ["schema.json", "1.npy"])
@@ -313,7 +325,7 @@ def test_zeros_are_not_unpacked(tmp_path: Path, name: str) -> None:
     assert path.stat().st_size < 400_000
     began = time.monotonic()
     with pytest.raises(UnusableError, match="unpacked, this file takes 367 MB"):
-        archive.load(path, KEPT)
+        archive.load_model(path, KEPT)
     assert time.monotonic() - began < 2
 
 
@@ -334,8 +346,8 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_this_computer_signed_opens_here_alone(tmp_path: Path, key: Path) -> None:
     path = tmp_path / "file"
-    path.write_bytes(signed.signed(b"content"))
-    assert signed.verified(path) == b"content"
+    path.write_bytes(signed.sign_content(b"content"))
+    assert signed.verified_content(path) == b"content"
     assert len(key.read_bytes()) == 32
     if os.name != "nt":
         assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -343,28 +355,28 @@ def test_what_this_computer_signed_opens_here_alone(tmp_path: Path, key: Path) -
     for wrong in (path.read_bytes()[:-1], path.read_bytes() + b"!", b"content", b""):
         (tmp_path / "wrong").write_bytes(wrong)
         with pytest.raises(UnusableError, match="does not come from this computer"):
-            signed.verified(tmp_path / "wrong")
+            signed.verified_content(tmp_path / "wrong")
     key.write_bytes(b"k" * 32)  # another computer's
     with pytest.raises(UnusableError, match="does not come from this computer"):
-        signed.verified(path)
+        signed.verified_content(path)
     key.unlink()
     with pytest.raises(UnusableError, match="does not come from this computer"):
-        signed.verified(path)
+        signed.verified_content(path)
     assert not key.exists()  # looking makes none
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no file modes there")
 def test_a_key_that_others_could_write_does_not_count(tmp_path: Path, key: Path) -> None:
     path = tmp_path / "file"
-    path.write_bytes(signed.signed(b"content"))
+    path.write_bytes(signed.sign_content(b"content"))
     before = key.read_bytes()
     key.chmod(0o666)
     with pytest.raises(UnusableError, match="does not come from this computer"):
-        signed.verified(path)
-    path.write_bytes(signed.signed(b"content"))  # by a new key
+        signed.verified_content(path)
+    path.write_bytes(signed.sign_content(b"content"))  # by a new key
     assert key.read_bytes() != before
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    assert signed.verified(path) == b"content"
+    assert signed.verified_content(path) == b"content"
 
 
 def test_programs_that_need_the_key_at_once_make_one(tmp_path: Path, key: Path) -> None:
@@ -379,8 +391,8 @@ def test_pickles_are_what_signing_is_for(tmp_path: Path, key: Path) -> None:
     stream = io.BytesIO()
     joblib.dump({"a": np.arange(3)}, stream)
     path = tmp_path / "file"
-    path.write_bytes(signed.signed(stream.getvalue()))
-    assert joblib.load(io.BytesIO(signed.verified(path)))["a"].tolist() == [0, 1, 2]
+    path.write_bytes(signed.sign_content(stream.getvalue()))
+    assert joblib.load(io.BytesIO(signed.verified_content(path)))["a"].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("inside", ["declared", "another"])
@@ -393,10 +405,10 @@ def test_what_an_extension_tells_of_is_opened_and_nothing_else(
     model: Any = declared if inside == "declared" else another
     path = written(tmp_path / "model.skops", model.fit(X, X[:, 0] > 9))
     with pytest.raises(UnusableError, match=type(model).__name__):
-        skops_file.load(path)
+        skops_file.load_pipeline(path)
     installed(example)
     if inside == "declared":
-        assert skops_file.load(path).predict(X).tolist() == model.predict(X).tolist()
+        assert skops_file.load_pipeline(path).predict(X).tolist() == model.predict(X).tolist()
     else:
         with pytest.raises(UnusableError, match="RadiusNeighborsClassifier"):
-            skops_file.load(path)
+            skops_file.load_pipeline(path)

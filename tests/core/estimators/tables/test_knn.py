@@ -37,7 +37,7 @@ def test_every_setting_of_the_space_can_be_scored(tmp_path: Path, rows: int) -> 
         setting = {**problem.default, "n_neighbors": most, "weights": weights}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outcome = score_setting(problem.work(), 0, setting)
+            outcome = score_setting(problem.scoring_job(), 0, setting)
         assert outcome.failure == ""
 
 
@@ -54,7 +54,7 @@ def test_an_axis_is_cut_at_its_most_and_the_default_with_it() -> None:
 
 def test_predictions_are_the_librarys(tmp_path: Path) -> None:
     problem = problem_of(tmp_path / "data.csv", 90)
-    X, y = problem.train
+    X, y = problem.training_data
     said = problem.pipeline(problem.default).fit(X, y).predict_proba(X)
     scaled = (X - X.mean()) / X.std(ddof=0)
     own = KNeighborsClassifier().fit(scaled.to_numpy(), y).predict_proba(scaled.to_numpy())

@@ -8,7 +8,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 
-from core.estimators.fitting import fit
+from core.estimators.fitting import fit_with_remarks
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
 from core.space import default_setting, setting_at, unit_vector
@@ -26,7 +26,7 @@ TOLERANCE = {"forest": 0.05, "extra-trees": 0.05}
 def scored(name, setting, y):
     X = StandardScaler().fit_transform(make_friedman1(160, 8, random_state=3)[0])
     estimator = MODELS[name].build("regression", setting, 0)
-    fit(estimator, X[:110], y[:110])
+    fit_with_remarks(estimator, X[:110], y[:110])
     return r2_score(y[110:], estimator.predict(X[110:]))
 
 

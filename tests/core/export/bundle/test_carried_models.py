@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.estimators.stored.plain_model import plain_pipeline
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.tuning.runs.best import best_of
 
 CASES = [
@@ -54,7 +54,7 @@ def test_they_predict_and_train_the_same_without_the_program(
         folder = tmp_path / str(number)
         made = make_run(task, model, setting, folder=folder)
         for name in ("model.skops", "model.joblib", "tuned.py"):
-            export(made.folder, folder / name)
+            export_from_folder(made.folder, folder / name)
         ours = best_of(made.folder).predict(made.dataset.features).tolist()
         scores = (f"{made.score:.6f}", f"{made.default_score:.6f}")
         expected[str(number)] = ([ours, ours], ["sklearn"], scores)
@@ -71,7 +71,7 @@ def test_they_predict_and_train_the_same_without_the_program(
 def test_a_script_holds_sources_only_where_scikit_learn_has_no_such_class(
     make_run: Callable[..., Any], tmp_path: Path, model: str, holds: bool
 ) -> None:
-    text = export(make_run("binary", model).folder, tmp_path / "tuned.py").read_text()
+    text = export_from_folder(make_run("binary", model).folder, tmp_path / "tuned.py").read_text()
     assert ("class Vote7Classifier" in text) == holds
     assert ("def compiled(" in text) == holds
     assert not re.search(r"^\s*(from|import) (core|app|resources)\b", text, re.MULTILINE)

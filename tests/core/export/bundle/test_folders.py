@@ -19,8 +19,8 @@ from scipy.special import psi
 from sklearn.datasets import load_svmlight_file
 
 from core.errors import UnusableError
-from core.export.bundle.topics import exp_digamma
-from core.export.exporters import export
+from core.export.bundle.topic_prediction import exp_digamma
+from core.export.exporters import export_from_folder
 from core.export.prediction import predict_file
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
@@ -42,7 +42,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 def unpacked(run: RunFolder, path: Path) -> Path:
     """The folder in the exported zip file."""
-    export(run, path)
+    export_from_folder(run, path)
     with zipfile.ZipFile(path) as archive:
         archive.extractall(path.parent)
         return path.parent / archive.namelist()[0].split("/")[0]
@@ -116,7 +116,7 @@ def test_classes_are_those_of_the_estimator(
 
 def test_classes_of_libsvm_lines(tmp_path: Path) -> None:
     run = dlgm_run(tmp_path, libsvm=True)
-    export(run, tmp_path / "causes.zip")
+    export_from_folder(run, tmp_path / "causes.zip")
     said = predict_file(tmp_path / "causes.zip", tmp_path / "causes.libsvm")
     X = load_svmlight_file(str(tmp_path / "causes.libsvm"), n_features=7)[0]
     shares = best_of(run).predict_proba(X)
@@ -126,7 +126,7 @@ def test_classes_of_libsvm_lines(tmp_path: Path) -> None:
 def test_the_report_shows_pictures(tmp_path: Path) -> None:
     from PySide6.QtGui import QImage
 
-    page = export(dlgm_run(tmp_path), tmp_path / "run.html").read_text()
+    page = export_from_folder(dlgm_run(tmp_path), tmp_path / "run.html").read_text()
     found = re.findall(r'<img src="data:image/png;base64,([^"]+)"', page)
     assert len(found) == 4
     image = QImage.fromData(base64.b64decode(found[0]))
@@ -174,9 +174,9 @@ def test_damaged_and_strange_files_give_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [topic_run, dlgm_run])
 def test_numbers_and_report_of_an_average(tmp_path: Path, make: Callable[..., Any]) -> None:
     run = make(tmp_path)
-    document = json.loads(export(run, tmp_path / "run.json").read_text())
+    document = json.loads(export_from_folder(run, tmp_path / "run.json").read_text())
     assert [member["weight"] for member in document["average"]["members"]] == [0.2, 0.5, 0.3]
-    page = export(run, tmp_path / "run.html").read_text()
+    page = export_from_folder(run, tmp_path / "run.html").read_text()
     assert "Who is in the average?" in page
     assert ("ship, wave" in page) == (make is topic_run)
 
@@ -186,7 +186,7 @@ def test_what_scikit_learn_has_no_class_for_is_refused(
     tmp_path: Path, make: Callable[..., Any]
 ) -> None:
     with pytest.raises(UnusableError, match=r"has no skops export; end the name in .zip"):
-        export(make(tmp_path), tmp_path / "model.skops")
+        export_from_folder(make(tmp_path), tmp_path / "model.skops")
 
 
 def test_digamma_against_scipy() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.tuning.runs.best import best_of
 
 
@@ -18,7 +18,7 @@ def exported(made: Any, path: Path) -> dict[str, Any]:
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
 
-    return json.loads(export(made.folder, path).read_text(), parse_constant=refuse)
+    return json.loads(export_from_folder(made.folder, path).read_text(), parse_constant=refuse)
 
 
 def test_has_what_is_needed_to_get_the_same_again(

@@ -17,10 +17,10 @@ from sklearn.preprocessing import FunctionTransformer
 from core.errors import UnusableError
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.export.choices import forms_of
-from core.export.exporters import export
+from core.export.card_record import card_of
+from core.export.exportable_models import export_variants_of
+from core.export.exporters import export_from_folder
 from core.export.files import skops_file
-from core.export.files.model_card import card_of
 from core.tuning.runs.best import best_of
 
 # One Python opens them all: starting it costs more than they do.
@@ -51,7 +51,7 @@ def test_models_predict_the_same_without_the_program(
         folder = tmp_path / str(number)
         run = make_run(task, model, learned=learned, folder=folder)
         for ending in (".skops", ".joblib"):
-            export(run.folder, folder / f"model{ending}")
+            export_from_folder(run.folder, folder / f"model{ending}")
             made[f"{number}/model{ending}"] = run
     ran = run_outside(PREDICT, tmp_path, *made)
     assert ran.returncode == 0, ran.stderr
@@ -73,7 +73,7 @@ def test_models_predict_the_same_without_the_program(
     [
         n
         for n, m in MODELS.items()
-        if "table" in forms_of(m.tasks[-1], n) and (not m.extra or is_installed(m.extra))
+        if "table" in export_variants_of(m.tasks[-1], n) and (not m.extra or is_installed(m.extra))
     ],
 )
 def test_every_model_survives_skops(
@@ -81,16 +81,16 @@ def test_every_model_survives_skops(
 ) -> None:
     task = "multiclass" if "multiclass" in MODELS[name].tasks else "regression"
     made = make_run(task, name)
-    export(made.folder, tmp_path / "model.skops")
-    loaded = skops_file.load(tmp_path / "model.skops")
+    export_from_folder(made.folder, tmp_path / "model.skops")
+    loaded = skops_file.load_pipeline(tmp_path / "model.skops")
     again = loaded.predict(made.dataset.features)[made.test_rows]
     assert again.tolist() == made.said.tolist()
 
 
 def test_the_card_says_what_the_model_takes(make_run: Callable[..., Any], tmp_path: Path) -> None:
     made = make_run()
-    export(made.folder, tmp_path / "model.skops")
-    card = card_of(skops_file.load(tmp_path / "model.skops"))
+    export_from_folder(made.folder, tmp_path / "model.skops")
+    card = card_of(skops_file.load_pipeline(tmp_path / "model.skops"))
     assert card["features"] == made.dataset.feature_names
     assert card["text"] == ["colour"]
     assert card["target"] == "y"
@@ -103,4 +103,4 @@ def test_a_file_with_strange_functions_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "evil.skops"
     skops.io.dump(Pipeline([("run", FunctionTransformer(pickle.loads))]), path)
     with pytest.raises(UnusableError, match=r"pickle\.loads"):
-        skops_file.load(path)
+        skops_file.load_pipeline(path)

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from structured_runs import Run, crf_run, rna_run
 
-from core.datasets.files import bounds
+from core.datasets.files import unpacking_limits
 from core.errors import UnusableError
-from core.export.bundle import folds as script_folds
-from core.export.exporters import export
+from core.export.bundle import fold_prediction as script_folds
+from core.export.exporters import export_from_folder
 from core.export.files import json_model, npz_file
 from core.export.prediction import predict_file
-from core.losses.crf.loss import build_crf
+from core.losses.crf.crf_loss import build_crf
 from core.losses.rna.parameters import NAMES
 
 
@@ -38,7 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_tags_are_those_of_the_estimator(
     tagger: Run, tmp_path: Path, ending: str, how: str
 ) -> None:
-    path, file = export(tagger.folder, tmp_path / f"model{ending}"), tmp_path / "new.csv"
+    path, file = (
+        export_from_folder(tagger.folder, tmp_path / f"model{ending}"),
+        tmp_path / "new.csv",
+    )
     if how == "as it was":
         tagger.table.to_csv(file, index=False)
     elif how == "other order":
@@ -61,7 +64,9 @@ def test_tags_are_those_of_the_estimator(
 def test_whole_labelings_where_the_model_takes_those(tmp_path: Path) -> None:
     run = crf_run(tmp_path / "run", "viterbi")
     run.table.to_csv(tmp_path / "new.csv", index=False)
-    said = predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")["prediction"]
+    said = predict_file(export_from_folder(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")[
+        "prediction"
+    ]
     assert said.tolist() == run.model.predict(run.features).tolist()
     each = np.argmax(run.model.predict_proba(run.features), axis=1)
     assert said.tolist() != run.model.classes_[each].tolist()  # so the decoding mattered
@@ -72,17 +77,19 @@ def test_unknown_words_and_missing_numbers_are_no_features(tagger: Run, tmp_path
         {"sequence": ["x", "x", "y"], "word": ["zebra", "dog", None], "length": [np.nan, 1.5, 0]}
     )
     new.to_csv(tmp_path / "new.csv", index=False)
-    table = predict_file(export(tagger.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+    table = predict_file(
+        export_from_folder(tagger.folder, tmp_path / "m.npz"), tmp_path / "new.csv"
+    )
     shares = tagger.model.predict_proba(new)
     np.testing.assert_allclose(table.iloc[:, 2:].to_numpy(dtype=float), shares, atol=1e-12)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".json"])
 def test_structures_are_those_of_the_estimator(folder: Run, tmp_path: Path, ending: str) -> None:
-    path = export(folder.folder, tmp_path / f"model{ending}")
+    path = export_from_folder(folder.folder, tmp_path / f"model{ending}")
     folder.table[["id", "sequence"]].to_csv(tmp_path / "new.csv", index=False)
     heard: list[tuple[int, int]] = []
-    table = predict_file(path, tmp_path / "new.csv", tell=lambda *done: heard.append(done))
+    table = predict_file(path, tmp_path / "new.csv", report=lambda *done: heard.append(done))
     assert list(table)[:3] == ["id", "sequence", "structure"]
     assert table["id"].tolist() == folder.table["id"].tolist()
     assert table["structure"].tolist() == folder.model.predict(folder.features).tolist()
@@ -102,7 +109,7 @@ def test_structures_are_those_of_the_estimator(folder: Run, tmp_path: Path, endi
 
 
 def test_letters_in_any_case_and_without_names(folder: Run, tmp_path: Path) -> None:
-    path = export(folder.folder, tmp_path / "model.npz")
+    path = export_from_folder(folder.folder, tmp_path / "model.npz")
     letters = folder.table["sequence"].str.lower().str.replace("u", "t")
     pd.DataFrame({"sequence": letters}).to_csv(tmp_path / "new.csv", index=False)
     table = predict_file(path, tmp_path / "new.csv")
@@ -112,7 +119,7 @@ def test_letters_in_any_case_and_without_names(folder: Run, tmp_path: Path) -> N
 
 def test_a_molecule_without_pairs_has_no_mean(folder: Run, tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("sequence\nAAAA\nN\n")
-    path = export(folder.folder, tmp_path / "model.npz")
+    path = export_from_folder(folder.folder, tmp_path / "model.npz")
     predict_file(path, tmp_path / "new.csv", tmp_path / "said.csv")
     said = pd.read_csv(tmp_path / "said.csv")
     assert said["structure"].tolist() == ["....", "."]
@@ -121,7 +128,7 @@ def test_a_molecule_without_pairs_has_no_mean(folder: Run, tmp_path: Path) -> No
 
 
 def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) -> None:
-    arrays = np.load(export(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
+    arrays = np.load(export_from_folder(tagger.folder, tmp_path / "crf.npz"), allow_pickle=False)
     X, y = tagger.features, tagger.table["tag"].to_numpy(dtype=object)
     loss = build_crf(X, "sequence", y, ["A", "B", "C"])
     assert arrays["names"].tolist() == list(loss.names)
@@ -130,13 +137,13 @@ def test_arrays_open_with_numpy_alone(tagger: Run, folder: Run, tmp_path: Path) 
     groups = arrays["groups"][arrays["group_of_weight"]]
     assert groups.tolist() == loss.sources
     assert dict(zip(arrays["groups"], arrays["penalties"], strict=True)) == tagger.model.penalties_
-    arrays = np.load(export(folder.folder, tmp_path / "rna.npz"), allow_pickle=False)
+    arrays = np.load(export_from_folder(folder.folder, tmp_path / "rna.npz"), allow_pickle=False)
     assert arrays["names"].tolist() == NAMES
     np.testing.assert_array_equal(arrays["weights"], folder.model.w_)
 
 
 def test_numbers_name_every_weight(tagger: Run, tmp_path: Path) -> None:
-    document = json.loads(export(tagger.folder, tmp_path / "m.json").read_text())
+    document = json.loads(export_from_folder(tagger.folder, tmp_path / "m.json").read_text())
     weights = document["fitted"]["weights"]
     assert list(weights.values()) == tagger.model.w_.tolist()
     assert {"initial → A", "A → B", "word=dog → C", "length → A"} <= set(weights)
@@ -172,11 +179,11 @@ def test_what_is_wrong_with_new_rows_is_said_with_its_line(
     run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
     (tmp_path / "new.csv").write_text(text)
     with pytest.raises(UnusableError, match=sentence):
-        predict_file(export(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+        predict_file(export_from_folder(run.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
 
 
 def test_letters_for_several_bases_fold_as_unknown_ones(folder: Run, tmp_path: Path) -> None:
-    model = export(folder.folder, tmp_path / "m.npz")
+    model = export_from_folder(folder.folder, tmp_path / "m.npz")
     (tmp_path / "new.csv").write_text("sequence\nGGRAAAYCCw\nACGU\n")
     with pytest.warns(UserWarning, match="3 letters stand for several bases, in 1 of 2"):
         said = predict_file(model, tmp_path / "new.csv")
@@ -196,7 +203,7 @@ def test_a_molecule_that_no_memory_holds_is_named(
     (tmp_path / "new.csv").write_text(f"sequence\n{'ACGU' * 300}\n")
     sentence = "line 2, column sequence: there is not enough memory to fold 1,200 bases; cut the"
     with pytest.raises(UnusableError, match=sentence):
-        predict_file(export(folder.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
+        predict_file(export_from_folder(folder.folder, tmp_path / "m.npz"), tmp_path / "new.csv")
 
 
 def changed(arrays: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -218,12 +225,13 @@ BROKEN: list[tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = [
     ("crf", lambda a: changed(a, values_0=a["values_0"][:0]), "column 1 is unclear"),
     ("crf", lambda a: changed(a, deviations=a["deviations"] * 0), "column 2 is unclear"),
     ("crf", lambda a: {n: v for n, v in a.items() if n != "values_1"}, "values_1 is missing"),
-    ("crf", lambda a: changed(a, settings=np.array("[]")), "the settings are none"),
+    ("crf", lambda a: changed(a, settings=np.array("[]")), "expected object, got array"),
     ("crf", lambda a: other_settings(a, decoding="guess"), "the decoding is unknown"),
     ("crf", lambda a: other_settings(a, reading={}), "damaged"),
     ("rna", lambda a: changed(a, names=a["names"][::-1]), "its parameters have other names"),
     ("rna", lambda a: other_settings(a, gamma=-1.0), "gamma is out of range"),
-    ("rna", lambda a: other_settings(a, shortest_hairpin=True), "the shortest hairpin is odd"),
+    ("rna", lambda a: other_settings(a, shortest_hairpin=True), "expected int"),
+    ("rna", lambda a: other_settings(a, shortest_hairpin=-1), "the shortest hairpin is odd"),
 ]
 
 
@@ -232,34 +240,34 @@ def test_a_model_whose_parts_do_not_fit_is_refused(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, change: Any, sentence: str
 ) -> None:
     run: Run = request.getfixturevalue("tagger" if kind == "crf" else "folder")
-    arrays = change(npz_file.load(export(run.folder, tmp_path / "m.npz")))
-    (tmp_path / "m.npz").write_bytes(npz_file.packed(arrays))
+    arrays = change(npz_file.load_arrays(export_from_folder(run.folder, tmp_path / "m.npz")))
+    (tmp_path / "m.npz").write_bytes(npz_file.npz_bytes(arrays))
     with pytest.raises(UnusableError, match=sentence):
-        npz_file.load(tmp_path / "m.npz")
+        npz_file.load_arrays(tmp_path / "m.npz")
 
 
 def test_no_code_hidden_in_an_npz_is_run(tmp_path: Path) -> None:
     np.savez(tmp_path / "m.npz", format=np.array(1), kind=np.array([print], dtype=object))
     with pytest.raises(UnusableError, match=r"this is no \.npz model file, or it is damaged"):
-        npz_file.load(tmp_path / "m.npz")
+        npz_file.load_arrays(tmp_path / "m.npz")
 
 
 def test_torn_and_swollen_files(
     tagger: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = export(tagger.folder, tmp_path / "m.npz").read_bytes()
+    whole = export_from_folder(tagger.folder, tmp_path / "m.npz").read_bytes()
     for end in (0, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / "torn.npz").write_bytes(whole[:end])
         with pytest.raises(UnusableError, match="or it is damaged"):
-            npz_file.load(tmp_path / "torn.npz")
+            npz_file.load_arrays(tmp_path / "torn.npz")
     spoilt = bytearray(whole)
     spoilt[len(whole) // 3] ^= 255
     (tmp_path / "torn.npz").write_bytes(spoilt)
     with pytest.raises(UnusableError, match="damaged"):
-        npz_file.load(tmp_path / "torn.npz")
-    monkeypatch.setattr(bounds, "MOST_OF_ARCHIVE", 1000)
+        npz_file.load_arrays(tmp_path / "torn.npz")
+    monkeypatch.setattr(unpacking_limits, "MAX_MODEL_BYTES", 1000)
     with pytest.raises(UnusableError, match="more than a model of its size"):
-        npz_file.load(tmp_path / "m.npz")
+        npz_file.load_arrays(tmp_path / "m.npz")
 
 
 @pytest.mark.parametrize(
@@ -277,17 +285,17 @@ def test_torn_and_swollen_files(
 def test_json_that_is_no_model(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(UnusableError, match=sentence):
-        json_model.load(tmp_path / "m.json")
+        json_model.load_arrays(tmp_path / "m.json")
 
 
 def test_weights_in_json_are_counted(tagger: Run, tmp_path: Path) -> None:
-    path = export(tagger.folder, tmp_path / "m.json")
+    path = export_from_folder(tagger.folder, tmp_path / "m.json")
     document = json.loads(path.read_text())
     del document["fitted"]["weights"]["A → B"]
     document["penalties"]["groups"]["transition"]["parameters"].remove("A → B")
     path.write_text(json.dumps(document))
     with pytest.raises(UnusableError, match="there are 38 weights, and its encoding has 39"):
-        json_model.load(path)
+        json_model.load_arrays(path)
 
 
 def test_a_model_file_of_tables_does_not_fit_a_run_of_sequences(
@@ -295,11 +303,11 @@ def test_a_model_file_of_tables_does_not_fit_a_run_of_sequences(
 ) -> None:
     sentence = "a run on sequences has no skops export; end the name in "
     with pytest.raises(UnusableError, match=sentence):
-        export(tagger.folder, tmp_path / "m.skops")
+        export_from_folder(tagger.folder, tmp_path / "m.skops")
     with pytest.raises(UnusableError, match="has no joblib export; choose npz, json, script"):
-        export(tagger.folder, tmp_path / "m.x", "joblib")
+        export_from_folder(tagger.folder, tmp_path / "m.x", "joblib")
 
 
 def test_nothing_is_pickled_into_an_npz() -> None:
     with pytest.raises(TypeError, match="objects"):
-        npz_file.packed({"kind": np.array([print], dtype=object)})
+        npz_file.npz_bytes({"kind": np.array([print], dtype=object)})

@@ -17,14 +17,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.estimators import optional_parts
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.export.exporters import export
-from core.export.onnx import file as onnx_file
+from core.export.exporters import export_from_folder
+from core.export.onnx import onnx_file as onnx_file
 from core.export.prediction import predict_file
 from core.extras import install_command
 from core.tuning.plan import DataPlan, Plan
@@ -44,7 +44,7 @@ TABLES = [
 def exported(folder: Any, path: Path) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the converter's own libraries
-        return export(folder, path)
+        return export_from_folder(folder, path)
 
 
 def compare(made: Any, path: Path, rows: Any) -> None:
@@ -154,17 +154,17 @@ def test_columns_of_any_name(finish_run: Callable[..., Any], tmp_path: Path, tas
     table["goal"] = goal if task == "regression" else np.where(goal > 0, "up", "down")
     file = tmp_path / "names.csv"
     table.to_csv(file, index=False)
-    dataset = read_dataset(str(file), Choices(target="goal"))
+    dataset = read_dataset(str(file), DataOptions(target="goal"))
     model = "linear" if task == "regression" else "logistic"
     made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
     path = exported(made.folder, tmp_path / "model.onnx")
     compare(made, path, dataset.features)
     opened = onnx_file.OnnxModel(path)
-    columns = [opened.card["inputs"][name] for name in opened.inputs]
+    columns = [opened.card["inputs"][name] for name in opened.input_names]
     assert columns == dataset.feature_names
     kept = [column for name, column in opened.card["inputs"].items() if name == column]
     assert set(columns) - set(kept) <= {"prediction", "probabilities", "scores", "", " "}
-    by_skops = predict_file(export(made.folder, tmp_path / "model.skops"), file)
+    by_skops = predict_file(export_from_folder(made.folder, tmp_path / "model.skops"), file)
     assert predict_file(path, file)["prediction"].tolist() == pytest.approx(
         by_skops["prediction"].tolist()
     )
@@ -216,7 +216,7 @@ def awkward(path: Path, rows: int = 400) -> None:
 def test_awkward_columns(finish_run: Callable[..., Any], tmp_path: Path, model: str) -> None:
     file = tmp_path / "awkward.csv"
     awkward(file)
-    dataset = read_dataset(str(file), Choices(target="goal"))
+    dataset = read_dataset(str(file), DataOptions(target="goal"))
     assert {c.kind for c in dataset.columns if c.role == "feature"} >= {"date", "yes/no"}
     made = finish_run(Plan(DataPlan(str(file), target="goal"), model, "random"), dataset)
     path = exported(made.folder, tmp_path / "model.onnx")
@@ -249,7 +249,7 @@ def test_predicts_files(make_run: Callable[..., Any], tmp_path: Path, libsvm: bo
     made = make_run("multiclass", "logistic", libsvm=libsvm)
     file = tmp_path / ("data.libsvm" if libsvm else "data.csv")
     by_onnx = predict_file(exported(made.folder, tmp_path / "model.onnx"), file)
-    by_skops = predict_file(export(made.folder, tmp_path / "model.skops"), file)
+    by_skops = predict_file(export_from_folder(made.folder, tmp_path / "model.skops"), file)
     assert list(by_onnx) == list(by_skops)
     assert by_onnx["prediction"].tolist() == by_skops["prediction"].tolist()
     np.testing.assert_allclose(
@@ -263,7 +263,7 @@ def test_a_vote_by_labels_is_refused_in_a_sentence(
 ) -> None:
     made = make_run("binary", "vote7", members=members)
     with pytest.raises(UnusableError, match="ONNX has no counterpart of this kind of model"):
-        export(made.folder, tmp_path / "model.onnx")
+        export_from_folder(made.folder, tmp_path / "model.onnx")
     assert not (tmp_path / "model.onnx").exists()
 
 
@@ -283,7 +283,7 @@ def test_without_the_extra_it_says_what_to_install(
     with pytest.raises(UnusableError, match=re.escape(install_command("onnx"))):
         onnx_file.OnnxModel(path)
     with pytest.raises(UnusableError, match=re.escape(install_command("onnx"))):
-        export(made.folder, tmp_path / "other.onnx")
+        export_from_folder(made.folder, tmp_path / "other.onnx")
 
 
 def test_a_damaged_file_gives_one_sentence(tmp_path: Path) -> None:

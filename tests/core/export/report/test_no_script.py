@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.datasets.reading import read_dataset
 from core.export.finished_run import finished_run
-from core.export.report.page import page
+from core.export.report.report_page import page_html
 from core.tuning.plan import DataPlan, Plan
 
 EVIL = "</title></style></svg><script>alert(1)</script><img src=x onerror=alert(1)>\"'`"
@@ -63,7 +63,7 @@ def test_hostile_columns_classes_and_files(finish_run: Callable[..., Any], tmp_p
     table.to_csv(path, index=False)
     dataset = read_dataset(str(path))
     made = finish_run(Plan(DataPlan(str(path)), "logistic", "random"), dataset, tmp_path / "made")
-    check(page(finished_run(made.folder)))
+    check(page_html(finished_run(made.folder)))
 
 
 def test_a_run_folder_that_a_stranger_wrote(make_run: Callable[..., Any]) -> None:
@@ -86,4 +86,4 @@ def test_a_run_folder_that_a_stranger_wrote(make_run: Callable[..., Any]) -> Non
                 if key in place:
                     place[key] = [EVIL] if isinstance(place[key], list) else EVIL
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    check(page(finished_run(made.folder)))
+    check(page_html(finished_run(made.folder)))

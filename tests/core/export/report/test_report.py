@@ -11,9 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.export.finished_run import finished_run
-from core.export.report.page import headline, page
+from core.export.report.report_page import headline, page_html
+from core.json_reading import read_as
+from core.records import to_plain
+from core.tuning.run_results import Results
 
 KINDS = [
     ("binary", "logistic", False, ["Best score so far", "Calibration", "What was tried"]),
@@ -39,7 +42,7 @@ def test_is_one_well_formed_page(
     words: list[str],
 ) -> None:
     made = make_run(task, model, learned=learned)
-    text = export(made.folder, tmp_path / "report.html").read_text()
+    text = export_from_folder(made.folder, tmp_path / "report.html").read_text()
     tree = as_tree(text)
     for word in words:
         assert word in text
@@ -54,7 +57,7 @@ def test_is_one_well_formed_page(
 def test_names_from_the_file_are_escaped(make_run: Callable[..., Any]) -> None:
     run = finished_run(make_run().folder)
     sly = replace(run.takeaway, dataset="<script>alert(1)</script>.csv")
-    text = page(replace(run, takeaway=sly))
+    text = page_html(replace(run, takeaway=sly))
     assert "<script>" not in text
     as_tree(text)
 
@@ -74,11 +77,11 @@ def test_the_headline_promises_no_more_than_was_found(
 ) -> None:
     run = finished_run(make_run().folder)
     apart = {"setting": {"C": 2.0}, "default_setting": {"C": 1.0}}
-    assert words in headline(replace(run, results={**run.results, **apart, "gain": gain}))
+    assert words in headline(changed(run, **apart, gain=gain))
 
 
 def changed(run: Any, **results: Any) -> Any:
-    return replace(run, results={**run.results, **results})
+    return replace(run, results=read_as(Results, to_plain(run.results) | results))
 
 
 def test_only_equal_settings_end_where_the_default_is(make_run: Callable[..., Any]) -> None:
@@ -91,36 +94,38 @@ def test_only_equal_settings_end_where_the_default_is(make_run: Callable[..., An
     assert headline(same) == "Tuning ended where the default setting is"
 
 
-def test_knowing_nothing_is_in_the_table_and_in_the_headline(make_run: Callable[..., Any]) -> None:
+def test_the_baseline_is_in_the_table_and_in_the_headline(make_run: Callable[..., Any]) -> None:
     run = finished_run(make_run().folder)
     over = {"metric": "accuracy", "difference": 0.1, "low": 0.0, "high": 0.2, "real": False}
     scores = {"baseline_test": {"accuracy": 0.5432}, "baseline_interval": [0.4, 0.6]}
     scores |= {"baseline": "the most frequent class"}
-    text = page(changed(run, gain_over_baseline=over, **scores))
+    text = page_html(changed(run, gain_over_baseline=over, **scores))
     as_tree(text)
     assert text.count("54.3\N{NO-BREAK SPACE}%") >= 3  # in short, in the picture, in the table
     worse = changed(run, gain_over_baseline=over | {"difference": -0.01}, **scores)
-    assert headline(worse) == "The tuned model is not better than knowing nothing"
+    assert headline(worse) == "The tuned model is not better than the baseline"
 
 
 def test_a_second_file_is_called_the_test_file(make_run: Callable[..., Any]) -> None:
     run = finished_run(make_run().folder)
-    assert "of the test set, the tuned model is right on" in page(run)
-    assert "of the test file, the tuned model is right on" in page(changed(run, second_file=True))
+    assert "of the test set, the tuned model is right on" in page_html(run)
+    assert "of the test file, the tuned model is right on" in page_html(
+        changed(run, second_file=True)
+    )
     older = replace(run, takeaway=replace(run.takeaway, test_source=run.takeaway.source))
-    assert "of the test file, the tuned model is right on" in page(older)
+    assert "of the test file, the tuned model is right on" in page_html(older)
 
 
 def test_errors_are_told_by_recall_and_precision(make_run: Callable[..., Any]) -> None:
     run = finished_run(make_run().folder)
     confusion = {"labels": ["no", "yes"], "tuned": [[30, 10], [5, 55]], "default": []}
-    text = page(changed(run, confusion=confusion))
+    text = page_html(changed(run, confusion=confusion))
     assert "Recall: the share of a class that is found." in text
     for share in (30 / 40, 55 / 60, 30 / 35, 55 / 65):  # two of recall, two of precision
         assert f"{100 * share:.1f}\N{NO-BREAK SPACE}%" in text
 
 
 def test_light_dark_and_paper(make_run: Callable[..., Any]) -> None:
-    text = page(finished_run(make_run().folder))
+    text = page_html(finished_run(make_run().folder))
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text

@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from structured_runs import Run, crf_run, rna_run
 
-from core.export.exporters import export
-from core.export.report.example_figures import arcs, token_strip
-from core.export.report.figures import pair_curves
+from core.export.exporters import export_from_folder
+from core.export.report.example_figures import pair_arcs, token_strip
+from core.export.report.report_figures import pair_curves
 
 
 def page_of(run: Run, path: Path) -> tuple[str, dict[str, ElementTree.Element]]:
     """The page's text, and its drawings by their titles."""
-    text = export(run.folder, path).read_text()
+    text = export_from_folder(run.folder, path).read_text()
     body = re.sub(r"<(meta[^>]*|br)>", r"<\1/>", text.replace("<!DOCTYPE html>", ""))
     tree = ElementTree.fromstring(body)
     return text, {str(drawing.findtext("title")): drawing for drawing in tree.iter("svg")}
@@ -29,7 +29,7 @@ def test_a_report_on_sequences(tmp_path: Path) -> None:
     assert "On the 160 tokens of the test set, the tuned model is right on 130" in text
     assert "Of 40 whole sequences the tuned model labels 17 without a mistake" in text
     assert "81.2\N{NO-BREAK SPACE}%" in text
-    assert "Tokens of the test set." in text
+    assert "the tokens of the test set." in text
     assert "&lt;b&gt;" in text
     assert {"Learned group penalties", "One labelled sequence"} <= set(drawings)
     description = drawings["Learned group penalties"].findtext("desc")
@@ -72,7 +72,7 @@ def test_a_strip_breaks_into_lines() -> None:
 
 
 def test_arcs_above_are_predicted_and_below_true() -> None:
-    drawing = ElementTree.fromstring(arcs("GGAAACC", "((...))", "(.[.].)"))
+    drawing = ElementTree.fromstring(pair_arcs("GGAAACC", "((...))", "(.[.].)"))
     assert drawing.findtext("desc") == "7 bases; 2 pairs predicted, 2 true, 1 in both."
     kinds = [arc.get("class") for arc in drawing.iter("path")]
     assert kinds == ["arc c2", "arc apart c1", "arc c2", "arc apart c1"]
@@ -82,7 +82,7 @@ def test_arcs_above_are_predicted_and_below_true() -> None:
 
 
 def test_a_long_molecule_is_a_line_without_letters() -> None:
-    drawing = ElementTree.fromstring(arcs("A" * 500, "." * 500, "." * 500))
+    drawing = ElementTree.fromstring(pair_arcs("A" * 500, "." * 500, "." * 500))
     assert not [t for t in drawing.iter("text") if t.get("class") == "base"]
     assert len(list(drawing.iter("line"))) == 1
 

@@ -10,13 +10,13 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.export.finished_run import finished_run
-from core.export.report.html import table
-from core.export.report.page import page
+from core.export.report.html import html_table
+from core.export.report.report_page import page_html
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
 from core.tuning.why.answers import answers, keep_answer
-from core.tuning.why.judged import judged_model
+from core.tuning.why.tested_model import fit_tested_model
 
 
 @pytest.fixture(scope="module", params=["logistic", "linear"])
@@ -42,10 +42,10 @@ def titles(text):
 
 
 def test_every_question_has_its_section_with_a_table(folder):
-    judged = judged_model(folder, read_dataset(folder.plan.data.file))
-    for answer in answers(judged, "learning", {}):
+    judged = fit_tested_model(folder, read_dataset(folder.plan.data.file))
+    for answer in answers(judged, "learning"):
         keep_answer(folder, judged.state.results, "learning", answer)
-    text = page(finished_run(folder))
+    text = page_html(finished_run(folder))
     found = titles(text)
     assert {"Which columns matter?", "Which rows is it most wrong about?"} <= set(found)
     assert "Would more rows help?" in found
@@ -58,18 +58,18 @@ def test_every_question_has_its_section_with_a_table(folder):
 
 
 def test_no_section_stands_there_twice(folder):
-    found = titles(page(finished_run(folder)))
+    found = titles(page_html(finished_run(folder)))
     twice = {title for title in found if found.count(title) > 1}
     assert twice <= {"How well does it tell classes apart?"}  # one a class
 
 
 def test_a_table_of_many_columns_is_set_small_enough_for_the_page():
-    assert 'class="scroll crowded"' in table(range(15), [range(15)])
-    assert "crowded" not in table(range(6), [range(6)])
+    assert 'class="scroll crowded"' in html_table(range(15), [range(15)])
+    assert "crowded" not in html_table(range(6), [range(6)])
 
 
 def test_without_examples_no_row_is_quoted(folder):
-    text = page(finished_run(folder, examples=False))
+    text = page_html(finished_run(folder, examples=False))
     assert "Which columns matter?" in titles(text)
     assert "Which rows is it most wrong about?" not in titles(text)
     assert "What does size do?" not in titles(text)
@@ -82,7 +82,7 @@ def test_without_its_data_a_report_says_what_is_missing(folder):
     data = folder.path.parent / "data.csv"
     moved = data.rename(data.with_suffix(".away"))
     try:
-        text = page(finished_run(folder))
+        text = page_html(finished_run(folder))
     finally:
         moved.rename(data)
     assert "What else could be asked" in titles(text)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 
 from core.datasets.preparation import preparation
 from core.datasets.reading import read_dataset
-from core.export.script.constructor import Code, list_code, wrapped_list
+from core.export.script.constructor import CodeWriter, list_code, wrapped_list
 
 OBJECTS = [
     StandardScaler(),
@@ -35,7 +35,7 @@ OBJECTS = [
 
 
 def rebuilt(thing: Any) -> Any:
-    code = Code()
+    code = CodeWriter()
     expression = code.expression(thing)
     names: dict[str, Any] = {}
     exec("\n".join(code.import_lines()), names)
@@ -60,7 +60,7 @@ def test_rebuilds_the_preparation(sample: str) -> None:
 
 def test_long_lists_have_a_name() -> None:
     columns = [f"column {i}" for i in range(40)]
-    code = Code(names={list_code(columns): "COLUMNS"})
+    code = CodeWriter(names={list_code(columns): "COLUMNS"})
     assert code.expression(("x", "drop", columns)) == '("x", "drop", COLUMNS)'
     text = wrapped_list(columns)
     assert eval(text) == columns

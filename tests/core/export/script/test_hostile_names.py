@@ -14,7 +14,7 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.tuning.plan import DataPlan, Plan
 
 EVIL = [
@@ -40,7 +40,7 @@ def test_names_of_columns_classes_and_files_are_quoted(
     table.to_csv(path, index=False)
     dataset = read_dataset(str(path))
     made = finish_run(Plan(DataPlan(str(path)), "logistic", "random"), dataset, tmp_path / "made")
-    source = export(made.folder, tmp_path / "again.py").read_text()
+    source = export_from_folder(made.folder, tmp_path / "again.py").read_text()
     assert "executed" not in names_called(source)
     if name == EVIL[2]:  # one of them is run: the others are as much text
         ran = run_outside(f"exec(open({str(tmp_path / 'again.py')!r}).read())", tmp_path, str(path))
@@ -73,6 +73,8 @@ def test_a_run_folder_that_a_stranger_wrote_is_quoted_or_refused(
     named = [*change.get("read_csv", ()), *change.get("libsvm", ())]
     if not all(map(str.isidentifier, named)) or "lambda" in named:
         with pytest.raises(UnusableError, match="is no way of reading a file"):
-            export(made.folder, tmp_path / "again.py")
+            export_from_folder(made.folder, tmp_path / "again.py")
         return
-    assert "executed" not in names_called(export(made.folder, tmp_path / "again.py").read_text())
+    assert "executed" not in names_called(
+        export_from_folder(made.folder, tmp_path / "again.py").read_text()
+    )

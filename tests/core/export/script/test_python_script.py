@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.export.exporters import export
+from core.export.exporters import export_from_folder
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 
@@ -83,7 +83,7 @@ def test_prints_the_same_scores(
     for number, (task, model, how) in enumerate(CASES):
         folder = tmp_path / str(number)
         made = make_run(task, model, folder=folder, **how)
-        export(made.folder, folder / "tuned.py")
+        export_from_folder(made.folder, folder / "tuned.py")
         expected[number, task, model, *how] = (measured(made), "")
     said = run_scripts([str(number) for number in range(len(CASES))])
     assert {
@@ -95,7 +95,7 @@ def test_imports_nothing_but_the_usual_libraries(
     make_run: Callable[..., Any], tmp_path: Path
 ) -> None:
     made = make_run("binary", "logistic", learned=True)
-    tree = ast.parse(export(made.folder, tmp_path / "tuned.py").read_text())
+    tree = ast.parse(export_from_folder(made.folder, tmp_path / "tuned.py").read_text())
     modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -115,7 +115,7 @@ def test_another_file_as_argument(
         if name == "changed":
             (tmp_path / name / "data.csv").write_bytes(moved.read_bytes())
             moved.write_text(moved.read_text().replace("red", "blue", 1))
-        export(made.folder, tmp_path / name / "tuned.py")
+        export_from_folder(made.folder, tmp_path / name / "tuned.py")
     assert "train_test_split" in (tmp_path / "changed" / "tuned.py").read_text()
     assert "train_test_split" not in (tmp_path / "gone" / "tuned.py").read_text()
     said = run_scripts(["changed", "gone"], "moved.csv")
@@ -133,7 +133,7 @@ def test_samples_need_no_file(
         model = "linear" if dataset.task == "regression" else "logistic"
         plan = Plan(DataPlan(f"sample:{name}"), model, "random", seed=1)
         made = finish_run(plan, dataset, tmp_path / name)
-        export(made.folder, tmp_path / name / "tuned.py")
+        export_from_folder(made.folder, tmp_path / name / "tuned.py")
         expected[name] = (measured(made), "")
     said = run_scripts(names)
     assert {
@@ -160,7 +160,7 @@ def test_rows_that_belong_together_and_the_latest_rows(
         )
         plan = Plan(data, "logistic", "random", seed=1)
         made = finish_run(plan, read_data(data), tmp_path / name)
-        export(made.folder, tmp_path / name / "tuned.py")
+        export_from_folder(made.folder, tmp_path / name / "tuned.py")
         expected[name] = measured(made)
     said = run_scripts(list(expected), str(tmp_path / "visits.csv"))
     assert {name: printed(out) for name, (out, _) in said.items()} == expected
@@ -181,10 +181,10 @@ def test_a_table_of_awkward_columns(
         lines.append(f"{price};{day};{answer};{'unbekannt' if i == 3 else size};{goal}")
     path = tmp_path / "table.csv.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode("latin-1")))
-    dataset = read_dataset(str(path), Choices(target="ziel"))
+    dataset = read_dataset(str(path), DataOptions(target="ziel"))
     plan = Plan(DataPlan(str(path), target="ziel"), "linear", "random")
     made = finish_run(plan, dataset, tmp_path / "awkward")
-    export(made.folder, tmp_path / "awkward" / "tuned.py")
+    export_from_folder(made.folder, tmp_path / "awkward" / "tuned.py")
     out, complaints = run_scripts(["awkward"], str(path))["awkward"]
     assert (printed(out), complaints) == (measured(made), "")
 
@@ -194,7 +194,7 @@ def test_a_file_elsewhere_is_asked_for_in_a_sentence(
 ) -> None:
     made = make_run("binary", "logistic", folder=tmp_path / "data")
     (tmp_path / "elsewhere").mkdir()
-    script = export(made.folder, tmp_path / "elsewhere" / "tuned.py")
+    script = export_from_folder(made.folder, tmp_path / "elsewhere" / "tuned.py")
     run = f"import runpy; sys.argv = ['tuned.py']; runpy.run_path({str(script)!r})"
     ran = run_outside(run, tmp_path / "elsewhere")
     name = Path(made.dataset.source.path).name

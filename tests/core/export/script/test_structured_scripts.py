@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from structured_runs import Run, crf_run, rna_run
 
-from core.export.bundle.modules import bundle
-from core.export.exporters import export
+from core.export.bundle.modules import bundle_modules
+from core.export.exporters import export_from_folder
 
 Outside = Callable[..., subprocess.CompletedProcess[str]]
 # Everything but Python's own library, numpy and (where it is allowed) numba is out of reach.
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.parametrize("missing", [f"{OTHERS},numba", OTHERS])
 def test_tags(tagger: Run, run_outside: Outside, tmp_path: Path, missing: str) -> None:
-    script = export(tagger.folder, tmp_path / "predict_tags.py")
+    script = export_from_folder(tagger.folder, tmp_path / "predict_tags.py")
     tagger.table[["tag", "length", "word", "sequence"]].to_csv(tmp_path / "new.csv", index=False)
     ran = run_outside(RUN, tmp_path, missing, script.name, "new.csv", "out.csv")
     assert (ran.returncode, ran.stderr) == (0, f"{len(tagger.table)} predictions: out.csv\n")
@@ -59,7 +59,7 @@ def test_tags(tagger: Run, run_outside: Outside, tmp_path: Path, missing: str) -
 
 @pytest.mark.parametrize("missing", [f"{OTHERS},numba", OTHERS])
 def test_structures(folder: Run, run_outside: Outside, tmp_path: Path, missing: str) -> None:
-    script = export(folder.folder, tmp_path / "predict_structures.py")
+    script = export_from_folder(folder.folder, tmp_path / "predict_structures.py")
     folder.table[["id", "sequence"]].to_csv(tmp_path / "new.csv", index=False)
     ran = run_outside(RUN, tmp_path, missing, script.name, "new.csv")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -84,7 +84,7 @@ def test_structures(folder: Run, run_outside: Outside, tmp_path: Path, missing: 
 def test_what_fails_is_one_line(
     tagger: Run, run_outside: Outside, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
-    export(tagger.folder, tmp_path / "tags.py")
+    export_from_folder(tagger.folder, tmp_path / "tags.py")
     (tmp_path / "new.csv").write_text("sequence,word,length\ns,dog,1\n")
     (tmp_path / "odd.csv").write_text("sequence,word,length\ns,dog,long\n")
     ran = run_outside(RUN, tmp_path, f"{OTHERS},numba", "tags.py", *arguments)
@@ -95,7 +95,7 @@ def test_imports_only_python_numpy_and_perhaps_numba(
     tagger: Run, folder: Run, tmp_path: Path
 ) -> None:
     for run in (tagger, folder):
-        tree = ast.parse(export(run.folder, tmp_path / "script.py").read_text())
+        tree = ast.parse(export_from_folder(run.folder, tmp_path / "script.py").read_text())
         modules = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -126,7 +126,7 @@ def test_private_names_of_two_modules_are_kept_apart(
         made_module(monkeypatch, "first_made", first, tmp_path),
         made_module(monkeypatch, "other_made", other, tmp_path),
     ]
-    made = bundle(modules)
+    made = bundle_modules(modules)
     assert made.import_lines() == (["import math", "from math import exp"], [])
     text = "\n".join([*made.import_lines()[0], *made.sources])
     assert text.count("LIMIT = 3") == 1
@@ -144,4 +144,4 @@ def test_one_public_name_for_two_things_is_refused(
         made_module(monkeypatch, "other_made", "LIMIT = 4\n", tmp_path),
     ]
     with pytest.raises(ValueError, match="LIMIT of other_made stands for something else"):
-        bundle(modules)
+        bundle_modules(modules)

@@ -11,11 +11,12 @@ from core.errors import UnusableError
 from core.export.exporters import export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
-from core.export.using import parts
-from core.export.using.model import NOT_KNOWN, model_of_file, model_of_run
-from core.export.using.parts import UNLIKE, Rows
-from core.export.using.question import answer, form_of_model
+from core.export.using import prediction_stream
+from core.export.using.loaded_model import NOT_KNOWN, model_of_file, model_of_run
+from core.export.using.prediction_stream import UNLIKE, PredictionStream
+from core.export.using.row_prediction import form_of_model, predict_row
 from core.export.using.test_rows import test_rows_of
+from core.records import to_plain
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
@@ -68,7 +69,7 @@ def rows(tmp_path):
 
 
 def used(model, file):
-    told = Rows(model, file)
+    told = PredictionStream(model, file)
     tables = list(told)
     return pd.concat([one.table for one in tables]), told
 
@@ -83,7 +84,7 @@ def test_a_run_and_its_file_predict_the_same_and_mark_what_is_unlike(ended, by_f
         assert first == ""
         assert second.startswith("town was never “new”")
         assert third.startswith("age is outside 0 to 42")
-        assert (told.marked, told.done) == (2, 3)
+        assert (told.marked_count, told.done) == (2, 3)
         assert list(table["age"]) == [5, 30, 500]
         assert told.sentences() == ["“town” has a value never seen in training: “new”."]
     assert "far from" in used(model_of_run(run, dataset), rows())[0][UNLIKE].iloc[2]
@@ -98,7 +99,7 @@ def test_every_model_file_tells_its_ranges(ended, tmp_path, ending):
     fields = {field["name"]: field for field in form_of_model(model)["fields"]}
     assert (fields["age"]["low"], fields["age"]["high"]) == (0.0, 42.0)
     assert fields["town"]["choices"] == ("a", "b", "c")
-    said = answer(model, {"age": 40.0})
+    said = predict_row(model, {"age": 40.0})
     assert said["prediction"] == "yes"
     assert said["shares"][0][0] == "yes"
 
@@ -113,7 +114,7 @@ def test_a_model_made_before_opens_and_says_what_is_not_known(ended, tmp_path, r
     form = form_of_model(model)
     assert not form["known"]
     assert [field["name"] for field in form["fields"]] == ["age", "town", "height"]
-    assert answer(model, {"age": 40.0, "town": "a"})["prediction"] == "yes"
+    assert predict_row(model, {"age": 40.0, "town": "a"})["prediction"] == "yes"
 
 
 def test_a_run_folder_made_before_is_read(ended):
@@ -141,7 +142,7 @@ def test_one_row_is_what_a_file_of_it_says(ended, rows):
     table, _ = used(model, rows())
     for at in range(3):
         values = {name: table[name].iloc[at] for name in ("age", "town", "height")}
-        said = answer(model, {k: v if k == "town" else float(v) for k, v in values.items()})
+        said = predict_row(model, {k: v if k == "town" else float(v) for k, v in values.items()})
         assert said["prediction"] == table["prediction"].iloc[at]
         for label, share in said["shares"]:
             assert share == pytest.approx(table[f"probability of {label}"].iloc[at])
@@ -150,31 +151,31 @@ def test_one_row_is_what_a_file_of_it_says(ended, rows):
 
 
 def test_what_is_not_given_is_typical_and_nothing_is_missing(ended, by_file):
-    typical = answer(by_file, {})
+    typical = predict_row(by_file, {})
     fields = {field["name"]: field["typical"] for field in form_of_model(by_file)["fields"]}
-    assert answer(by_file, fields) == typical
-    assert answer(by_file, {"town": None, "age": None})["unlike"] == ""
+    assert predict_row(by_file, fields) == typical
+    assert predict_row(by_file, {"town": None, "age": None})["unlike"] == ""
     with pytest.raises(UnusableError, match="column age: “old” is no number"):
-        answer(by_file, {"age": "old"})
+        predict_row(by_file, {"age": "old"})
     with pytest.raises(UnusableError, match="no column “agee”"):
-        answer(by_file, {"agee": 3})
+        predict_row(by_file, {"agee": 3})
 
 
 def test_rows_of_the_test_set_have_their_line_values_and_truth(ended):
     run, dataset, place = ended
     found = test_rows_of(run, dataset)
     lines = (place / "data.csv").read_text().splitlines()
-    for number in (1, len(found.places)):
-        row = found.at(number)
+    for number in (1, len(found.row_indices)):
+        row = found.row_by_number(number)
         cells = lines[row["line"] - 1].split(",")
         assert [float(cells[0]), cells[1], float(cells[2])] == list(row["values"].values())
         assert row["truth"] == cells[3]
-        assert found.at_line(row["line"]) == row
-    assert found.at_line(1)["number"] == 1
+        assert found.row_at_line(row["line"]) == row
+    assert found.row_at_line(1)["number"] == 1
     with pytest.raises(UnusableError, match="no row 0 in the test set"):
-        found.at(0)
-    with pytest.raises(UnusableError, match="no test row stands in line 9,999"):
-        found.at_line(9999)
+        found.row_by_number(0)
+    with pytest.raises(UnusableError, match="no test row is in line 9,999"):
+        found.row_at_line(9999)
     assert test_rows_of(run, None) is None
 
 
@@ -182,7 +183,7 @@ def test_classes_that_are_numbers_keep_their_names(tmp_path):
     data = pd.DataFrame({"age": [(7 * at) % 43 for at in range(90)]})
     data["grade"] = [8 if age > 30 else 5 if age > 15 else 1 for age in data["age"]]
     run, dataset, _ = made_run(tmp_path, data, "logistic")
-    said = answer(model_of_run(run, dataset), {"age": 40.0})
+    said = predict_row(model_of_run(run, dataset), {"age": 40.0})
     assert said["prediction"] == "8"
     assert said["shares"][0][0] == "8"
 
@@ -203,19 +204,19 @@ def test_numbers_come_with_an_interval_that_holds_nine_of_ten(numbers, tmp_path)
     held = (truth >= table["low (90 %)"]) & (truth <= table["high (90 %)"])
     # Of 120 test errors: the share held is Beta distributed about 0.9 with deviation 0.027.
     assert 0.82 < held.mean() < 0.97
-    said = answer(file, {"a": 1.0})
+    said = predict_row(file, {"a": 1.0})
     assert said["high"] - said["low"] == pytest.approx(2 * file.interval.half)
 
 
 def test_a_stranger_s_interval_is_not_believed(numbers, tmp_path):
     run, _, _ = numbers
     model = model_of_run(run, None)
-    from core.export.using.model import _interval
+    from core.export.using.loaded_model import _interval
 
-    good = dict(model.card)
-    assert _interval(good) == model.interval
+    assert _interval(model.card) == model.interval
     for wrong in ({"half": -1.0}, {"half": "x"}, {"coverage": 2.0}, {"rows": 0}):
-        assert _interval({**good, "interval": {**good["interval"], **wrong}}) is None
+        interval = to_plain(model.card.interval) | wrong
+        assert _interval(replace(model.card, interval=interval)) is None
 
 
 # Bad input ------------------------------------------------------------------------------------
@@ -247,7 +248,7 @@ def test_other_columns_and_another_order_are_fine(by_file, rows, tmp_path):
     table.to_csv(tmp_path / "more.csv", index=False)
     said, told = used(by_file, str(tmp_path / "more.csv"))
     assert said["prediction"].tolist() == plain["prediction"].tolist()
-    assert "2 columns are passed over, which the model does not know: “note”, “id”." in (
+    assert "2 columns are ignored, which the model was not trained on: “note”, “id”." in (
         told.sentences()
     )
 
@@ -300,7 +301,7 @@ def test_dates_written_in_another_way_are_told(tmp_path):
         " missing: “31.12.2024”."
     ]
     assert table[UNLIKE].tolist() == ["", "", ""]
-    said = answer(model, {"day": "31.12.2024"})
+    said = predict_row(model, {"day": "31.12.2024"})
     assert said["outside"] == ["day"]
     assert said["unlike"] == f"day is no date like {typical}, so it counts as missing"
 
@@ -313,7 +314,7 @@ def test_a_number_that_was_always_the_same_is_said_so(tmp_path):
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     list(tune(plan, dataset, folder=folder))
     folder.close()
-    said = answer(model_of_run(finished_run(folder), dataset), {"feature 2": 5.0})
+    said = predict_row(model_of_run(finished_run(folder), dataset), {"feature 2": 5.0})
     assert said["unlike"].startswith("feature 2 was always 4")
 
 
@@ -352,20 +353,20 @@ def test_a_large_file_is_predicted_in_parts_as_a_small_one(by_file, tmp_path, mo
     )
     table.to_csv(tmp_path / "many.csv", index=False)
     whole, told = used(by_file, str(tmp_path / "many.csv"))
-    monkeypatch.setattr(parts, "LARGE", 10)
-    monkeypatch.setattr(parts, "PART", 20)
-    again = Rows(by_file, str(tmp_path / "many.csv"))
+    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
+    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
+    again = PredictionStream(by_file, str(tmp_path / "many.csv"))
     steps = [(again.done, again.total) for _ in again]
     assert steps == [(20, 95), (40, 95), (60, 95), (80, 95), (95, 95)]
     said, _ = used(by_file, str(tmp_path / "many.csv"))
     pd.testing.assert_frame_equal(said.reset_index(drop=True), whole)
-    assert again.marked == told.marked
+    assert again.marked_count == told.marked_count
     assert again.sentences() == told.sentences()
 
 
 def test_a_word_far_down_a_large_file_has_its_row(by_file, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "LARGE", 10)
-    monkeypatch.setattr(parts, "PART", 20)
+    monkeypatch.setattr(prediction_stream, "LARGE_BYTES", 10)
+    monkeypatch.setattr(prediction_stream, "PART_ROWS", 20)
     lines = ["age,town,height", *["3,a,1.6"] * 70, *["old,a,1.6"] * 5, *["3,a,1.6"] * 5]
     said = refused(by_file, "\n".join(lines) + "\n", tmp_path)
     assert "row 71, column age" in said

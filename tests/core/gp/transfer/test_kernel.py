@@ -5,8 +5,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.gp.transfer.kernel import NeighbourKernel, apart, near_of, reached, slopes_of
-from core.optimize.cholesky import extended, factorize
+from core.gp.transfer.kernel import (
+    NeighbourKernel,
+    extend_anchor,
+    point_distances,
+    slopes_of,
+    within_dataset_kernel,
+)
+from core.optimize.cholesky import extend_factor, factorize
 
 SMALLEST_NOISE = 1e-8
 
@@ -43,9 +49,9 @@ def test_it_is_positive_definite_at_the_smallest_noise(seed, n, p, corners, copi
 def test_with_the_papers_constant_it_would_not_be():
     # The whole cube's corners of one half of the points against the middle of the other half.
     X = points_of(0, 1000, 30, 0.5, 0.0)
-    D = apart(X, X, 30)
+    D = point_distances(X, X, 30)
     assert np.linalg.eigvalsh(1.0 - D)[0] < -1e-3
-    constant = reached(None, X, 30).constant
+    constant = extend_anchor(None, X, 30).constant
     assert 1.0 < constant < 1.4
     assert np.linalg.eigvalsh(constant - D)[0] > -1e-8
 
@@ -53,9 +59,9 @@ def test_with_the_papers_constant_it_would_not_be():
 @pytest.mark.parametrize("p", [1, 4, 9])
 def test_the_constant_is_the_least_that_is_needed(p):
     X = points_of(1, 40, p, 0.5, 0.0)
-    anchor = reached(None, X, p)
+    anchor = extend_anchor(None, X, p)
     needed = float(anchor.w @ anchor.w)
-    D = apart(X, X, p)
+    D = point_distances(X, X, p)
     assert np.linalg.eigvalsh(needed + 1e-6 - D)[0] > -1e-8
     assert np.linalg.eigvalsh(needed - 1e-3 - D)[0] < -1e-6
     assert anchor.constant == 1.0
@@ -64,14 +70,14 @@ def test_the_constant_is_the_least_that_is_needed(p):
 def test_further_points_extend_both_factors():
     X = points_of(3, 40, 6, 0.5, 0.1)
     X[30:, -1] = 0
-    known = reached(reached(None, X[:30], 6), X, 6)
-    afresh = reached(None, X, 6)
+    known = extend_anchor(extend_anchor(None, X[:30], 6), X, 6)
+    afresh = extend_anchor(None, X, 6)
     assert pytest.approx(afresh.L, abs=1e-6) == known.L
     assert known.w @ known.w == pytest.approx(afresh.w @ afresh.w, rel=1e-6)
     kernel = NeighbourKernel(np.full(6, 0.4), 1e-3, 6)
-    K, side = kernel.covariance(X), kernel.cross(X[:30], X[30:])
+    K, side = kernel.covariance(X), kernel.cross_covariance(X[:30], X[30:])
     assert side == pytest.approx(K[:30, 30:], abs=1e-7)
-    L = extended(factorize(K[:30, :30].copy("F")), side, K[30:, 30:])
+    L = extend_factor(factorize(K[:30, :30].copy("F")), side, K[30:, 30:])
     assert pytest.approx(K, abs=1e-7) == L @ L.T
 
 
@@ -99,11 +105,11 @@ def test_slopes_are_central_differences(weaker):
     here = X[:, -1] == 0
 
     def whole(Y):
-        across = 0.7 * (1.1 - apart(X, Y, 4)) * strength[:, None]
-        across[here] += near_of(kernel, X[here], Y)
+        across = 0.7 * (1.1 - point_distances(X, Y, 4)) * strength[:, None]
+        across[here] += within_dataset_kernel(kernel, X[here], Y)
         return (w * across).sum(axis=0)
 
-    D, near = apart(X, Y, 4) * 2.0, near_of(kernel, X[here], Y)
+    D, near = point_distances(X, Y, 4) * 2.0, within_dataset_kernel(kernel, X[here], Y)
     found = slopes_of(kernel, X, Y, D, near, strength if weaker else None)(w)
     if not weaker:
         k, slopes = kernel.cross_and_slopes(X, Y)

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.losses.crf.loss import CrfLoss, build_crf
+from core.losses.crf.crf_loss import CrfLoss, build_crf
 
 
 def matrix(loss: CrfLoss) -> np.ndarray:
     """The value of every feature of every token, shape (N, F)."""
     tokens = loss.tokens
-    X = np.zeros((tokens.count, loss.encoding.size))
+    X = np.zeros((tokens.token_count, loss.encoding.feature_count))
     for t, u in enumerate(tokens.unit):
         X[t, tokens.features[tokens.begins[u] : tokens.begins[u + 1]]] = 1.0
         X[t, tokens.number_features] = tokens.numbers[u]
@@ -36,7 +36,7 @@ class Enumerated:
 
 
 def _enumerated(loss: CrfLoss, w: np.ndarray) -> Enumerated:
-    K, X, n = loss.states, matrix(loss), loss.size
+    K, X, n = loss.state_count, matrix(loss), loss.size
     found = Enumerated(0.0, np.zeros(n), np.zeros((n, n)), np.zeros((len(X), K)), [], [])
 
     def counts(first: int, labels: tuple[int, ...]) -> np.ndarray:

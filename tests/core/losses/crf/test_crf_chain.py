@@ -11,7 +11,7 @@ import pytest
 
 from core.losses.crf import chain
 from core.losses.crf.chain import log_likelihoods, marginals, viterbi
-from core.losses.crf.loss import build_crf
+from core.losses.crf.crf_loss import build_crf
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])
@@ -58,8 +58,8 @@ def test_plain_python_from_the_source_gives_the_same(tiny, mixed_table) -> None:
     kept = [line for line in lines if not line.startswith("from core.")]
     exec(compile("\n".join(kept), chain.__name__, "exec"), script.__dict__)
     table, _ = mixed_table([5, 1, 2, 4], 9, "uvw")
-    tokens = loss.encoding.tokens(table)
-    codes = np.zeros(tokens.count, dtype=np.int64)
+    tokens = loss.encoding.encode_tokens(table)
+    codes = np.zeros(tokens.token_count, dtype=np.int64)
     np.testing.assert_allclose(script.marginals(w, 3, tokens), marginals(w, 3, tokens), rtol=1e-12)
     np.testing.assert_array_equal(script.viterbi(w, 3, tokens), viterbi(w, 3, tokens))
     np.testing.assert_allclose(

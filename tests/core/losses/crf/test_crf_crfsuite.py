@@ -10,7 +10,7 @@ import pycrfsuite
 import pytest
 
 from core.losses.crf.chain import log_likelihoods, viterbi
-from core.losses.crf.loss import build_crf
+from core.losses.crf.crf_loss import build_crf
 
 
 def compare(table: pd.DataFrame, sequence: str, y: np.ndarray, folder: Path) -> None:
@@ -31,7 +31,7 @@ def compare(table: pd.DataFrame, sequence: str, y: np.ndarray, folder: Path) -> 
     labels = sorted(set(y))
     loss = build_crf(table, sequence, y, labels)
     place = {name: k for k, name in enumerate(loss.names)}
-    w, info = loss.start(), tagger.info()
+    w, info = loss.initial_weights(), tagger.info()
     for (word, label), weight in info.state_features.items():
         w[place[f"{word} → {label}"]] = weight
     for (before, after), weight in info.transitions.items():

@@ -8,7 +8,7 @@ import pytest
 
 import core.losses.crf.expected as expected
 from core.errors import UnusableError
-from core.losses.crf.loss import build_crf
+from core.losses.crf.crf_loss import build_crf
 from core.losses.crf.products import MANY
 from core.optimize.loss import Loss
 from core.optimize.newton import is_dense
@@ -34,7 +34,7 @@ def test_with_many_labels_too(labels, mixed_table, enumerate_all) -> None:
     w, v = np.random.default_rng(0).normal(size=(2, loss.size))
     truth = enumerate_all(loss, w)
     value, gradient = loss.value_and_gradient(w)
-    assert loss.states >= MANY
+    assert loss.state_count >= MANY
     assert value == pytest.approx(truth.loss, abs=1e-10)
     np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
@@ -47,7 +47,7 @@ def test_in_logarithms_it_is_the_same(tiny, K, monkeypatch, enumerate_all) -> No
     monkeypatch.setattr(expected, "WIDEST", -1e9)
     value, gradient = loss.value_and_gradient(w)
     v = np.random.default_rng(5).normal(size=loss.size)
-    assert loss.known(w).wide.all()
+    assert loss.cached_sweeps(w).wide.all()
     assert value == pytest.approx(truth.loss, abs=1e-10)
     np.testing.assert_allclose(gradient, truth.gradient, atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), truth.hessian @ v, atol=1e-10)
@@ -74,7 +74,7 @@ def test_only_the_sequences_that_need_it_are_worked_on_in_logarithms(
     loss = build_crf(table, "id", y, list("uvw"))
     w = np.random.default_rng(0).normal(size=loss.size)
     w[loss.names.index("rare=yes → u")] = 900.0
-    wide = loss.known(w).wide
+    wide = loss.cached_sweeps(w).wide
     assert wide.any()
     assert not wide.all()
     v = np.random.default_rng(1).normal(size=loss.size)
@@ -116,7 +116,7 @@ def test_threads_change_no_bit(large) -> None:
         setattr(features, name, np.unique(np.linspace(0, bounds[-1], 8).astype(np.int64)))
     results = []
     for threads in (1, 2, 3):
-        loss.threads, loss._last, loss._known = threads, None, None
+        loss.threads, loss._last, loss._cache = threads, None, None
         value, gradient = loss.value_and_gradient(w)
         results.append((value, gradient, loss.hessian_product(w, v)))
     for other in results[1:]:
@@ -130,7 +130,7 @@ def test_results_do_not_change_when_another_point_is_asked(large) -> None:
     value, gradient = loss.value_and_gradient(w)
     product = loss.hessian_product(w, v)
     kept = gradient.copy(), product.copy()
-    at = loss.at(w)
+    at = loss.point_at(w)
     loss.hessian_product(2 * w, -v)
     np.testing.assert_array_equal(at.product(v), kept[1])
     np.testing.assert_array_equal(gradient, kept[0])
@@ -140,19 +140,19 @@ def test_results_do_not_change_when_another_point_is_asked(large) -> None:
 
 def test_the_diagonal_is_near_the_hessian_s(tiny, enumerate_all) -> None:
     loss, w = tiny(3, 1)
-    estimate, truth = loss.at(w).diagonal(), np.diag(enumerate_all(loss, w).hessian)
+    estimate, truth = loss.point_at(w).diagonal(), np.diag(enumerate_all(loss, w).hessian)
     assert (estimate > 0).all()
     assert np.median(np.abs(np.log(estimate / truth))) < 0.3
     # Without transitions the tokens are independent, and what is left out is nothing.
     w[3:12] = 0.0
     truth = np.diag(enumerate_all(loss, w).hessian)
-    np.testing.assert_allclose(loss.at(w).diagonal()[12:], truth[12:], rtol=1e-9)
+    np.testing.assert_allclose(loss.point_at(w).diagonal()[12:], truth[12:], rtol=1e-9)
 
 
 def test_other_rows_with_the_same_parameters(large) -> None:
     loss, w, _, (table, y) = large
     first = table["id"].isin([f"s{k}" for k in range(100)]).to_numpy()
-    parts = [loss.on(table[rows], y[rows]) for rows in (first, ~first)]
+    parts = [loss.for_data(table[rows], y[rows]) for rows in (first, ~first)]
     together = sum(part.value_and_gradient(w)[0] for part in parts)
     assert together == pytest.approx(loss.value_and_gradient(w)[0], rel=1e-12)
     assert [part.examples for part in parts] == [100, 200]
@@ -166,9 +166,9 @@ def test_parameters_are_named_and_ordered() -> None:
         *("word=a → N", "word=a → V", "word=b → N", "word=b → V", "size → N", "size → V"),
     ]
     assert loss.sources == ["initial"] * 2 + ["transition"] * 4 + ["word"] * 4 + ["size"] * 2
-    assert (loss.size, loss.states, loss.examples) == (12, 2, 2)
+    assert (loss.size, loss.state_count, loss.examples) == (12, 2, 2)
     assert isinstance(loss, Loss)
-    np.testing.assert_array_equal(loss.start(), np.zeros(12))
+    np.testing.assert_array_equal(loss.initial_weights(), np.zeros(12))
 
 
 def test_do_s_simulation_has_166_parameters_and_a_dense_hessian() -> None:
@@ -192,4 +192,4 @@ def test_what_cannot_be_learned_is_refused() -> None:
         build_crf(table[["id"]], "id", np.array(["N", "V"]), ["N", "V"])
     loss = build_crf(table, "id", np.array(["N", "V"]), ["N", "V"])
     with pytest.raises(UnusableError, match="“X”"):
-        loss.on(table, np.array(["N", "X"]))
+        loss.for_data(table, np.array(["N", "X"]))

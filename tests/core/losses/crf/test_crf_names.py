@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.losses.crf.loss import build_crf
-from core.losses.crf.names import ParameterNames
+from core.losses.crf.crf_loss import build_crf
+from core.losses.crf.parameter_names import ParameterNames
 
 TABLE = pd.DataFrame(
     {"sequence": ["1", "1", "2"], "word": ["a", "b", "a"], "length": [1.0, 2.0, 4.0]}
@@ -34,6 +34,6 @@ def test_names_are_those_of_the_parameters_in_their_order():
 def test_none_is_made_before_it_is_asked_for(monkeypatch):
     loss = build_crf(TABLE, "sequence", ["x", "y", "x"], ["x", "y"])
     made = []
-    monkeypatch.setattr(ParameterNames, "_from", property(lambda self: made.append(1)))
+    monkeypatch.setattr(ParameterNames, "_origins", property(lambda self: made.append(1)))
     assert len(loss.names) == 12
     assert made == []

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from core.errors import UnusableError
-from core.losses import LOSSES, build, parameter_groups
+from core.losses import LOSSES, build_loss, parameter_groups
 from core.losses.linear import design
-from core.losses.linear.eigenbasis import in_eigenbasis
+from core.losses.linear.eigenbasis_loss import in_eigenbasis
 from core.losses.linear.fixed_noise import FixedNoise
 from core.optimize.loss import Loss
 
@@ -30,7 +31,7 @@ def table(name: str, rows: int = 60, columns: int = 6) -> tuple[np.ndarray, np.n
 
 
 def random_w(loss: Loss) -> np.ndarray:
-    return loss.start() + 0.3 * np.random.default_rng(1).standard_normal(loss.size)
+    return loss.initial_weights() + 0.3 * np.random.default_rng(1).standard_normal(loss.size)
 
 
 def central(function: Callable[[np.ndarray], np.ndarray], w: np.ndarray) -> np.ndarray:
@@ -57,52 +58,49 @@ def complex_gradient(name: str, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> 
 @pytest.mark.parametrize("name", LOSSES)
 class TestDerivatives:
     def test_gradient_is_the_difference_of_values(self, name: str, intercept: bool) -> None:
-        loss = build(name, *table(name), intercept)
+        loss = build_loss(name, *table(name), intercept)
         w = random_w(loss)
         differences = central(lambda v: loss.value_and_gradient(v)[0], w)
-        np.testing.assert_allclose(loss.value_and_gradient(w)[1], differences, atol=1e-6)
+        assert_allclose(loss.value_and_gradient(w)[1], differences, atol=1e-6)
 
     def test_hessian_is_the_difference_of_gradients(self, name: str, intercept: bool) -> None:
-        loss = build(name, *table(name), intercept)
+        loss = build_loss(name, *table(name), intercept)
         w = random_w(loss)
         differences = central(lambda v: loss.value_and_gradient(v)[1], w)
-        np.testing.assert_allclose(loss.hessian(w), differences, atol=1e-6)
+        assert_allclose(loss.hessian(w), differences, atol=1e-6)
 
     def test_hessian_product_is_exact(self, name: str, intercept: bool) -> None:
-        loss = build(name, *table(name), intercept)
+        loss = build_loss(name, *table(name), intercept)
         w = random_w(loss)
         dense = loss.hessian(w)
         vectors = np.random.default_rng(2).standard_normal((3, loss.size))
         for v in vectors:
-            np.testing.assert_allclose(loss.hessian_product(w, v), dense @ v, atol=1e-10)
-        np.testing.assert_allclose(loss.hessian_product(w, vectors), vectors @ dense, atol=1e-10)
+            assert_allclose(loss.hessian_product(w, v), dense @ v, atol=1e-10)
+        assert_allclose(loss.hessian_product(w, vectors), vectors @ dense, atol=1e-10)
 
     def test_sparse_is_the_same_as_dense(self, name: str, intercept: bool) -> None:
         X, y = table(name)
         X = np.where(np.abs(X) > 0.7, X, 0.0)
-        dense, thin = build(name, X, y, intercept), build(name, sparse.csr_array(X), y, intercept)
+        dense = build_loss(name, X, y, intercept)
+        thin = build_loss(name, sparse.csr_array(X), y, intercept)
         w, v = random_w(dense), np.random.default_rng(5).standard_normal(dense.size)
         assert thin.design.is_sparse
         assert thin.value_and_gradient(w)[0] == pytest.approx(dense.value_and_gradient(w)[0])
-        np.testing.assert_allclose(
-            thin.value_and_gradient(w)[1], dense.value_and_gradient(w)[1], atol=1e-9
-        )
-        np.testing.assert_allclose(
-            thin.hessian_product(w, v), dense.hessian_product(w, v), atol=1e-9
-        )
-        np.testing.assert_allclose(thin.hessian(w), dense.hessian(w), atol=1e-9)
-        np.testing.assert_allclose(thin.at(w).diagonal(), dense.at(w).diagonal(), atol=1e-9)
+        assert_allclose(thin.value_and_gradient(w)[1], dense.value_and_gradient(w)[1], atol=1e-9)
+        assert_allclose(thin.hessian_product(w, v), dense.hessian_product(w, v), atol=1e-9)
+        assert_allclose(thin.hessian(w), dense.hessian(w), atol=1e-9)
+        assert_allclose(thin.point_at(w).diagonal(), dense.point_at(w).diagonal(), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_hessian_product_agrees_with_the_complex_step(name: str) -> None:
     X, y = table(name)
     X = np.delete(X, 3, axis=1)
-    loss = build(name, X, y)
+    loss = build_loss(name, X, y)
     w, v = random_w(loss), np.random.default_rng(7).standard_normal(loss.size)
     stepped = complex_gradient(name, X, y, w + 1e-30j * v).imag / 1e-30
-    np.testing.assert_allclose(loss.hessian_product(w, v), stepped, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(
+    assert_allclose(loss.hessian_product(w, v), stepped, rtol=1e-10, atol=1e-10)
+    assert_allclose(
         loss.value_and_gradient(w)[1], complex_gradient(name, X, y, w + 0j).real, atol=1e-9
     )
 
@@ -113,33 +111,34 @@ def test_rough_products_and_blocks_are_near_the_hessian(name: str) -> None:
     X = rng.standard_normal((20_000, 16))  # large enough for single precision
     y = (X[:, 0] + rng.standard_normal(len(X)) > 0).astype(int)
     y = y + (X[:, 1] > 1) if name == "multinomial" else y
-    loss = build(name, X, y)
-    assert loss.design.single.X.dtype == np.float32
+    loss = build_loss(name, X, y)
+    assert loss.design.single_precision.X.dtype == np.float32
     w, v = 0.1 * random_w(loss), rng.standard_normal(loss.size)
     exact = loss.hessian_product(w, v)
-    assert np.linalg.norm(loss.at(w).rough_product()(v) - exact) < 1e-5 * np.linalg.norm(exact)
+    rough = loss.point_at(w).rough_product()(v)
+    assert np.linalg.norm(rough - exact) < 1e-5 * np.linalg.norm(exact)
     q, H = loss.design.width, loss.hessian(w)
-    for number, block in enumerate(loss.at(w).blocks(1)):
+    for number, block in enumerate(loss.point_at(w).sampled_blocks(1)):
         own = slice(number * q, (number + 1) * q)
-        np.testing.assert_allclose(block, H[own, own], rtol=1e-3, atol=1e-2)
-    thinned = loss.at(w).blocks(4)
+        assert_allclose(block, H[own, own], rtol=1e-3, atol=1e-2)
+    thinned = loss.point_at(w).sampled_blocks(4)
     assert np.linalg.norm(thinned[0] - H[:q, :q]) < 0.1 * np.linalg.norm(H[:q, :q])
 
 
 def test_logistic_value_is_the_formula() -> None:
     X, y = table("logistic")
-    loss = build("logistic", X, y, fit_intercept=False)
+    loss = build_loss("logistic", X, y, fit_intercept=False)
     w = random_w(loss)
-    z = np.where(y == "yes", 1.0, -1.0) * (X[:, loss.design.kept] @ w)
+    z = np.where(y == "yes", 1.0, -1.0) * (X[:, loss.design.kept_columns] @ w)
     assert loss.value_and_gradient(w)[0] == pytest.approx(np.log1p(np.exp(-z)).sum())
 
 
 def test_extreme_scores_stay_finite() -> None:
-    loss = build("logistic", *table("logistic"))
+    loss = build_loss("logistic", *table("logistic"))
     value, gradient = loss.value_and_gradient(np.full(loss.size, 1e4))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
-    several = build("multinomial", *table("multinomial"))
+    several = build_loss("multinomial", *table("multinomial"))
     value, gradient = several.value_and_gradient(np.linspace(-1e4, 1e4, several.size))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
@@ -147,63 +146,63 @@ def test_extreme_scores_stay_finite() -> None:
 
 def test_linear_value_is_the_formula() -> None:
     X, y = table("linear")
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     w = random_w(loss)
-    r = y - X[:, loss.design.kept] @ w[:-1] - w[-1]
+    r = y - X[:, loss.design.kept_columns] @ w[:-1] - w[-1]
     assert loss.value_and_gradient(w)[0] == pytest.approx(0.5 * len(y) * np.log(0.5 * r @ r))
     assert loss.noise_variance(w) == pytest.approx(r @ r / len(y))
 
 
 def test_linear_majorizer_lies_above_the_loss_and_touches_it() -> None:
-    loss = build("linear", *table("linear"))
+    loss = build_loss("linear", *table("linear"))
     w = random_w(loss)
     value, gradient = loss.value_and_gradient(w)
-    H = loss.at(w).majorizer_dense()
+    H = loss.point_at(w).majorizer_dense()
     rng = np.random.default_rng(0)
     for size in (1e-3, 0.1, 1.0, 10.0):
         s = size * rng.standard_normal(loss.size)
         above = value + gradient @ s + 0.5 * s @ H @ s
         assert loss.value_and_gradient(w + s)[0] <= above + 1e-9
-    correction = loss.at(w).correction()
+    correction = loss.point_at(w).correction()
     excess = (correction.U * correction.D) @ correction.U.T
-    np.testing.assert_allclose(loss.hessian(w), H - excess)
+    assert_allclose(loss.hessian(w), H - excess)
 
 
 @pytest.mark.parametrize("rows", [60, 5])
 def test_the_eigenbasis_changes_neither_value_nor_length(rows: int) -> None:
     X, y = table("linear", rows=rows, columns=9)
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     inner = in_eigenbasis(loss)
     v = np.random.default_rng(0).standard_normal(inner.size)
     w = inner.coefficients_of(v)
     assert inner.value_and_gradient(v)[0] == pytest.approx(loss.value_and_gradient(w)[0])
     assert np.linalg.norm(w[:-1]) == pytest.approx(np.linalg.norm(v))
     differences = central(lambda u: inner.value_and_gradient(u)[0], v)
-    np.testing.assert_allclose(inner.value_and_gradient(v)[1], differences, atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(inner.hessian(v) @ v, inner.hessian_product(v, v), atol=1e-8)
+    assert_allclose(inner.value_and_gradient(v)[1], differences, atol=1e-5, rtol=1e-5)
+    assert_allclose(inner.hessian(v) @ v, inner.hessian_product(v, v), atol=1e-8)
 
 
 def test_many_columns_are_multiplied_not_squared() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2100)), rng.standard_normal(30)
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     assert not loss.has_gram
-    assert loss.hessian(loss.start()) is None
+    assert loss.hessian(loss.initial_weights()) is None
     w, v = 0.01 * random_w(loss), rng.standard_normal(loss.size)
     ahead, behind = (loss.value_and_gradient(w + s * v)[1] for s in (1e-6, -1e-6))
-    np.testing.assert_allclose(loss.hessian_product(w, v), (ahead - behind) / 2e-6, rtol=1e-4)
+    assert_allclose(loss.hessian_product(w, v), (ahead - behind) / 2e-6, rtol=1e-4)
 
 
 def test_fixed_noise_is_the_gaussian() -> None:
     X, y = table("linear")
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     gaussian = FixedNoise(loss, 0.7)
     w = random_w(loss)
-    r = y - X[:, loss.design.kept] @ w[:-1] - w[-1]
+    r = y - X[:, loss.design.kept_columns] @ w[:-1] - w[-1]
     assert gaussian.value_and_gradient(w)[0] == pytest.approx(
         0.5 * r @ r / 0.7 + 0.5 * len(y) * np.log(0.7)
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         gaussian.hessian(w), central(lambda u: gaussian.value_and_gradient(u)[1], w), atol=1e-6
     )
 
@@ -211,10 +210,10 @@ def test_fixed_noise_is_the_gaussian() -> None:
 def test_noise_floor_bounds_a_model_that_explains_everything() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((5, 8)), rng.standard_normal(5)
-    loss = build("linear", X, y)
+    loss = build_loss("linear", X, y)
     coef = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
     w = np.append(coef, y.mean() - X.mean(axis=0) @ coef)
-    assert loss.at_floor(w)
+    assert loss.is_at_floor(w)
     assert loss.noise_variance(w) == pytest.approx(1e-3 * y.var())
     assert np.isfinite(loss.value_and_gradient(w)[0])
 
@@ -222,8 +221,8 @@ def test_noise_floor_bounds_a_model_that_explains_everything() -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_constant_columns_leave_the_model(name: str) -> None:
     X, y = table(name)
-    loss = build(name, X, y)
-    assert list(loss.design.kept) == [0, 1, 2, 4, 5]
+    loss = build_loss(name, X, y)
+    assert list(loss.design.kept_columns) == [0, 1, 2, 4, 5]
     groups = parameter_groups(loss, np.array([0, 0, 1, 9, 1, 2]))
     once = [0, 0, 1, 1, 2, -1]
     assert list(groups) == once * (loss.size // 6)
@@ -235,11 +234,12 @@ def test_constant_columns_leave_the_model(name: str) -> None:
 def test_without_an_intercept_a_constant_column_stays() -> None:
     X, y = table("linear")
     X[:, 4] = 0.0
-    assert list(build("linear", X, y, fit_intercept=False).design.kept) == [0, 1, 2, 3, 5]
+    design = build_loss("linear", X, y, fit_intercept=False).design
+    assert list(design.kept_columns) == [0, 1, 2, 3, 5]
 
 
 def test_groups_by_class() -> None:
-    loss = build("multinomial", *table("multinomial"))
+    loss = build_loss("multinomial", *table("multinomial"))
     groups = parameter_groups(loss, by_class=True).reshape(loss.K, -1)
     assert (groups[:, -1] == -1).all()
     assert [list(np.unique(row[:-1])) for row in groups] == [[0], [1], [2]]
@@ -248,9 +248,9 @@ def test_groups_by_class() -> None:
 @pytest.mark.parametrize("name", LOSSES)
 def test_other_rows_keep_columns_and_classes(name: str) -> None:
     X, y = table(name)
-    whole = build(name, X, y)
-    part = whole.on(X[:20], y[:20])
-    rest = whole.on(X[20:], y[20:])
+    whole = build_loss(name, X, y)
+    part = whole.for_data(X[:20], y[:20])
+    rest = whole.for_data(X[20:], y[20:])
     w = random_w(whole)
     assert part.size == whole.size
     if name != "linear":  # a logarithm of a sum is no sum
@@ -261,11 +261,11 @@ def test_other_rows_keep_columns_and_classes(name: str) -> None:
 def test_labels_that_do_not_fit_are_refused() -> None:
     X, _ = table("linear")
     with pytest.raises(UnusableError, match="one class only"):
-        build("logistic", X, np.ones(60))
+        build_loss("logistic", X, np.ones(60))
     with pytest.raises(UnusableError, match="3 classes where two"):
-        build("logistic", X, np.arange(60) % 3)
+        build_loss("logistic", X, np.arange(60) % 3)
     with pytest.raises(UnusableError, match="does not occur"):
-        build("logistic", X, np.arange(60) % 2).on(X, np.arange(60) % 3)
+        build_loss("logistic", X, np.arange(60) % 2).for_data(X, np.arange(60) % 3)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -273,24 +273,24 @@ def test_labels_that_do_not_fit_are_refused() -> None:
 def test_rows_block_by_block_are_the_rows_at_once(monkeypatch, name: str, weighted: bool) -> None:
     X, y = table(name, rows=230)
     s = np.random.default_rng(5).uniform(0.5, 2.0, 230) if weighted else None
-    at_once = build(name, X, y, weights=s)
+    at_once = build_loss(name, X, y, weights=s)
     w = random_w(at_once)
     V = np.random.default_rng(6).standard_normal((3, at_once.size))
-    H, gradient = at_once.at(w).dense(), at_once.at(w).gradient
+    H, gradient = at_once.point_at(w).dense_hessian(), at_once.point_at(w).gradient
     monkeypatch.setattr(design, "_BLOCK_ENTRIES", 64 * 5)
-    blocks = build(name, X, y, weights=s)
+    blocks = build_loss(name, X, y, weights=s)
     assert len(list(blocks.design._row_blocks())) == 4
-    assert blocks.at(w).value == pytest.approx(at_once.at(w).value, rel=1e-13)
-    np.testing.assert_allclose(blocks.at(w).gradient, gradient, atol=1e-11)
-    np.testing.assert_allclose(blocks.at(w).product(V), V @ H, atol=1e-10)
-    np.testing.assert_allclose(blocks.at(w).rough_product()(V[0]), H @ V[0], atol=1e-10)
-    np.testing.assert_allclose(blocks.at(w).diagonal(), np.diagonal(H), atol=1e-11)
+    assert blocks.point_at(w).value == pytest.approx(at_once.point_at(w).value, rel=1e-13)
+    assert_allclose(blocks.point_at(w).gradient, gradient, atol=1e-11)
+    assert_allclose(blocks.point_at(w).product(V), V @ H, atol=1e-10)
+    assert_allclose(blocks.point_at(w).rough_product()(V[0]), H @ V[0], atol=1e-10)
+    assert_allclose(blocks.point_at(w).diagonal(), np.diagonal(H), atol=1e-11)
 
 
 def test_the_whole_of_some_rows_is_near_the_hessian() -> None:
     X, y = table("multinomial", rows=4000)
-    loss = build("multinomial", X, y)
+    loss = build_loss("multinomial", X, y)
     w = 0.1 * random_w(loss)
     H = loss.hessian(w)
-    np.testing.assert_allclose(loss.at(w).whole(1), H, rtol=1e-5, atol=1e-3)
-    assert np.linalg.norm(loss.at(w).whole(4) - H) < 0.1 * np.linalg.norm(H)
+    assert_allclose(loss.point_at(w).sampled_hessian(1), H, rtol=1e-5, atol=1e-3)
+    assert np.linalg.norm(loss.point_at(w).sampled_hessian(4) - H) < 0.1 * np.linalg.norm(H)

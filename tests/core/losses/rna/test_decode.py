@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.losses.rna.decode import GAMMAS, maximum_expected_accuracy
-from core.losses.rna.scores import curve, pair_counts, roc_area
+from core.losses.rna.pair_scores import accuracy_curve, pair_counts, roc_area
 
 
 def nested(first: int, last: int) -> Iterator[list[tuple[int, int]]]:
@@ -90,7 +90,7 @@ def test_the_area_by_hand() -> None:
     assert roc_area(pairs) == 0.0
     pairs[3, :2] = 40, 50  # specificity 0.8, sensitivity 0.4
     pairs[9, :2] = 60, 120  # 0.5, 0.6
-    assert curve(pairs) == [(GAMMAS[3], 0.4, 0.8), (GAMMAS[9], 0.6, 0.5)]
+    assert accuracy_curve(pairs) == [(GAMMAS[3], 0.4, 0.8), (GAMMAS[9], 0.6, 0.5)]
     assert roc_area(pairs) == pytest.approx(0.5 * 0.8 + 0.3 * 0.5 + 0.2 * 0.4 / 2)
     pairs[:, :2] = 100
     assert roc_area(pairs) == pytest.approx(1.0)

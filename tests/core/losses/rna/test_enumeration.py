@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.datasets.molecules import understood
+from core.datasets.molecules import parse_molecule
 from core.losses.rna import RnaLoss, log_partition, pair_probabilities
-from core.losses.rna.fold import in_logarithms
+from core.losses.rna.fold import fold_in_logarithms
 from core.losses.rna.parameters import NAMES
 from core.losses.rna.terms import counts_of, letter_codes, terms_of
 
@@ -164,17 +164,17 @@ def test_sums_over_all_structures(letters: str, shortest: int) -> None:
     brackets = ["."] * len(letters)
     for i, j in found[row]:
         brackets[i], brackets[j] = "(", ")"
-    loss = RnaLoss([understood(letters, "".join(brackets), shortest)], shortest)
+    loss = RnaLoss([parse_molecule(letters, "".join(brackets), shortest)], shortest)
     value, gradient = loss.value_and_gradient(w)
     assert value == pytest.approx(log_z - scores[row], abs=1e-10)
     np.testing.assert_allclose(gradient, mean - counts[row], atol=1e-10)
     np.testing.assert_allclose(loss.hessian_product(w, v), product, atol=1e-10)
 
-    folded, change = in_logarithms(letter_codes(letters), terms_of(w), terms_of(v), shortest)
+    folded, change = fold_in_logarithms(letter_codes(letters), terms_of(w), terms_of(v), shortest)
     assert folded.log_z == pytest.approx(log_z, abs=1e-10)
     np.testing.assert_allclose(counts_of(folded.uses), mean, atol=1e-10)
     np.testing.assert_allclose(counts_of(change), product, atol=1e-10)
-    np.testing.assert_allclose(folded.pairs(), P, atol=1e-10)
+    np.testing.assert_allclose(folded.pair_probabilities(), P, atol=1e-10)
 
 
 def test_the_cases_hold_multi_branch_loops_that_are_derived_in_several_ways() -> None:

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from core.losses.rna import PREDICTION_MODULES, pair_probabilities
 from core.losses.rna.decode import maximum_expected_accuracy
@@ -35,7 +36,7 @@ def test_the_same_without_numba() -> None:
     w = 0.5 * np.random.default_rng(0).normal(size=708)
     plain = run_plain()
     P = plain["pair_probabilities"](w, LETTERS, 3)
-    np.testing.assert_allclose(P, pair_probabilities(w, LETTERS, 3), atol=1e-13)
+    assert_allclose(P, pair_probabilities(w, LETTERS, 3), atol=1e-13)
     for gamma in (0.5, 4.0):
         expected = maximum_expected_accuracy(P, gamma)
         assert plain["maximum_expected_accuracy"](P, gamma) == expected
@@ -47,9 +48,9 @@ def test_logarithms_without_numba() -> None:
     plain = run_plain()
     plain["_SAFE_WEIGHT"] = 1.0  # no range is safe
     letters = LETTERS[:22]
-    folded = plain["fold"](plain["letter_codes"](letters), plain["terms_of"](w), 3)
+    folded = plain["fold_molecule"](plain["letter_codes"](letters), plain["terms_of"](w), 3)
     assert folded.tables is None
-    np.testing.assert_allclose(folded.pairs(), pair_probabilities(w, letters, 3), atol=1e-11)
+    assert_allclose(folded.pair_probabilities(), pair_probabilities(w, letters, 3), atol=1e-11)
 
 
 def test_no_name_means_two_things_in_one_script() -> None:

@@ -57,8 +57,8 @@ def test_a_fit_is_judged_by_what_it_was_trained_on_or_by_validation_rows(monkeyp
     without = fit_faces(problem, SETTING, 3, False)
     both = len(train) + len(validation)
     assert asked == [len(validation), len(test), both, len(test)]
-    assert with_validation["f"] == -2.0 * len(validation)
-    assert without["f"] == -2.0 * both
+    assert with_validation.f == -2.0 * len(validation)
+    assert without.f == -2.0 * both
     assert len(without["test"][BOTH]) == len(without["test"][LABELS]) == len(test)
 
 

@@ -12,11 +12,11 @@ from core.reproduction import checkpoint
 from core.reproduction.mcinerney import tabular as mcinerney_tabular
 from core.reproduction.mcinerney.tabular import (
     OURS,
-    Size,
-    compared,
+    TabularSize,
     difference_rows,
     error_over,
-    tables,
+    measure_losses,
+    smallest_tables,
     tabular_rows,
 )
 from core.reproduction.mcinerney.tabular_step import (
@@ -26,14 +26,14 @@ from core.reproduction.mcinerney.tabular_step import (
     SINGLE,
     TEMPERED,
     UNIFORM,
-    Fits,
-    Step,
+    SplitFitCache,
+    TabularStep,
+    run_step,
     split_of,
-    taken,
-    weighted,
+    weighted_trials,
 )
 
-SMALL = Size(trials=5, seeds=1, tables=1, models=("svm",))
+SMALL = TabularSize(trials=5, seeds=1, tables=1, models=("svm",))
 FIRST, SECOND = {"C": 1.0, "gamma": 0.1}, {"C": 3.0, "gamma": 0.3}
 
 
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def source():
-    return tables(None, 1)[0]
+    return smallest_tables(None, 1)[0]
 
 
 def ended(steps):
@@ -63,29 +63,29 @@ def test_which_trials_predict_and_with_what_weights():
     f |= {20: -30.0}  # 20 finished: T = 2
     rows = {k: np.array([-1.0 - k, -9.0]) for k in f}
     rows[19] = np.array([-9.0, -0.5])  # a poor trial that knows the second row
-    assert weighted(SINGLE, f, rows.get)[0] == [0]
-    assert weighted(UNIFORM, f, rows.get)[0] == [0, 1]
-    assert weighted(UNIFORM, f, rows.get)[1].tolist() == [0.5, 0.5]
-    tempered = weighted(TEMPERED, f, rows.get)[1]
+    assert weighted_trials(SINGLE, f, rows.get)[0] == [0]
+    assert weighted_trials(UNIFORM, f, rows.get)[0] == [0, 1]
+    assert weighted_trials(UNIFORM, f, rows.get)[1].tolist() == [0.5, 0.5]
+    tempered = weighted_trials(TEMPERED, f, rows.get)[1]
     scale = np.std([value for value in f.values() if math.isfinite(value)])
     assert tempered[0] / tempered[1] == pytest.approx(math.exp(1.0 / scale))
-    assert weighted(GREEDY, f, rows.get)[0] == [0]  # 1 is worse on every row
-    chosen, weights = weighted(GREEDY_OF_ALL, f, rows.get)
+    assert weighted_trials(GREEDY, f, rows.get)[0] == [0]  # 1 is worse on every row
+    chosen, weights = weighted_trials(GREEDY_OF_ALL, f, rows.get)
     assert set(chosen) == {0, 19}
     assert weights.sum() == pytest.approx(1.0)
 
 
 def test_log_probabilities_are_those_of_scikit_learns_log_loss(source):
     split = split_of(source, "svm", 0)
-    fits = Fits("svm", split)
-    machine = fits.model.build(split.task, FIRST, 0).fit(split.whole.X, split.whole.y)
+    fits = SplitFitCache("svm", split)
+    machine = fits.model.build(split.task, FIRST, 0).fit(split.train.X, split.train.y)
     theirs = log_loss(split.test.y, machine.predict_proba(split.test.X))
-    assert -fits.test(FIRST).mean() == pytest.approx(theirs)
+    assert -fits.test_log_probabilities(FIRST).mean() == pytest.approx(theirs)
 
 
 def test_a_split_is_one_of_rows_and_its_folds_of_training_rows(source):
     split = split_of(source, "svm", 1)
-    train = len(split.whole.y)
+    train = len(split.train.y)
     assert sum(len(held.y) for _, held in split.folds) == train
     assert all(len(inside.y) + len(held.y) == train for inside, held in split.folds)
     for inside, _ in split.folds:
@@ -94,31 +94,31 @@ def test_a_split_is_one_of_rows_and_its_folds_of_training_rows(source):
 
 
 def test_a_setting_is_fitted_once(source, monkeypatch):
-    fits = Fits("svm", split_of(source, "svm", 0))
+    fits = SplitFitCache("svm", split_of(source, "svm", 0))
     asked = []
     monkeypatch.setattr(
-        fits, "_logs", lambda setting, *_: asked.append(setting) or np.array([-0.5])
+        fits, "_log_probabilities", lambda setting, *_: asked.append(setting) or np.array([-0.5])
     )
     for setting in (FIRST, SECOND, FIRST):
-        fits.held_out(setting)
-        fits.test(setting)
+        fits.held_out_log_probabilities(setting)
+        fits.test_log_probabilities(setting)
     assert len(asked) == 2 * (3 + 1)
 
 
 def test_searches_end_with_every_way_of_predicting(source):
-    part = taken(Step(source, "svm", 0, ("eb-hyp", "tpe"), 4))
+    part = run_step(TabularStep(source, "svm", 0, ("eb-hyp", "tpe"), 4))
     assert part.keys() == {"eb-hyp", "tpe"}
-    assert part["eb-hyp"].keys() == {*METHODS["eb-hyp"].ways, "took"}
-    assert all(0 < part["eb-hyp"][way] < 2 for way in METHODS["eb-hyp"].ways)
+    assert part["eb-hyp"].keys() == {*METHODS["eb-hyp"].variants, "took"}
+    assert all(0 < part["eb-hyp"][way] < 2 for way in METHODS["eb-hyp"].variants)
     # Four trials have one member, so that all averages but one are the single best.
     assert part["eb-hyp"][UNIFORM] == part["eb-hyp"][SINGLE] == part["eb-hyp"][GREEDY]
 
 
 def test_what_was_measured_is_not_measured_again(source, monkeypatch):
-    said, losses = ended(compared([source], SMALL, 0))
+    said, losses = ended(measure_losses([source], SMALL, 0))
     assert len(said) == 1
-    monkeypatch.setattr(mcinerney_tabular, "taken", None)  # whoever calls it fails
-    said, again = ended(compared([source], SMALL, 0))
+    monkeypatch.setattr(mcinerney_tabular, "run_step", None)  # whoever calls it fails
+    said, again = ended(measure_losses([source], SMALL, 0))
     assert not said
     assert again == losses
 
@@ -149,9 +149,9 @@ def test_the_comparison_ends_in_words(source):
 
 
 def test_tables_are_small_and_no_class_is_rare():
-    chosen = tables(None, 4)
+    chosen = smallest_tables(None, 4)
     assert len(chosen) == 4
     for source in chosen:
-        dataset = mcinerney_tabular.read(source)
+        dataset = mcinerney_tabular.read_source(source)
         assert dataset.rows <= 800
         assert np.unique(dataset.target, return_counts=True)[1].min() >= 20

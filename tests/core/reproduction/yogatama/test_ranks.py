@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.reproduction.yogatama.ranks import in_words, rank_rows, ranks
+from core.reproduction.yogatama.ranks import rank_methods, rank_rows, rank_text
 
 METHODS = ("a", "b", "c")
 ACCURACY = np.array(
@@ -17,21 +17,21 @@ ACCURACY = np.array(
 
 
 def test_equals_share_the_mean_of_their_ranks():
-    found = ranks(ACCURACY, METHODS)
+    found = rank_methods(ACCURACY, METHODS)
     np.testing.assert_allclose(found.of_runs, [[1.25, 1.75, 3.0], [2.5, 1.75, 1.75]])
     np.testing.assert_allclose(found.of_runs.sum(axis=1), 6.0)  # 1 + 2 + 3, however they tie
 
 
 def test_mean_deviation_and_error_are_over_runs():
-    found = ranks(ACCURACY, METHODS)
-    np.testing.assert_allclose(found.mean, [1.875, 1.75, 2.375])
+    found = rank_methods(ACCURACY, METHODS)
+    np.testing.assert_allclose(found.mean_ranks, [1.875, 1.75, 2.375])
     np.testing.assert_allclose(found.deviation, [1.25 / 2**0.5, 0.0, 1.25 / 2**0.5])
-    np.testing.assert_allclose(found.error, [0.625, 0.0, 0.625])
-    assert [found.place(name) for name in METHODS] == [2, 1, 3]
+    np.testing.assert_allclose(found.standard_errors, [0.625, 0.0, 0.625])
+    assert [found.position_of(name) for name in METHODS] == [2, 1, 3]
 
 
 def test_a_lead_is_paired_over_runs():
-    lead, error = ranks(ACCURACY, METHODS).lead("a", "c")
+    lead, error = rank_methods(ACCURACY, METHODS).mean_lead("a", "c")
     assert lead == pytest.approx((1.75 - 0.75) / 2)
     assert error == pytest.approx(1.25)  # of 1.75 and −0.75: sd 2.5/√2, over √2
 
@@ -43,14 +43,14 @@ def test_one_run_has_neither_deviation_nor_error():
     assert rows[0]["dev sd"] is None
     assert rows[2]["test %"] == 55.0
     assert (rows[0]["dev (paper)"], rows[0]["test sd (paper)"]) == (1.0, 0.2)
-    said = list(in_words({"dev": ACCURACY[:1]}, METHODS, "b", ("a", "c")))
+    said = list(rank_text({"dev": ACCURACY[:1]}, METHODS, "b", ("a", "c")))
     assert said == [
         "On dev data b comes second of 3 (1.75): 0.50 worse than a, 1.25 better than c."
     ]
 
 
 def test_the_sentence_counts_standard_errors():
-    (said,) = in_words({"test": ACCURACY}, METHODS, "a", ("c",))
+    (said,) = rank_text({"test": ACCURACY}, METHODS, "a", ("c",))
     assert said == (
         "On test data a comes second of 3 (1.88): 0.50 better than c, 0.4 standard errors."
     )

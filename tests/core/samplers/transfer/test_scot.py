@@ -78,9 +78,8 @@ def test_rbf_features_see_what_linear_ones_cannot(run):
         u = random.random((9, 2))
         scores = -((u[:, 0] - 0.5) ** 2)
         settings = tuple(dict(zip(("x", "y"), row, strict=True)) for row in u.tolist())
-        earlier.append(
-            EarlierDataset(f"d{k}", (float(k), 0.0, 0.0), settings, tuple(scores.tolist()))
-        )
+        trials = settings, tuple(scores.tolist())
+        earlier.append(EarlierDataset(f"d{k}", (float(k), 0.0, 0.0), *trials))
     history = TuningHistory(tuple(earlier), (5.0, 0.0, 0.0))
 
     def off(features):

@@ -11,7 +11,7 @@ from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.sampler import TransferSampler
 from core.space import Axis, unit_vector
 from core.tuning.event_lines import from_json, to_json
-from core.tuning.events import CommonSurfaceFitted
+from core.tuning.events import JointSurfaceFitted
 
 PLANE = (Axis("x", "", "float", 0.0, 1.0), Axis("y", "", "float", 0.0, 1.0))
 
@@ -33,9 +33,8 @@ def earlier_bowls(count, trials=11, seed=0, maximize=True):
         sign = 1.0 if maximize else -1.0
         scores = [sign * bowl(s, centre, height, depth) for s in settings]
         statistics = tuple(random.standard_normal(3).tolist())
-        found.append(
-            EarlierDataset(f"d{k}", statistics, tuple(settings), tuple(scores), maximize=maximize)
-        )
+        bowls = tuple(settings), tuple(scores)
+        found.append(EarlierDataset(f"d{k}", statistics, *bowls, maximize=maximize))
     return TuningHistory(tuple(found))
 
 
@@ -66,7 +65,7 @@ def test_what_it_knows_is_told_in_the_events_own_fields(run):
     sampler = TransferSampler(PLANE, history=earlier_bowls(3))
     assert sampler.state is None
     run(sampler, here, 4, PLANE)
-    event = CommonSurfaceFitted(**asdict(sampler.state))
+    event = JointSurfaceFitted(**asdict(sampler.state))
     assert from_json(to_json(event)) == event
     assert event.trials == 3
     assert [len(z) for z in event.past_responses] == [11, 11, 11]
@@ -126,7 +125,7 @@ def test_earlier_settings_that_the_space_does_not_have_are_left_out(run, mixed, 
     one = EarlierDataset("a", (1.0, 2.0, 3.0), (good, *strange), (0.0, 1.0, 2.0, 3.0, 4.0, -1.0))
     sampler = TransferSampler(mixed, history=TuningHistory((one,)))
     run(sampler, hill, 2, mixed)
-    assert sampler.earlier.kept == ((0, 5),)
+    assert sampler.earlier.used_trials == ((0, 5),)
     clipped = unit_vector(mixed, {**good, "C": 1e3})
     assert sampler.earlier.points[1] == pytest.approx(clipped)
 
@@ -201,7 +200,7 @@ def test_a_simplex_is_compared_by_shares(run):
     history = TuningHistory((one,), (1.0, 1.0, 2.0), simplex=("w0", "w1", "w2"))
     sampler = TransferSampler(space, history=history)
     study = run(sampler, lambda s: s["w0"], 5, space)
-    seen = sampler.coordinates.of(sampler.earlier.points)
+    seen = sampler.coordinates.transform(sampler.earlier.points)
     assert seen == pytest.approx(np.array([[0.6, 0.3, 0.1]] * 2))
     drawn = [sum(trial.params.values()) for trial in study.trials]
     assert np.ptp(drawn) > 0.1  # what is tried is not normalized
@@ -259,7 +258,7 @@ def test_the_order_of_the_axes_does_not_matter_to_what_is_expected(run, kernel):
     def highest(space):
         sampler = TransferSampler(space, history=history, kernel=kernel)
         run(sampler, here, 1, space)
-        regression = sampler._fitter._common(sampler._fitter._last[1])
+        regression = sampler._fitter._joint_posterior(sampler._fitter._last[1])
         first = np.array([sampler.state.next])
         return float(regression.posterior(first)[0][0])
 

@@ -47,7 +47,7 @@ def of(kind, events):
 
 def by_scikit_learn(problem, setting):
     """A logistic regression on standardized columns as the run's members are."""
-    X, y = problem.train
+    X, y = problem.training_data
     model = LogisticRegression(C=setting["C"], max_iter=problem.estimator(setting).max_iter)
     return make_pipeline(StandardScaler(), model).fit(X, y)
 
@@ -71,7 +71,7 @@ def test_the_model_taken_away_is_the_mean_of_its_members(finished, wine):
     ranked = sorted(of(TrialFinished, events), key=lambda trial: trial.score)
     assert told["members"] == [trial.number for trial in ranked[:2]]
     assert told["settings"] == [trial.setting for trial in ranked[:2]]
-    X, y = problem.test
+    X, y = problem.test_data
     members = [by_scikit_learn(problem, setting) for setting in told["settings"]]
     each = [member.predict_proba(X) for member in members]
     kept = best_of(folder)
@@ -147,12 +147,12 @@ def test_numbers_are_averaged_too():
     dataset = read_data(plan.data)
     last = list(tune(plan, dataset))[-1]
     problem = build_problem(plan, dataset)
-    X, y = problem.test
+    X, y = problem.test_data
     told = last.results["ensemble"]
     assert len(told["members"]) == 2
     mean = np.zeros(len(y))
     for setting in told["settings"]:
-        mean += problem.pipeline(setting).fit(*problem.train).predict(X) / 2
+        mean += problem.pipeline(setting).fit(*problem.training_data).predict(X) / 2
     assert last.results["test"]["mse"] == pytest.approx(mean_squared_error(y, mean))
 
 
@@ -161,7 +161,7 @@ def test_held_out_once_members_stay_as_the_trials_fitted_them(wine):
     last = list(tune(plan, wine))[-1]
     problem = build_problem(plan, wine)
     ((fit_rows, _),) = problem.splits
-    X, y = problem.test
+    X, y = problem.test_data
     mean = 0.0
     for setting in last.results["ensemble"]["settings"]:
         pipeline = problem.pipeline(setting)
@@ -182,20 +182,20 @@ def test_models_without_probabilities_get_them(wine, model):
 def test_a_member_that_cannot_be_fitted_is_left_out_and_said(finished, wine, monkeypatch):
     events, _ = finished
     best = events[-1].results["ensemble"]["settings"][0]
-    whole = at_the_end.fitted_on
+    whole = at_the_end.fit_estimator
 
     def failing(work, setting, fold):
         if setting == best:
             raise ValueError("no")
         return whole(work, setting, fold)
 
-    monkeypatch.setattr(at_the_end, "fitted_on", failing)
+    monkeypatch.setattr(at_the_end, "fit_estimator", failing)
     last = conclude(PLAN, wine, [e for e in events if not isinstance(e, RunFinished)])
     told = last.results["ensemble"]
     assert len(told["members"]) == 1
     assert told["weights"] == [1.0]
-    assert told["left_out"][0]["reason"] in last.results["remarks"]
-    assert "ValueError: no" in told["left_out"][0]["reason"]
+    assert told["left_out"][0].reason in last.results["remarks"]
+    assert "ValueError: no" in told["left_out"][0].reason
 
 
 def test_few_trials_are_said(wine):
@@ -223,10 +223,10 @@ def test_topics_judged_by_their_own_texts_are_averaged_by_document():
     assert (results["metric"], results["validation"]) == ("completion", {})
     assert results["fits"] == 20
     problem = build_problem(plan, texts)
-    X, _ = problem.test
+    X, _ = problem.test_data
     logs = []
     for setting in results["ensemble"]["settings"]:
-        model = problem.pipeline(setting).fit(*problem.train)
+        model = problem.pipeline(setting).fit(*problem.training_data)
         logs.append(model[-1].completion(model[:-1].transform(X)))
     assert len(logs) == 2
     by_document = np.log((np.exp(logs[0][:, 0]) + np.exp(logs[1][:, 0])) / 2)

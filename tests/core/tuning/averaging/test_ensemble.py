@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from core.samplers.averaging import greedy_weights
-from core.tuning.averaging.ensemble import Ensemble
+from core.tuning.averaging.ensemble import SettingEnsemble
 from core.tuning.events import (
     EnsembleUpdated,
-    LeftOut,
     MembersDisagree,
+    OmittedTrial,
     TrialExcluded,
     TrialFinished,
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.scores.metric import Said
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.scoring import TrialResult
 
 WINE = DataPlan("sample:wine")
 PLAN = Plan(WINE, "logistic", "eb-hyp", trials=40, folds=3, seed=1)
@@ -48,14 +48,19 @@ def made_up(problem, number, random):
         logits = random.normal(size=(len(y), 3))
         logits[np.arange(len(y)), y] += random.uniform(0, 2)
         p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        said.append(Said(np.argmax(p, axis=1), p, p))
+        said.append(Predictions(np.argmax(p, axis=1), p, p))
         scores.append(float(-np.log(p[np.arange(len(y)), y]).mean()))
-    return Outcome(number, {"C": 1.0 + number}, tuple(scores), said=tuple(said))
+    return TrialResult(number, {"C": 1.0 + number}, tuple(scores), predictions=tuple(said))
 
 
 def filled(problem, count, **options):
-    problem = dataclasses.replace(problem, options={**problem.options, **options})
-    random, ensemble, outcomes, last = np.random.default_rng(3), Ensemble(problem, 40), [], []
+    problem = dataclasses.replace(problem, options=problem.options.changed(**options))
+    random, ensemble, outcomes, last = (
+        np.random.default_rng(3),
+        SettingEnsemble(problem, 40),
+        [],
+        [],
+    )
     for number in range(count):
         outcomes.append(made_up(problem, number, random))
         ensemble.add(outcomes[-1])
@@ -72,7 +77,7 @@ def by_loops(problem, outcomes, members):
             return np.mean([s for at, s in enumerate(outcome.fold_scores) if at != lot])
 
         chosen = sorted(outcomes, key=elsewhere)[:members]
-        mean = sum(outcome.said[lot].probabilities for outcome in chosen) / members
+        mean = sum(outcome.predictions[lot].probabilities for outcome in chosen) / members
         average.append(-np.log(mean[np.arange(len(y)), y]).mean())
         single.append(chosen[0].fold_scores[lot])
     return np.mean(average), np.mean(single)
@@ -97,7 +102,7 @@ def test_greedy_weights_are_those_of_the_held_out_rows(problem):
     y = np.concatenate(lots_of(problem))
     logs = []
     for number in update.members:
-        p = np.concatenate([said.probabilities for said in outcomes[number].said])
+        p = np.concatenate([said.probabilities for said in outcomes[number].predictions])
         logs.append(np.log(p[np.arange(len(y)), y]))
     np.testing.assert_allclose(update.weights, greedy_weights(np.stack(logs, axis=1)))
 
@@ -111,8 +116,8 @@ def test_what_is_kept_is_what_may_still_be_needed(problem):
             sorted(outcomes, key=lambda o, lot=lot: sum(o.fold_scores) - o.fold_scores[lot])
         )
     needed = {outcome.number for ranked in rankings for outcome in ranked[:capacity]}
-    assert set(ensemble._told) == needed
-    assert len(ensemble.models.kept) <= capacity
+    assert set(ensemble._predictions) == needed
+    assert len(ensemble.models.trials_with_models) <= capacity
 
 
 def test_a_row_that_members_dispute_comes_first_with_what_they_say(problem):
@@ -124,7 +129,7 @@ def test_a_row_that_members_dispute_comes_first_with_what_they_say(problem):
     first = disagree.rows[0]
     at = int(np.flatnonzero(held == first.row)[0])
     for number, said in zip(disagree.members, first.said, strict=True):
-        p = np.concatenate([part.probabilities for part in outcomes[number].said])
+        p = np.concatenate([part.probabilities for part in outcomes[number].predictions])
         np.testing.assert_allclose(said, p[at])
     p = np.array(first.said)
     mean = p.mean(axis=0)
@@ -146,10 +151,13 @@ def test_a_trial_taken_out_leaves_the_average_and_comes_back(problem):
 def test_a_member_whose_predictions_are_no_numbers_is_left_out_and_said(problem):
     ensemble, _outcomes, _ = filled(problem, 20)
     outcome = made_up(problem, 20, np.random.default_rng(0))
-    broken = outcome.said[0].probabilities.copy()
+    broken = outcome.predictions[0].probabilities.copy()
     broken[0] = math.nan
-    said = (dataclasses.replace(outcome.said[0], probabilities=broken), *outcome.said[1:])
-    ensemble.add(dataclasses.replace(outcome, said=said, fold_scores=(0.0, 0.0, 0.0)))
+    said = (
+        dataclasses.replace(outcome.predictions[0], probabilities=broken),
+        *outcome.predictions[1:],
+    )
+    ensemble.add(dataclasses.replace(outcome, predictions=said, fold_scores=(0.0, 0.0, 0.0)))
     update = next(ensemble.updates())
     assert 20 not in update.members
     assert [one.number for one in update.left_out] == [20]
@@ -157,9 +165,9 @@ def test_a_member_whose_predictions_are_no_numbers_is_left_out_and_said(problem)
 
 
 def test_after_a_resume_the_comparison_waits_for_what_is_known_again(problem):
-    ensemble = Ensemble(problem, 40)
+    ensemble = SettingEnsemble(problem, 40)
     past = [TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)]
-    assert list(ensemble.replay(past)) == list(range(2 * ensemble.models.capacity))
+    assert list(ensemble.replay_events(past)) == list(range(2 * ensemble.models.capacity))
     ensemble.add(made_up(problem, 15, np.random.default_rng(0)))
     update = next(ensemble.updates())
     assert isinstance(update, EnsembleUpdated)
@@ -173,7 +181,9 @@ def test_rows_held_out_once_are_judged_in_five_lots(wine):
     assert not set(fit_rows) & set(held)
     _ensemble, outcomes, (update, *_) = filled(problem, 20)
     y = np.searchsorted(problem.dataset.classes, problem.dataset.target[held])
-    losses = {o.number: -np.log(o.said[0].probabilities[np.arange(len(y)), y]) for o in outcomes}
+    losses = {
+        o.number: -np.log(o.predictions[0].probabilities[np.arange(len(y)), y]) for o in outcomes
+    }
     averages, singles = [], []
     for lot in range(5):
         here = np.arange(len(y)) % 5 == lot
@@ -198,19 +208,21 @@ def test_those_who_say_it_again_after_a_resume_are_those_whose_word_was_kept(pro
         )
         for o in outcomes
     ]
-    resumed = Ensemble(problem, 40)
-    assert set(resumed.replay(past)) == set(ensemble._told)
-    for number in ensemble._told:
-        resumed.repeat(next(o for o in outcomes if o.number == number))
+    resumed = SettingEnsemble(problem, 40)
+    assert set(resumed.replay_events(past)) == set(ensemble._predictions)
+    for number in ensemble._predictions:
+        resumed.add_recorded(next(o for o in outcomes if o.number == number))
     again = next(resumed.updates())
     assert (again.average, again.single) == pytest.approx((update.average, update.single))
 
 
 def test_a_trial_that_was_left_out_stays_so_after_a_resume(problem):
-    resumed = Ensemble(problem, 40)
-    left = LeftOut(0, "Trial 0 is left out of the average: its predictions are not all numbers.")
+    resumed = SettingEnsemble(problem, 40)
+    left = OmittedTrial(
+        0, "Trial 0 is left out of the average: its predictions are not all numbers."
+    )
     past = [TrialFinished(number=n, score=0.1 * n + 0.1) for n in range(15)]
-    assert 0 not in resumed.replay([*past, EnsembleUpdated(left_out=[left])])
+    assert 0 not in resumed.replay_events([*past, EnsembleUpdated(left_out=[left])])
     update = next(resumed.updates())
     assert update.members == [1]
     assert update.left_out == [left]

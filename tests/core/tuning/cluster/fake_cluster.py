@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.tuning.scores.scoring import Outcome
+from core.tuning.scores.scoring import TrialResult
 
 
 class FakeFuture:
@@ -64,7 +64,7 @@ class FakeClient:
 
     def run(self, function, *given, workers=None, on_error="raise"):
         self.ran.append(function)
-        if given and function.__name__ == "shorten":
+        if given and function.__name__ == "shorten_limits":
             self.told.append((tuple(workers), dict(given[0])))
             return {address: list(given[0]) for address in workers}
         if given or workers is None:
@@ -82,4 +82,4 @@ class FakeClient:
     def end(self, number, score):
         """The trial of that number has ended."""
         future = next(f for f in reversed(self.futures) if f.given[1].number == number)
-        future.end("finished", Outcome(number, future.given[1].setting, (score,), 0.1))
+        future.end("finished", TrialResult(number, future.given[1].setting, (score,), 0.1))

@@ -8,8 +8,13 @@ import sys
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.cluster.address import LOCAL, Place, place_of, warning
-from core.tuning.cluster.versions import difference, sent_whole, versions_here
+from core.tuning.cluster.address import (
+    LOCAL,
+    ClusterAddress,
+    data_transfer_warning,
+    parse_cluster_address,
+)
+from core.tuning.cluster.worker_versions import installed_versions, sent_whole, version_difference
 
 
 @pytest.mark.parametrize(
@@ -23,9 +28,9 @@ from core.tuning.cluster.versions import difference, sent_whole, versions_here
     ],
 )
 def test_addresses(given, meant, host):
-    place = place_of(given)
+    place = parse_cluster_address(given)
     assert (place.address, place.host) == (meant, host)
-    assert place.local == (given == LOCAL)
+    assert place.is_local == (given == LOCAL)
 
 
 @pytest.mark.parametrize(
@@ -35,17 +40,17 @@ def test_addresses(given, meant, host):
 )  # fmt: skip
 def test_what_is_no_address(given):
     with pytest.raises(UnusableError, match="is no address of a scheduler"):
-        place_of(given)
+        parse_cluster_address(given)
 
 
 def test_certificates_are_for_addresses_that_use_them(tmp_path):
     file = tmp_path / "ca.pem"
     file.write_text("")
     with pytest.raises(UnusableError, match="option tls-ca: a certificate is named"):
-        place_of("tcp://node7:8786", ca=str(file))
-    assert place_of("node7:8786", ca=str(file)).address == "tls://node7:8786"
+        parse_cluster_address("tcp://node7:8786", ca=str(file))
+    assert parse_cluster_address("node7:8786", ca=str(file)).address == "tls://node7:8786"
     with pytest.raises(UnusableError, match=r"option tls-key: the file .* cannot be read"):
-        place_of("tls://node7:8786", ca=str(file), key=str(tmp_path / "none.pem"))
+        parse_cluster_address("tls://node7:8786", ca=str(file), key=str(tmp_path / "none.pem"))
 
 
 @pytest.mark.parametrize(
@@ -64,23 +69,23 @@ def test_certificates_are_for_addresses_that_use_them(tmp_path):
     ],
 )
 def test_who_connects_to_others_without_certificates_is_warned(address, warned):
-    said = warning(Place(address))
+    said = data_transfer_warning(ClusterAddress(address))
     assert bool(said) == warned
     assert not warned or ("run any code" in said and address in said)
 
 
 def test_versions_that_differ():
-    here = versions_here()
+    here = installed_versions()
     assert "fault" not in here
-    assert difference("w", dict(here), here) == ("", True)
+    assert version_difference("w", dict(here), here) == ("", True)
     for package in ("python", "numpy", "scikit-learn", "tunescope"):
-        said, usable = difference("w", {**here, package: "0.1"}, here)
+        said, usable = version_difference("w", {**here, package: "0.1"}, here)
         assert not usable
         assert said == f"Worker w has {package} 0.1, and this computer {here[package]}."
-    said, usable = difference("w", {**here, "pandas": "0.1"}, here)
+    said, usable = version_difference("w", {**here, "pandas": "0.1"}, here)
     assert usable
     assert "pandas 0.1" in said
-    said, usable = difference("w", {**here, "tunescope": ""}, here)
+    said, usable = version_difference("w", {**here, "tunescope": ""}, here)
     assert (usable, said.startswith("Worker w has no tunescope")) == (False, True)
 
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 import pytest
 
 from core.errors import UnusableError
-from core.tuning.cluster import watching
-from core.tuning.cluster.executor import MOST_LOST, ClusterExecutor
-from core.tuning.cluster.versions import versions_here
-from core.tuning.events import Noticed, WorkersSeen
-from core.tuning.scores.scoring import Task, Work
+from core.tuning.cluster import cluster_monitor
+from core.tuning.cluster.executor import MAX_RESTARTS, ClusterExecutor
+from core.tuning.cluster.worker_versions import installed_versions
+from core.tuning.events import RemarkMade, WorkersSeen
+from core.tuning.scores.scoring import ScoringJob, TrialRequest
 from tests.core.tuning.cluster.fake_cluster import FakeClient
 
-WORK = Work("svm", "binary", "accuracy", 0, (), ())
+WORK = ScoringJob("svm", "binary", "accuracy", 0, (), ())
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Every look is a fresh one."""
-    monkeypatch.setattr(watching, "BETWEEN", 0.0)
+    monkeypatch.setattr(cluster_monitor, "BETWEEN", 0.0)
 
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():
     client = FakeClient(threads=(2, 3))
-    assert ClusterExecutor(client, WORK).free == 5
-    executor = ClusterExecutor(client, WORK, most=4)
-    assert executor.free == 4
+    assert ClusterExecutor(client, WORK).free_slots == 5
+    executor = ClusterExecutor(client, WORK, max_running=4)
+    assert executor.free_slots == 4
     for number in range(3):
         executor.submit(number, {"C": number})
-    assert (executor.free, executor.running) == (1, 3)
+    assert (executor.free_slots, executor.running) == (1, 3)
 
 
 def test_the_work_is_sent_once_and_every_trial_names_it():
@@ -44,11 +44,11 @@ def test_the_work_is_sent_once_and_every_trial_names_it():
 def test_workers_that_come_and_go_change_how_many_are_free():
     client = FakeClient(threads=(1,))
     executor = ClusterExecutor(client, WORK)
-    assert executor.free == 1
+    assert executor.free_slots == 1
     client.workers["tcp://10.0.0.9:1"] = {"name": "late", "host": "10.0.0.9", "nthreads": 2}
-    assert executor.free == 3
+    assert executor.free_slots == 3
     client.workers.clear()
-    assert executor.free == 1  # one waits for the next worker, so that the run does not end
+    assert executor.free_slots == 1  # one waits for the next worker, so that the run does not end
 
 
 def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads():
@@ -57,13 +57,13 @@ def test_nothing_more_is_asked_for_while_more_trials_are_under_way_than_threads(
     for number in range(3):
         executor.submit(number, {})
     client.workers.popitem()
-    assert (executor.workers, executor.running, executor.free) == (2, 3, 0)
+    assert (executor.workers, executor.running, executor.free_slots) == (2, 3, 0)
     client.end(0, 0.5)
-    executor.wait(0.0)
-    assert executor.free == 0
+    executor.wait_for_results(0.0)
+    assert executor.free_slots == 0
     client.end(1, 0.5)
-    executor.wait(0.0)
-    assert executor.free == 1
+    executor.wait_for_results(0.0)
+    assert executor.free_slots == 1
 
 
 def test_outcomes_come_as_they_end():
@@ -71,9 +71,9 @@ def test_outcomes_come_as_they_end():
     executor = ClusterExecutor(client, WORK)
     executor.submit(0, {"C": 1.0})
     executor.submit(1, {"C": 2.0})
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     client.end(1, 0.8)
-    (ended,) = executor.wait(1.0)
+    (ended,) = executor.wait_for_results(1.0)
     assert (ended.number, ended.setting, ended.score) == (1, {"C": 2.0}, 0.8)
     assert executor.running == 1
     assert client.futures[1].released
@@ -83,12 +83,12 @@ def test_a_trial_whose_worker_was_lost_is_begun_anew_and_given_up_in_the_end():
     client = FakeClient()
     executor = ClusterExecutor(client, WORK)
     executor.submit(7, {"C": 1.0})
-    for times in range(MOST_LOST):
+    for times in range(MAX_RESTARTS):
         client.futures[-1].end("lost")
-        assert executor.wait(0.0) == []
+        assert executor.wait_for_results(0.0) == []
         assert len(client.futures) == times + 2
     client.futures[-1].end("cancelled")
-    (ended,) = executor.wait(0.0)
+    (ended,) = executor.wait_for_results(0.0)
     assert ended.number == 7
     assert ended.failure == "It was given up: the data was lost with a worker."
     assert executor.running == 0
@@ -100,7 +100,7 @@ def test_data_that_was_lost_is_sent_again():
     executor.submit(0, {})
     client.scattered[0].status = "lost"
     client.futures[0].end("lost")
-    executor.wait(0.0)
+    executor.wait_for_results(0.0)
     assert len(client.scattered) == 2
     assert client.futures[1].given[0] is client.scattered[1]
 
@@ -113,15 +113,15 @@ def test_what_ends_its_workers_fails_alone():
     executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.futures[0].end("error", KilledWorker("task", "worker"))
-    (ended,) = executor.wait(0.0)
+    (ended,) = executor.wait_for_results(0.0)
     assert ended.failure == "Every worker that ran it was lost: it may be what ends them."
 
 
 def test_a_worker_gets_the_limit_of_its_trial():
     client = FakeClient()
     executor = ClusterExecutor(client, WORK, limit=30.0)
-    executor.begin(Task(0, {}))
-    executor.begin(Task(1, {}), limit=2.0)
+    executor.submit_request(TrialRequest(0, {}))
+    executor.submit_request(TrialRequest(1, {}), limit=2.0)
     assert [future.given[2] for future in client.futures] == [30.0, 2.0]
 
 
@@ -130,15 +130,15 @@ def test_a_limit_that_was_shortened_meanwhile_is_told_to_the_worker_that_has_the
     executor = ClusterExecutor(client, WORK, limit=None)
     executor.submit(0, {})
     executor.limit = 1e-6
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     assert client.told == []  # it waits for a worker, and has not begun
     key = client.futures[0].key
     client.at = {"tcp://10.0.0.1:1": (key,)}
-    executor._tells = 0.0  # a second later
-    assert executor.wait(0.0) == []
+    executor._next_report_seconds = 0.0  # a second later
+    assert executor.wait_for_results(0.0) == []
     assert client.told == [(("tcp://10.0.0.1:1",), {key: 1e-6})]
-    executor._tells = 0.0
-    executor.wait(0.0)
+    executor._next_report_seconds = 0.0
+    executor.wait_for_results(0.0)
     assert len(client.told) == 1  # it knows
     assert not client.futures[0].cancelled  # and it ends the trial, whose begin it knows
 
@@ -149,7 +149,7 @@ def test_a_trial_that_was_begun_anew_has_all_of_its_time():
     executor = ClusterExecutor(client, WORK, limit=1e-6)
     executor.submit(0, {})
     client.at = {"tcp://10.0.0.1:1": (client.futures[0].key,)}
-    assert executor.wait(0.01) == []
+    assert executor.wait_for_results(0.01) == []
     assert client.told == []
     assert executor.running == 1
 
@@ -159,13 +159,13 @@ def test_what_a_worker_could_not_even_begin_is_tried_elsewhere():
     executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.futures[0].end("error", ModuleNotFoundError("No module named 'core'"))
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
     executor.submit(1, {})
-    for _ in range(MOST_LOST + 1):
+    for _ in range(MAX_RESTARTS + 1):
         client.futures[-1].end("error", OSError(28, "No space left on device"))
-        ended = executor.wait(0.0)
+        ended = executor.wait_for_results(0.0)
     assert "No space left on device" in ended[0].failure
 
 
@@ -177,13 +177,13 @@ def test_trials_wait_for_a_worker_where_the_last_one_went():
     client.workers.clear()
     client.scattered[0].status = "lost"
     client.futures[0].end("lost")
-    assert executor.wait(0.0) == []
-    assert (executor.running, executor.free, len(client.futures)) == (1, 0, 1)
+    assert executor.wait_for_results(0.0) == []
+    assert (executor.running, executor.free_slots, len(client.futures)) == (1, 0, 1)
     client.workers.update(workers)
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     assert len(client.scattered) == 2
     client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
 
 
 def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
@@ -194,20 +194,20 @@ def test_a_trial_that_only_a_worker_that_went_may_do_goes_to_the_next():
     executor.submit(0, {})
     assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]
     client.workers["tcp://10.0.0.0:2"] = client.workers.pop("tcp://10.0.0.0:1")
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     assert client.futures[0].cancelled
     assert client.futures[1].given[3] == ["tcp://10.0.0.0:2"]
     client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
 
 
 def test_workers_need_what_the_model_needs():
     client = FakeClient()
-    needs = Work("lightgbm", "binary", "accuracy", 0, (), ())
-    lacks = {**versions_here(), "lightgbm": "0.1"}
+    needs = ScoringJob("lightgbm", "binary", "accuracy", 0, (), ())
+    lacks = {**installed_versions(), "lightgbm": "0.1"}
     client.there = {"tcp://10.0.0.1:1": lacks}
-    assert ClusterExecutor(client, WORK).free == 2
-    assert ClusterExecutor(client, needs).free == 1
+    assert ClusterExecutor(client, WORK).free_slots == 2
+    assert ClusterExecutor(client, needs).free_slots == 1
     client.there = dict.fromkeys(client.workers, lacks)
     with pytest.raises(UnusableError, match="no worker of the cluster can be used: Worker w0 has"):
         ClusterExecutor(client, needs)
@@ -219,13 +219,13 @@ def test_a_scheduler_that_comes_back_is_asked_everything_again():
     executor.submit(0, {})
     client.status = "connecting"
     client.futures[0].end("cancelled")
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     assert len(client.futures) == 1
     client.status = "running"
-    assert executor.wait(0.0) == []
+    assert executor.wait_for_results(0.0) == []
     assert len(client.scattered) == 2
     client.end(0, 0.5)
-    assert [ended.score for ended in executor.wait(0.0)] == [0.5]
+    assert [ended.score for ended in executor.wait_for_results(0.0)] == [0.5]
 
 
 def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
@@ -233,9 +233,9 @@ def test_a_scheduler_that_is_gone_stops_the_run_with_a_sentence():
     executor = ClusterExecutor(client, WORK)
     executor.submit(0, {})
     client.status = "closed"
-    executor.wait(0.0)
+    executor.wait_for_results(0.0)
     with pytest.raises(UnusableError, match="scheduler of the cluster has gone"):
-        executor.wait(0.0)
+        executor.wait_for_results(0.0)
     executor.close()  # nothing is asked of it any more
 
 
@@ -246,7 +246,7 @@ def test_the_end_gives_up_what_is_under_way():
     executor.close()
     assert client.futures[0].cancelled
     assert client.scattered[0].released
-    assert client.ran[-1].__name__ == "forget"
+    assert client.ran[-1].__name__ == "close_idle"
 
 
 def test_what_workers_do_is_told_when_it_changes():
@@ -254,12 +254,12 @@ def test_what_workers_do_is_told_when_it_changes():
     executor = ClusterExecutor(client, WORK)
     executor.submit(4, {})
     client.at = {"tcp://10.0.0.0:1": (client.futures[0].key, "of-somebody-else")}
-    (seen,) = executor.news()
+    (seen,) = executor.worker_updates()
     assert isinstance(seen, WorkersSeen)
     assert [worker["trials"] for worker in seen.workers] == [[4], []]
     assert [worker["load"] for worker in seen.workers] == [1.0, 0.0]
     assert [worker["name"] for worker in seen.workers] == ["w0", "w1"]
-    assert list(executor.news()) == []
+    assert list(executor.worker_updates()) == []
 
 
 def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
@@ -269,8 +269,8 @@ def test_a_worker_whose_trial_has_just_ended_works_for_nobody_else():
     executor.submit(1, {})
     client.at = {"tcp://10.0.0.0:1": (client.futures[0].key,), "tcp://10.0.0.1:1": ("other-1",)}
     client.end(0, 0.5)
-    executor.wait(0.0)
-    (seen,) = executor.news()
+    executor.wait_for_results(0.0)
+    (seen,) = executor.worker_updates()
     assert [worker["load"] for worker in seen.workers] == [0.0, 1.0]
 
 
@@ -280,7 +280,7 @@ def test_a_trial_that_waits_for_a_thread_is_not_told_as_done_there():
     for number in range(2):
         executor.submit(number, {})
     client.at = {"tcp://10.0.0.0:1": tuple(future.key for future in client.futures)}
-    (seen,) = executor.news()
+    (seen,) = executor.worker_updates()
     assert seen.workers[0]["trials"] == [0]
 
 
@@ -289,10 +289,10 @@ def test_a_worker_with_other_versions_gets_no_trial():
     other = {"python": "3.9", "tunescope": "0"}
     client.there = {"tcp://10.0.0.1:1": other}
     executor = ClusterExecutor(client, WORK)
-    assert executor.free == 1
+    assert executor.free_slots == 1
     executor.submit(0, {})
     assert client.futures[0].given[3] == ["tcp://10.0.0.0:1"]
-    said, seen = executor.news()
-    assert isinstance(said, Noticed)
+    said, seen = executor.worker_updates()
+    assert isinstance(said, RemarkMade)
     assert said.sentence.startswith("Worker w1 has python 3.9, and this computer 3.")
     assert [worker["usable"] for worker in seen.workers] == [True, False]

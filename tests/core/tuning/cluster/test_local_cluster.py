@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra cluster)")
 
 from core.errors import UnusableError
-from core.tuning.cluster.address import place_of
-from core.tuning.cluster.connection import Connection
+from core.tuning.cluster.address import parse_cluster_address
+from core.tuning.cluster.connection import ClusterConnection
 from core.tuning.events import RunFinished, TrialFailed, TrialFinished, WorkersSeen
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.scoring import Outcome, Work
+from core.tuning.scores.scoring import ScoringJob, TrialResult
 from core.tuning.tune import tune
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the versions of dask that are installed
@@ -26,7 +26,7 @@ PLAN = Plan(DataPlan("sample:iris"), "svm", "random", trials=8, seed=3)
 
 @pytest.fixture(scope="module")
 def cluster():
-    with Connection(place_of("local"), 2) as connection:
+    with ClusterConnection(parse_cluster_address("local"), 2) as connection:
         yield connection
 
 
@@ -43,7 +43,7 @@ def test_the_scores_are_those_of_this_machine(cluster, tmp_path):
     assert len(scores(there)) == 8
     seen = [event for event in there if isinstance(event, WorkersSeen)]
     assert {worker["host"] for event in seen for worker in event.workers} == {"127.0.0.1"}
-    assert not any(isinstance(event, WorkersSeen) for event in folder.events())
+    assert not any(isinstance(event, WorkersSeen) for event in folder.all_events())
     assert isinstance(there[-1], RunFinished)
 
 
@@ -89,7 +89,7 @@ def held(work, run, task, limit):
         first = len(file.readlines()) == 1
     if first:
         time.sleep(60)
-    return Outcome(task.number, task.setting, (1.0,), 0.0)
+    return TrialResult(task.number, task.setting, (1.0,), 0.0)
 
 
 def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeypatch):
@@ -103,16 +103,16 @@ def test_a_trial_whose_worker_dies_is_tried_elsewhere(cluster, tmp_path, monkeyp
     held.__module__ = "__main__"
     monkeypatch.setattr(room, "run_trial", held)
     place = tmp_path / "told"
-    executor = cluster.executor(Work("svm", "binary", str(place), 0, (), ()))
+    executor = cluster.executor(ScoringJob("svm", "binary", str(place), 0, (), ()))
     try:
         executor.submit(0, {"C": 1.0})
         end = time.monotonic() + 30
         while not place.exists() and time.monotonic() < end:
-            executor.wait(0.1)
+            executor.wait_for_results(0.1)
         os.kill(int(place.read_text().split()[0]), signal.SIGKILL)
-        ended: list[Outcome] = []
+        ended: list[TrialResult] = []
         while not ended and time.monotonic() < end:
-            ended = executor.wait(0.2)
+            ended = executor.wait_for_results(0.2)
         assert [outcome.score for outcome in ended] == [1.0]
         assert len(set(place.read_text().split())) == 2
     finally:
@@ -153,7 +153,7 @@ def test_a_trial_that_takes_too_long_is_ended_on_its_worker(cluster):
 
 
 def test_nothing_is_left_of_a_cluster_of_this_machine(tmp_path):
-    with Connection(place_of("local"), 1) as connection:
+    with ClusterConnection(parse_cluster_address("local"), 1) as connection:
         list(tune(PLAN.changed(trials=1), read_data(PLAN.data), executor=connection.executor))
         pids = set(connection.client.run(os.getpid).values())
         pids |= set(connection.client.run(children).popitem()[1])
@@ -167,17 +167,19 @@ def test_nothing_is_left_of_a_cluster_of_this_machine(tmp_path):
 def test_nobody_answers():
     begun = time.monotonic()
     with pytest.raises(UnusableError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers"):
-        Connection(place_of("tcp://127.0.0.1:9"))
+        ClusterConnection(parse_cluster_address("tcp://127.0.0.1:9"))
     assert time.monotonic() - begun < 15
 
 
 def test_a_tls_address_without_certificates():
     with pytest.raises(UnusableError, match="needs certificates, and none are named"):
-        Connection(place_of("tls://127.0.0.1:9"))
+        ClusterConnection(parse_cluster_address("tls://127.0.0.1:9"))
 
 
 def test_certificates_that_are_none(tmp_path):
     file = tmp_path / "c.pem"
     file.write_text("no certificate")
     with pytest.raises(UnusableError, match="certificates do not fit"):
-        Connection(place_of("tls://127.0.0.1:9", str(file), str(file), str(file)))
+        ClusterConnection(
+            parse_cluster_address("tls://127.0.0.1:9", str(file), str(file), str(file))
+        )

@@ -9,15 +9,17 @@ from types import ModuleType
 
 import pytest
 
+from core.datasets.dataset_summary import ClassCount, ColumnSummary, DatasetSummary
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
-from core.estimators.facts import in_words
+from core.datasets.task import Task
+from core.estimators.facts import count_word
+from core.estimators.multi_model import selectable_models
 from core.estimators.optional_parts import is_installed
 from core.estimators.registry import MODELS
-from core.estimators.several import choosable
 from core.extras import install_command
-from core.tuning.contenders import minutes_for
+from core.tuning.candidate_models import minutes_for
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.tune import tune
@@ -26,21 +28,22 @@ from core.tuning.tune import tune
 def summary(rows=270, features=13, classes=2, **more):
     """The part of a dataset's summary that the advice reads."""
     columns = [
-        {"name": f"x{i}", "role": "feature", "kind": "number", "distinct": rows}
+        ColumnSummary(f"x{i}", "feature", "number", distinct=rows)
         for i in range(min(features, 300))
     ]
-    task = {0: "regression", 2: "binary"}.get(classes, "multiclass")
+    task = {0: Task.REGRESSION, 2: Task.BINARY}.get(classes, Task.MULTICLASS)
     given = {
+        "name": "a.csv",
+        "target": "y",
         "rows": rows,
         "features": features,
         "task": task,
-        "classes": [{"label": str(i), "count": rows // classes} for i in range(classes)],
+        "classes": [ClassCount(str(i), rows // classes) for i in range(classes)],
         "columns": columns,
         "format": "csv",
-        "test_rows": 0,
-        "prefixes": {"other": [column["name"] for column in columns]},
+        "prefixes": {"other": [column.name for column in columns]},
     }
-    return {**given, **more}
+    return DatasetSummary(**{**given, **more})
 
 
 def first(advice):
@@ -74,13 +77,13 @@ def test_few_rows_and_what_is_no_table_are_not_tuned_by_several_models():
 
 def test_what_is_tuned_together_is_listed_with_what_is_not():
     models = {one["name"]: one for one in advise(summary())["models"]}
-    auto, competing = models["auto"], choosable(MODELS, "binary")
+    auto, competing = models["auto"], selectable_models(MODELS, "binary")
     assert set(auto["tries"]) == {MODELS[name].title for name in competing}
     assert auto["alone"] == [MODELS["vote7"].title]
     lacking = [name for name, one in models.items() if one["install"] and MODELS[name].competes]
     assert [one["title"] for one in auto["lacking"]] == [MODELS[name].title for name in lacking]
     assert all(" install " in one["install"] for one in auto["lacking"])
-    assert "tries" not in models["svm"]
+    assert not models["svm"]["tries"]
     wide = advise(summary(rows=100_000, features=5000, format="libsvm", columns=[]))["models"]
     sparse = next(one for one in wide if one["name"] == "auto")["tries"]
     assert set(sparse) == {MODELS[n].title for n in competing if MODELS[n].takes_sparse}
@@ -147,8 +150,8 @@ def test_a_second_file_leaves_all_rows_for_training():
 
 def test_classes_and_categories_multiply_the_weights():
     columns = summary()["columns"][:1]
-    columns += [{"name": "town", "role": "feature", "kind": "category", "distinct": 9}]
-    columns += [{"name": "y", "role": "target", "kind": "category", "distinct": 3}]
+    columns += [ColumnSummary("town", "feature", "category", distinct=9)]
+    columns += [ColumnSummary("y", "target", "category", distinct=3)]
     advice = advise(summary(features=2, classes=3, columns=columns))
     _, _, strategy, why, _ = first(advice)
     assert strategy == "loo"
@@ -292,7 +295,7 @@ def test_real_files(shared_data):
 
 
 def test_numbers_in_words():
-    assert [in_words(count) for count in (2, 10, 11, 1200)] == ["two", "ten", "11", "1,200"]
+    assert [count_word(count) for count in (2, 10, 11, 1200)] == ["two", "ten", "11", "1,200"]
 
 
 def test_the_models_are_described_without_importing_scikit_learn():
@@ -303,9 +306,10 @@ def test_the_models_are_described_without_importing_scikit_learn():
 @pytest.mark.parametrize("rows", [500, 50_000])
 @pytest.mark.parametrize("test_rows", [0, 400])
 def test_sequences_are_tuned_by_the_gradient_however_many_tokens_there_are(rows, test_rows):
-    words = {"name": "word", "role": "feature", "kind": "category", "distinct": 100}
-    given = summary(rows=rows, features=1, classes=5, task="sequence", columns=[words])
-    given |= {"test_rows": test_rows, "structured": {"items": "some sequences"}}
+    words = ColumnSummary("word", "feature", "category", distinct=100)
+    given = summary(
+        rows=rows, features=1, classes=5, task=Task.SEQUENCE, columns=[words], test_rows=test_rows
+    )
     model, _, strategy, why, groups = first(advise(given))
     assert (model, strategy, groups) == ("crf", "gradient", "column")
     training = rows if test_rows else round(0.7 * rows)

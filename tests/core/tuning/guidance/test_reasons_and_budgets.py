@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from core.estimators.facts import Facts
+from core.estimators.facts import ModelingFacts
 from core.estimators.registry import MODELS
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -41,9 +41,11 @@ def facts():
     for rows, columns, classes in sizes:
         task = {0: "regression", 2: "binary"}.get(classes, "multiclass")
         for groups in ((), ("blood", "age")):
-            yield Facts(task, rows, columns, columns, classes, int(0.7 * rows), rows, False, groups)
+            yield ModelingFacts(
+                task, rows, columns, columns, classes, int(0.7 * rows), rows, False, groups
+            )
     for task in ("sequence", "structure", "topics"):
-        yield Facts(task, 500, 9, 9, 5, 400, 400, False, (), items="500 items", words=900)
+        yield ModelingFacts(task, 500, 9, 9, 5, 400, 400, False, (), items="500 items", words=900)
 
 
 def reasons():

@@ -13,7 +13,7 @@ from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.tune import Past, tune
+from core.tuning.tune import RecordedRun, tune
 
 
 def data_of(folder, seed, rows=120):
@@ -31,7 +31,9 @@ def plan(data, trials=5, **options):
 
 def run(plan, history, folder=None, past=(), until=TuningEnded):
     found = []
-    stream = tune(plan, read_data(plan.data), history=history, folder=folder, past=Past(list(past)))
+    stream = tune(
+        plan, read_data(plan.data), history=history, folder=folder, past=RecordedRun(list(past))
+    )
     with contextlib.closing(stream):
         for event in stream:
             found.append(event)
@@ -82,7 +84,7 @@ def test_as_published_it_begins_with_nothing(tmp_path, opened, best, options):
 
 def test_what_is_switched_off_is_not_used(tmp_path, opened, best):
     with opened() as history:
-        history.switch(on=False)
+        history.set_enabled(on=False)
     events = run(plan(data_of(tmp_path, 4)), opened)
     assert all(trial.reason != "past" for trial in of(TrialStarted, events))
 
@@ -94,8 +96,8 @@ def test_a_resumed_run_goes_on_as_it_began_whatever_the_history_holds_now(tmp_pa
     folder = RunFolder.create(again, root=tmp_path / "runs")
     half = run(again, opened, folder, until=TrialFinished)
     with opened() as history:
-        history.switch(on=False)
-    rest = run(again, opened, folder, past=folder.events())
+        history.set_enabled(on=False)
+    rest = run(again, opened, folder, past=folder.all_events())
     settings = {one.number: one.setting for one in of(TrialStarted, [*half, *rest])}
     assert settings == {one.number: one.setting for one in whole}
 
@@ -105,7 +107,7 @@ def test_a_run_that_began_without_the_history_goes_on_without_it(tmp_path, opene
     alone = plan(data)
     folder = RunFolder.create(alone, root=tmp_path / "runs")
     run(alone, None, folder, until=TrialFinished)
-    past = [event for event in folder.events() if not isinstance(event, HistoryRead)]
+    past = [event for event in folder.all_events() if not isinstance(event, HistoryRead)]
     rest = run(alone, opened, folder, past=past)
     assert not of(HistoryRead, rest)
     assert all(trial.reason != "past" for trial in of(TrialStarted, rest))

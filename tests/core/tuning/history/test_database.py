@@ -12,10 +12,10 @@ import pytest
 
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 AXES = (Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),)
-FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
+FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
 
 
 def opened(path: Path) -> History:
@@ -24,9 +24,9 @@ def opened(path: Path) -> History:
 
 def remember(path: Path, *values: float) -> str:
     with opened(path) as history:
-        id = history.begin(FACTS)
+        id = history.begin_dataset(FACTS)
         for number, value in enumerate(values or (1.0, 2.0, 3.0)):
-            history.add(id, number, {"C": value}, value / 10)
+            history.add_trial(id, number, {"C": value}, value / 10)
     return id
 
 
@@ -66,7 +66,9 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(path):
         old.execute("PRAGMA application_id = 1416982117")
         old.execute("PRAGMA user_version = 1")
     old.close()
-    both = Facts(**{**vars(FACTS), "axes": (*AXES, Axis("k", "", "choice", choices=("a", "b")))})
+    both = RunMetadata(
+        **{**vars(FACTS), "axes": (*AXES, Axis("k", "", "choice", choices=("a", "b")))}
+    )
     with opened(path) as history:
         first, second = history.datasets_for(both)
         assert history.notices == []
@@ -133,7 +135,7 @@ def test_a_damaged_file_is_renamed_whole_and_a_new_one_begun(path, damage):
         (notice,) = history.notices
         assert "damaged" in notice
         assert history.datasets_for(FACTS) == ()
-        history.add(history.begin(FACTS), 0, {"C": 1.0}, 0.5)
+        history.add_trial(history.begin_dataset(FACTS), 0, {"C": 1.0}, 0.5)
     (aside,) = path.parent.glob("history.damaged-*.sqlite3")
     assert aside.name in notice
     assert aside.read_bytes() == before
@@ -158,7 +160,7 @@ def test_an_empty_file_is_a_new_history(path):
 def test_leftovers_of_a_file_that_is_gone_do_no_harm(path):
     remember(path, 5.0)
     history = opened(path)
-    history.add(history.begin(FACTS), 0, {"C": 7.0}, 0.5)
+    history.add_trial(history.begin_dataset(FACTS), 0, {"C": 7.0}, 0.5)
     kept = {end: path.with_name(path.name + end).read_bytes() for end in ("-wal", "-shm")}
     history.close()
     path.unlink()
@@ -202,7 +204,7 @@ AS_ANOTHER = """
 import os, sys
 from pathlib import Path
 from core.errors import UnusableError
-from core.tuning.history.store import Facts, History
+from core.tuning.history.store import History, RunMetadata
 from test_database import FACTS
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
@@ -211,9 +213,9 @@ try:
 except UnusableError as error:
     print("refused", error.sentence)
     sys.exit()
-print("begun", repr(history.begin(FACTS)))
-history.add("", 0, {"C": 1.0}, 0.5)
-history.add("ab", 0, {"C": 1.0}, 0.5)
+print("begun", repr(history.begin_dataset(FACTS)))
+history.add_trial("", 0, {"C": 1.0}, 0.5)
+history.add_trial("ab", 0, {"C": 1.0}, 0.5)
 print("read", [one.settings for one in history.datasets_for(FACTS)], len(history.entries()))
 print("notices", history.notices)
 try:
@@ -273,7 +275,7 @@ def test_a_read_only_file_in_a_folder_of_ones_own_is_read(public):
 
 def test_trials_of_a_program_that_still_runs_are_read_from_a_read_only_folder(public):
     history = opened(public)
-    history.add(history.begin(FACTS), 0, {"C": 4.0}, 0.5)
+    history.add_trial(history.begin_dataset(FACTS), 0, {"C": 4.0}, 0.5)
     for file in public.parent.iterdir():
         file.chmod(0o444)
     public.parent.chmod(0o555)
@@ -307,7 +309,7 @@ from core.tuning.history.store import History
 from test_database import FACTS
 path = Path(sys.argv[1])
 history = History(path, starter=False)
-id = history.begin(FACTS)
+id = history.begin_dataset(FACTS)
 resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file grows beyond
 written, said = 0, []
 for number in range(2000):
@@ -316,7 +318,7 @@ for number in range(2000):
         written += not said
     except UnusableError as error:
         said.append(error.sentence)
-print(written, len(said), history.begin(FACTS) == "")
+print(written, len(said), history.begin_dataset(FACTS) == "")
 """
 
 
@@ -336,26 +338,26 @@ def test_where_no_more_can_be_written_it_is_said_once_and_what_was_written_stays
 
 def fill(history: History, id: str) -> None:
     for number in range(5000):
-        history.add(id, number, {"C": 1.0}, 0.5)
+        history.add_trial(id, number, {"C": 1.0}, 0.5)
 
 
 def test_a_full_database_is_said_to_be_a_full_disk(path):
     with opened(path) as history:
-        id = history.begin(FACTS)
+        id = history.begin_dataset(FACTS)
         history._file.database.execute("PRAGMA max_page_count = 8")  # SQLite's own full disk
         with pytest.raises(UnusableError, match="disk is full"):
             fill(history, id)
-        history.add(id, 5000, {"C": 1.0}, 0.5)
+        history.add_trial(id, 5000, {"C": 1.0}, 0.5)
         assert len(history.datasets_for(FACTS)[0].settings) > 0
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_what_is_known_to_be_read(path):
     with opened(path) as history:
-        id = history.begin(FACTS)
-        history.add(id, 0, {"C": 1.0}, 0.5)
+        id = history.begin_dataset(FACTS)
+        history.add_trial(id, 0, {"C": 1.0}, 0.5)
         history._file.database.execute("PRAGMA max_page_count = 8")
         names = tuple(Axis(f"{'x' * 2000}{place}", "", "float") for place in range(20))
-        assert history.begin(Facts(**{**vars(FACTS), "axes": names})) == ""
+        assert history.begin_dataset(RunMetadata(**{**vars(FACTS), "axes": names})) == ""
         (notice,) = history.notices
         assert "the disk is full" in notice
         assert "Nothing is added to the history." in notice

@@ -7,13 +7,13 @@ import pytest
 
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 AXES = (
     Axis("C", "Trust", "float", 0.01, 100.0, log=True),
     Axis("kind", "Kind", "choice", choices=('é\n"', None, 0.5, True)),
 )
-FACTS = Facts("svm", "binary", "log_loss", False, statistics_of(100, 4, 2), "gp", AXES)
+FACTS = RunMetadata("svm", "binary", "log_loss", False, statistics_of(100, 4, 2), "gp", AXES)
 GOOD = {
     "id": "ab12",
     "began": "2026-01-02T03:04:05+00:00",
@@ -41,10 +41,10 @@ def other(tmp_path):
 
 
 def remember(history: History, trials: int = 3) -> str:
-    id = history.begin(FACTS)
+    id = history.begin_dataset(FACTS)
     for number in range(trials):
         kind = AXES[1].choices[number % 4]
-        history.add(id, number, {"C": 1 / (number + 3), "kind": kind}, math.pi * number)
+        history.add_trial(id, number, {"C": 1 / (number + 3), "kind": kind}, math.pi * number)
     return id
 
 
@@ -70,7 +70,7 @@ def test_the_same_file_twice_doubles_nothing_and_a_longer_one_completes(history,
     other.import_from(tmp_path / "first.json")
     again = other.import_from(tmp_path / "first.json")
     assert (again.datasets, again.trials, again.known_already) == (0, 0, 1)
-    history.add(id, 3, {"C": 5.0, "kind": None}, 0.5)
+    history.add_trial(id, 3, {"C": 5.0, "kind": None}, 0.5)
     history.export_to(tmp_path / "second.json")
     more = other.import_from(tmp_path / "second.json")
     assert (more.datasets, more.trials, more.known_already) == (0, 1, 1)

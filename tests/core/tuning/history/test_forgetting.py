@@ -13,22 +13,22 @@ from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.space import Axis
 from core.tuning.events import (
-    CommonSurfaceFitted,
     HistoryRead,
+    JointSurfaceFitted,
     RunStarted,
     TrialFinished,
 )
 from core.tuning.history.forgetting import forget_everything
 from core.tuning.history.run_history import RunHistory
-from core.tuning.history.store import Facts, History, statistics_of
-from core.tuning.history.versions import OURS
+from core.tuning.history.schema_versions import OURS
+from core.tuning.history.store import History, RunMetadata, statistics_of
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.runs.run_folder import RunFolder
 
 AXES = (Axis("kind", "Kind", "choice", choices=("secretsetting", "other")),)
-FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
+FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def path(tmp_path):
 
 
 def remember(history, trials=200):
-    id = history.begin(FACTS)
+    id = history.begin_dataset(FACTS)
     for number in range(trials):
-        history.add(id, number, {"kind": "secretsetting"}, 0.5)
+        history.add_trial(id, number, {"kind": "secretsetting"}, 0.5)
     return id
 
 
@@ -66,7 +66,7 @@ def test_nothing_is_left_in_the_file_even_while_another_program_reads_it(path, e
             if everything:
                 history.forget_all()
             else:
-                history.forget(id)
+                history.forget_dataset(id)
             assert traces(path.parent, id, "secretsetting") == []
             assert database.execute("SELECT count(*) FROM trials").fetchone() == (200,)
         assert traces(path.parent, id, "secretsetting") == []
@@ -78,12 +78,12 @@ def test_nothing_is_left_in_the_file_even_while_another_program_reads_it(path, e
 
 def test_a_program_that_still_has_the_old_file_writes_the_new_one(path):
     with History(path, starter=False) as history, History(path, starter=False) as running:
-        secret, kept = remember(history), running.begin(FACTS)
-        running.add(kept, 0, {"kind": "other"}, 0.25)
+        secret, kept = remember(history), running.begin_dataset(FACTS)
+        running.add_trial(kept, 0, {"kind": "other"}, 0.25)
         with reader(path):
-            history.forget(secret)
-        running.add(kept, 1, {"kind": "other"}, 0.75)
-        running.add(secret, 201, {"kind": "secretsetting"}, 0.5)
+            history.forget_dataset(secret)
+        running.add_trial(kept, 1, {"kind": "other"}, 0.75)
+        running.add_trial(secret, 201, {"kind": "secretsetting"}, 0.5)
         assert {entry.id: entry.trials for entry in history.entries()} == {kept: 2}
         assert running.entries() == history.entries()
     assert traces(path.parent, secret, "secretsetting") == []
@@ -93,7 +93,7 @@ def damaged(path):
     """A history whose trials cannot be read any more."""
     with History(path, starter=False) as history:
         id = remember(history)
-        history.switch(False)
+        history.set_enabled(False)
     content = bytearray(path.read_bytes())
     for page in range(1, len(content) // 4096):
         content[page * 4096] = 0xFF
@@ -106,9 +106,9 @@ def test_renamed_copies_go_too_where_they_hold_it(path):
     with History(path, starter=False) as history:
         assert "damaged" in history.notices[0]
         assert traces(path.parent, id) != []
-        history.forget("0" * 32)
+        history.forget_dataset("0" * 32)
         assert traces(path.parent, id) != []
-        history.forget(id)
+        history.forget_dataset(id)
     assert traces(path.parent, id, "secretsetting") == []
 
 
@@ -133,7 +133,7 @@ def test_everything_can_be_deleted_of_a_file_that_a_program_keeps_locked(path, m
     monkeypatch.setattr("core.tuning.history.forgetting.WAITS", 0.2)
     with History(path, starter=False) as history:
         id = remember(history)
-        history.switch(False)
+        history.set_enabled(False)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", LOCKS, str(path)], **pipes) as other:
         assert other.stdout.readline() == "locked\n"
@@ -179,15 +179,15 @@ def run():
     with contextlib.closing(folder):
         folder.append(RunStarted(run="r"))
         folder.append(past)
-        folder.append(CommonSurfaceFitted(trials=1, neighbours=[1, 2, 0], past_responses=told))
+        folder.append(JointSurfaceFitted(trials=1, neighbours=[1, 2, 0], past_responses=told))
         folder.append(TrialFinished(number=0, score=0.5))
     return folder
 
 
 def test_a_forgotten_dataset_leaves_what_runs_read_of(path, run):
     with History(path, starter=False) as history:
-        history.forget("b")
-    events = run.events()
+        history.forget_dataset("b")
+    events = run.all_events()
     assert [one.id for one in events[1].datasets] == ["a", "c"]
     assert (events[2].neighbours, events[2].past_responses) == ([1, 0], [[0.22], [0.33]])
     assert events[3] == TrialFinished(number=0, score=0.5)
@@ -197,19 +197,19 @@ def test_a_forgotten_dataset_leaves_what_runs_read_of(path, run):
 def test_forgetting_everything_leaves_runs_the_starter_history_alone(path, run):
     with History(path, starter=False) as history:
         history.forget_all()
-    events = run.events()
+    events = run.all_events()
     assert [one.id for one in events[1].datasets] == ["c"]
     assert (events[2].neighbours, events[2].past_responses) == ([0], [[0.22]])
     assert traces(run.path, "secreta", "secretb") == []
 
 
 def test_a_run_that_is_being_written_goes_on(path, run):
-    with run.owned():
+    with run.hold_lock():
         run.append(TrialFinished(number=1, score=0.6))
         with History(path, starter=False) as history:
-            history.forget("b")
+            history.forget_dataset("b")
         run.append(TrialFinished(number=2, score=0.7))
-    assert [event.number for event in run.events()[3:]] == [0, 1, 2]
+    assert [event.number for event in run.all_events()[3:]] == [0, 1, 2]
     assert traces(run.path, "secretb") == []
 
 
@@ -218,7 +218,7 @@ def test_a_run_that_read_others_is_not_touched(path, run):
     (run.path.parent / "odd").mkdir()
     os.mkfifo(run.path.parent / "odd" / "events.jsonl")
     with History(path, starter=False) as history:
-        history.forget("d")
+        history.forget_dataset("d")
     assert (run.path / "events.jsonl").read_bytes() == before
 
 
@@ -245,10 +245,10 @@ def test_a_run_that_lies_elsewhere_forgets_too(path, run, tmp_path, monkeypatch)
     learning(path, former)
     monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "another place"))
     with History(path, starter=False) as history:
-        history.forget("b")
+        history.forget_dataset("b")
         assert history.notices == []
     for one in (elsewhere, former):
-        assert [dataset.id for dataset in one.events()[1].datasets] == ["a", "c"]
+        assert [dataset.id for dataset in one.all_events()[1].datasets] == ["a", "c"]
         assert traces(one.path, "secretb", '"b"') == []
 
 
@@ -273,9 +273,9 @@ def test_a_run_that_cannot_be_written_is_named_where_it_holds_something(path, ru
 
     monkeypatch.setattr(Path, "open", refused)
     with History(path, starter=False) as history:
-        history.forget("d")
+        history.forget_dataset("d")
         assert history.notices == []
-        history.forget("b")
+        history.forget_dataset("b")
         (said,) = history.notices
     assert said.startswith(f"What the run {run.path.resolve()} has read of the history could not")
 
@@ -285,34 +285,34 @@ def test_a_run_that_cannot_be_written_is_named_where_it_holds_something(path, ru
 
 def test_switched_off_counts_from_then_on_and_for_good(path):
     with History(path, starter=False) as history, History(path, starter=False) as running:
-        id = running.begin(FACTS)
-        running.add(id, 0, {"kind": "other"}, 0.5)
-        history.switch(False)
-        running.add(id, 1, {"kind": "other"}, 0.5)
-        history.switch(True)
+        id = running.begin_dataset(FACTS)
+        running.add_trial(id, 0, {"kind": "other"}, 0.5)
+        history.set_enabled(False)
+        running.add_trial(id, 1, {"kind": "other"}, 0.5)
+        history.set_enabled(True)
         for number in range(3):  # as a run that goes on tells all of its trials again
-            running.add(id, number, {"kind": "other"}, 0.5)
+            running.add_trial(id, number, {"kind": "other"}, 0.5)
         assert [entry.trials for entry in history.entries()] == [1]
-        other = running.begin(FACTS)
-        running.add(other, 0, {"kind": "other"}, 0.5)
+        other = running.begin_dataset(FACTS)
+        running.add_trial(other, 0, {"kind": "other"}, 0.5)
         assert [entry.trials for entry in history.entries()] == [1, 1]
-        history.forget(id)
+        history.forget_dataset(id)
     assert traces(path.parent, id) == []
 
 
 FINDS = """
 import os, sys
 from pathlib import Path
-from core.tuning.history.store import History, Facts
+from core.tuning.history.store import History
 from test_forgetting import FACTS
 children = []
 for _ in range(4):
     child = os.fork()
     if child == 0:
         with History(Path(sys.argv[1]), starter=False) as history:
-            id = history.begin(FACTS)
+            id = history.begin_dataset(FACTS)
             for number in range(20):
-                history.add(id, number, {"kind": "other"}, 0.5)
+                history.add_trial(id, number, {"kind": "other"}, 0.5)
         os._exit(0)
     children.append(child)
 sys.exit(any(os.waitpid(child, 0)[1] for child in children))

@@ -7,7 +7,13 @@ import pytest
 
 from core.samplers.transfer.history import EarlierDataset
 from core.space import Axis
-from core.tuning.history.store import Facts, History, Known, history_path, statistics_of
+from core.tuning.history.store import (
+    History,
+    HistoryCounts,
+    RunMetadata,
+    history_path,
+    statistics_of,
+)
 
 AXES = (
     Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),
@@ -17,10 +23,10 @@ AXES = (
 GOOD = {"C": 2.5, "depth": 4, "kind": None}
 
 
-def facts(rows: int = 100, features: int = 4, classes: int = 3, **changes) -> Facts:
+def facts(rows: int = 100, features: int = 4, classes: int = 3, **changes) -> RunMetadata:
     given = {"model": "svm", "task": "multiclass", "metric": "accuracy", "maximize": True}
     given |= {"statistics": statistics_of(rows, features, classes), "strategy": "gp", "axes": AXES}
-    return Facts(**(given | changes))
+    return RunMetadata(**(given | changes))
 
 
 @pytest.fixture
@@ -30,9 +36,9 @@ def history(tmp_path):
 
 
 def remember(history: History, *settings, scores=None, **about) -> str:
-    id = history.begin(facts(**about))
+    id = history.begin_dataset(facts(**about))
     for number, setting in enumerate(settings or (GOOD,)):
-        history.add(id, number, setting, scores[number] if scores else 0.5)
+        history.add_trial(id, number, setting, scores[number] if scores else 0.5)
     return id
 
 
@@ -52,10 +58,10 @@ def test_the_file_is_where_the_environment_says(monkeypatch, tmp_path):
 def test_what_was_added_is_read_in_order_after_opening_again(tmp_path):
     settings = [GOOD, {"C": 0.01, "depth": 9, "kind": "rbf"}, {"C": 100.0, "depth": 1, "kind": 0.5}]
     with History(tmp_path / "h.sqlite3", starter=False) as history:
-        id = history.begin(facts())
-        history.add(id, 7, settings[2], -1.5)
-        history.add(id, 0, settings[0], 0.25)
-        history.add(id, 3, settings[1], 0.75)
+        id = history.begin_dataset(facts())
+        history.add_trial(id, 7, settings[2], -1.5)
+        history.add_trial(id, 0, settings[0], 0.25)
+        history.add_trial(id, 3, settings[1], 0.75)
     with History(tmp_path / "h.sqlite3", starter=False) as history:
         found = history.datasets_for(facts())
     expected = EarlierDataset(id, (4.605, 1.386, 3.0), tuple(settings), (0.25, 0.75, -1.5))
@@ -64,7 +70,7 @@ def test_what_was_added_is_read_in_order_after_opening_again(tmp_path):
 
 def test_a_trial_added_twice_is_there_once_and_unchanged(history):
     id = remember(history, GOOD)
-    history.add(id, 0, {**GOOD, "C": 9.0}, 0.9)
+    history.add_trial(id, 0, {**GOOD, "C": 9.0}, 0.9)
     assert history.datasets_for(facts())[0].settings == (GOOD,)
     assert history.datasets_for(facts())[0].scores == (0.5,)
 
@@ -127,7 +133,7 @@ def test_a_space_with_other_axes_reads_nothing(history):
 
 
 def test_a_dataset_without_trials_and_the_present_one_are_not_read(history):
-    history.begin(facts())
+    history.begin_dataset(facts())
     own = remember(history)
     other = remember(history)
     assert [one.id for one in history.datasets_for(facts(), without=own)] == [other]
@@ -136,28 +142,28 @@ def test_a_dataset_without_trials_and_the_present_one_are_not_read(history):
 def test_the_nearest_are_read_in_the_order_they_came_in(history):
     rows = [5000, 110, 90, 20000, 100, 40000]
     ids = [remember(history, rows=count) for count in rows]
-    found = history.datasets_for(facts(rows=100), most=3)
+    found = history.datasets_for(facts(rows=100), max_datasets=3)
     assert [one.id for one in found] == [ids[1], ids[2], ids[4]]
 
 
 def test_known_counts_those_within_one_deviation(history):
-    assert history.known(facts()) == Known(0, 0, 0)
+    assert history.matching_counts(facts()) == HistoryCounts(0, 0, 0)
     for rows in (100, 100, 100, 100_000):
         remember(history, rows=rows)
     # Deviation of log rows over 100 four times and 100,000 once: 0.4 × log 1000; the last is 2.5
     # of them away.
-    assert history.known(facts(rows=100)) == Known(4, 3, 0)
+    assert history.matching_counts(facts(rows=100)) == HistoryCounts(4, 3, 0)
 
 
 def test_switched_off_it_neither_remembers_nor_reads_in_any_program(history):
     remember(history)
     with History(history.path, starter=False) as other:
-        other.switch(False)
+        other.set_enabled(False)
         assert not history.enabled
-        assert history.begin(facts()) == ""
-        history.add("", 0, GOOD, 0.5)
+        assert history.begin_dataset(facts()) == ""
+        history.add_trial("", 0, GOOD, 0.5)
         assert history.datasets_for(facts()) == ()
-        other.switch(True)
+        other.set_enabled(True)
     assert history.enabled
     assert len(history.datasets_for(facts())) == 1
     assert len(history.entries()) == 1
@@ -178,11 +184,11 @@ def test_entries_tell_what_a_page_shows_the_latest_first(history):
 
 def test_a_forgotten_dataset_takes_no_more_trials(history):
     kept, gone = remember(history), remember(history)
-    history.forget(gone)
-    history.add(gone, 1, GOOD, 0.5)
+    history.forget_dataset(gone)
+    history.add_trial(gone, 1, GOOD, 0.5)
     assert [one.id for one in history.datasets_for(facts())] == [kept]
     with History(history.path, starter=False) as other:
-        other.add(gone, 2, GOOD, 0.5)
+        other.add_trial(gone, 2, GOOD, 0.5)
         assert [one.id for one in other.entries()] == [kept]
     history.forget_all()
     assert history.entries() == []
@@ -194,7 +200,7 @@ def test_what_was_forgotten_cannot_be_read_back_from_the_files(history):
     gone = remember(history, *({"kind": text} for text in texts[:399]), axes=axes)
     remember(history, {"kind": texts[399]}, axes=axes)
     assert b"marked123" in all_bytes(history.path)
-    history.forget(gone)
+    history.forget_dataset(gone)
     assert b"marked399" in all_bytes(history.path)
     left = all_bytes(history.path).replace(b"marked399", b"")
     assert b"marked" not in left

@@ -8,11 +8,11 @@ import pytest
 
 from core.estimators.registry import MODELS
 from core.samplers.transfer.history import TuningHistory
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 SPACE = MODELS["svm"].space("binary")
 STATISTICS = statistics_of(100, 4, 2)
-FACTS = Facts("svm", "binary", "accuracy", True, STATISTICS, "gp", SPACE)
+FACTS = RunMetadata("svm", "binary", "accuracy", True, STATISTICS, "gp", SPACE)
 DEEP = "[" * 100_000 + "]" * 100_000
 
 GOOD = {
@@ -101,7 +101,7 @@ def test_one_is_not_yes_and_no_not_zero(history, tmp_path):
     from core.space import Axis
 
     axes = (Axis("on", "On", "choice", choices=(True, False)),)
-    facts = Facts("svm", "binary", "accuracy", True, STATISTICS, "gp", axes)
+    facts = RunMetadata("svm", "binary", "accuracy", True, STATISTICS, "gp", axes)
     trials = [[0, 0.5, True], [1, 0.5, 1], [2, 0.5, 0], [3, 0.5, False]]
     history.import_from(written(tmp_path / "all.json", {**GOOD, "axes": ["on"], "trials": trials}))
     (past,) = history.datasets_for(facts)
@@ -131,7 +131,7 @@ def test_a_damaged_row_is_passed_over(history, tmp_path, table, change):
     past = history.datasets_for(FACTS)
     assert "cd34" in [one.id for one in past]
     assert len(TuningHistory(past, STATISTICS).distances()) == len(past)
-    history.known(FACTS)
+    history.matching_counts(FACTS)
     assert history.export_to(tmp_path / "again.json") >= 1
     json.loads((tmp_path / "again.json").read_text(), parse_constant=lambda name: 1 / 0)
     if len(entries) == 1:
@@ -143,11 +143,11 @@ def test_a_damaged_row_is_passed_over(history, tmp_path, table, change):
 
 @pytest.mark.parametrize("row", ["nonsense", "[1, 2]", DEEP, "null", '{"C": 1e999}', ""])
 def test_a_migration_puts_a_broken_row_aside(tmp_path, row):
-    from core.tuning.history.versions import OURS, _first
+    from core.tuning.history.schema_versions import OURS, _create_tables
 
     path = tmp_path / "history.sqlite3"
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
-        _first(database)
+        _create_tables(database)
         database.execute(f"PRAGMA application_id = {OURS}")
         database.execute("PRAGMA user_version = 1")
         database.execute(

@@ -9,10 +9,10 @@ from optuna.storages.journal import JournalFileBackend
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 STATISTICS = statistics_of(150, 4, 3)
-SVM = Facts(
+SVM = RunMetadata(
     "svm", "multiclass", "accuracy", True, STATISTICS, "gp", MODELS["svm"].space("multiclass")
 )
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.tuning.events import RunStarted, TrialFinished
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
 from core.tuning.tune import tune
@@ -56,14 +56,14 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
     file, texts, values = marked_table(tmp_path, task)
     data = DataPlan(str(file), target="targetmark", task=task)
     plan = Plan(data, model, "random", trials=4, folds=3)
-    dataset = read_dataset(str(file), Choices(target="targetmark", task=task))
+    dataset = read_dataset(str(file), DataOptions(target="targetmark", task=task))
     problem, kept = build_problem(plan, dataset), tmp_path / "kept"
     with History(kept / "history.sqlite3", starter=False) as history:
         finished = 0
         for event in tune(plan, dataset):
             if isinstance(event, RunStarted):
                 texts.append(event.dataset["fingerprint"])
-                facts = Facts(
+                facts = RunMetadata(
                     plan.model,
                     event.dataset["task"],
                     event.metric,
@@ -72,9 +72,9 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
                     plan.strategy,
                     problem.space,
                 )
-                id = history.begin(facts)
+                id = history.begin_dataset(facts)
             if isinstance(event, TrialFinished):
-                history.add(id, event.number, event.setting, event.score)
+                history.add_trial(id, event.number, event.setting, event.score)
                 finished += 1
         history.export_to(kept / "history.json")
         (past,) = history.datasets_for(facts)
@@ -91,9 +91,9 @@ def test_a_dataset_of_marks_leaves_none_in_the_files_or_the_export(tmp_path, tas
 
 
 def test_an_export_holds_these_entries_and_no_others(tmp_path):
-    facts = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", ())
+    facts = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", ())
     with History(tmp_path / "history.sqlite3", starter=False) as history:
-        history.add(history.begin(facts), 0, {"age": 77}, 0.5)
+        history.add_trial(history.begin_dataset(facts), 0, {"age": 77}, 0.5)
         history.export_to(tmp_path / "history.json")
     (dataset,) = json.loads((tmp_path / "history.json").read_text())["datasets"]
     assert dataset.keys() == {

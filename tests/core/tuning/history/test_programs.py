@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 from core.space import Axis
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 
 AXES = (Axis("C", "Trust", "float", 0.01, 100.0, log=True, default=1.0),)
-FACTS = Facts("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
+FACTS = RunMetadata("svm", "binary", "accuracy", True, statistics_of(100, 4, 2), "gp", AXES)
 
 # Every writer is forked from one process that has read the modules, so that a kill falls into the
 # writing and not into the start. A writer tells of every trial once it is committed.
@@ -30,9 +30,9 @@ for _ in range(kills):
         os.close(ours)
         history, trials = History(path, starter=False), 0
         while True:
-            id = history.begin(FACTS)
+            id = history.begin_dataset(FACTS)
             for number in range(5):
-                history.add(id, number, {"C": 1.0 + number}, 0.5)
+                history.add_trial(id, number, {"C": 1.0 + number}, 0.5)
                 os.write(theirs, f"{id} {number}\\n".encode())
     os.close(theirs)
     time.sleep(random.uniform(0.0, 0.04))
@@ -59,9 +59,9 @@ for _ in range(programs):
     if child == 0:
         with History(path) as history:  # all of them create it at once
             for first in range(0, trials, 100):
-                id = history.begin(FACTS)
+                id = history.begin_dataset(FACTS)
                 for number in range(100):
-                    history.add(id, number, {"C": 1.0 + (first + number) / 100}, 0.5)
+                    history.add_trial(id, number, {"C": 1.0 + (first + number) / 100}, 0.5)
         os._exit(0)
     children.append(child)
 sys.exit(any(os.waitpid(child, 0)[1] for child in children))

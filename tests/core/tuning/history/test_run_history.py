@@ -11,17 +11,17 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
-from core.samplers.proposing import ProposingSampler, note
+from core.samplers.proposing_sampler import ProposingSampler, note_reason
 from core.samplers.transfer.history import TuningHistory
 from core.tuning.events import (
     HistoryRead,
-    Noticed,
+    RemarkMade,
     RunFinished,
     RunStarted,
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.history.run_history import facts_of
+from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
@@ -29,7 +29,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Implementation, Strategy
-from core.tuning.tune import Past, tune
+from core.tuning.tune import RecordedRun, tune
 
 
 class Follower(ProposingSampler):
@@ -42,10 +42,12 @@ class Follower(ProposingSampler):
     def propose(self, study, trial, space):
         if self.history.datasets and trial.number == 0:
             one = self.history.datasets[0]
-            note(study, trial, "past")
+            note_reason(study, trial, "past")
             return one.settings[one.scores.index(max(one.scores))]
-        note(study, trial, "random")
-        return space.setting(self.random(trial, 0).random(sum(a.width for a in space.axes)))
+        note_reason(study, trial, "random")
+        return space.setting(
+            self.random_generator(trial, 0).random(sum(a.width for a in space.axes))
+        )
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def follows(monkeypatch):
     implementation = Implementation((), make)
     words = ("follow", "Follow", "trials", "", "", "")
     entry = Strategy(*words, lambda: implementation, default_trials=3, uses_history=True)
-    monkeypatch.setitem(STRATEGIES.own, "follow", entry)
+    monkeypatch.setitem(STRATEGIES.own_entries, "follow", entry)
     return told
 
 
@@ -86,7 +88,7 @@ def test_a_run_leaves_its_statistics_its_settings_and_its_scores(iris, opened):
     events = list(tune(plan("random"), iris, history=opened))
     with contextlib.closing(opened()) as history:
         (entry,) = history.entries()
-        (earlier,) = history.datasets_for(facts_of(build_problem(plan("random"), iris)))
+        (earlier,) = history.datasets_for(metadata_of(build_problem(plan("random"), iris)))
     trials = of(TrialFinished, events)
     assert [dict(one.setting) for one in trials] == list(earlier.settings)
     assert [one.score for one in trials] == list(earlier.scores)
@@ -128,9 +130,9 @@ def test_the_default_is_among_the_first_three(iris, opened, strategy, workers):
     state = RunState()
     for event in events:
         state.consume(event)
-    assert state.default.setting == default
-    assert state.prediction(state.default) is None
-    assert state.trial(0).response is not None
+    assert state.default_trial.setting == default
+    assert state.prediction(state.default_trial) is None
+    assert state.find_trial(0).response is not None
 
 
 def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, follows):
@@ -142,7 +144,7 @@ def test_a_default_that_the_history_begins_with_is_tried_once(iris, opened, foll
     state = RunState()
     for event in events:
         state.consume(event)
-    assert state.default.number == 0
+    assert state.default_trial.number == 0
 
 
 @pytest.mark.parametrize("ended", [0, 1, 2])
@@ -151,14 +153,14 @@ def test_a_resumed_run_tries_the_default_once(iris, opened, tmp_path, ended):
     whole = list(tune(plan("transfer", trials=4), iris, history=opened))
     settings = [one.setting for one in of(TrialStarted, whole)]
     with contextlib.closing(opened()) as history:
-        history.forget(whole[0].remembered_as)
+        history.forget_dataset(whole[0].remembered_as)
     folder = RunFolder.create(plan("transfer", trials=4), path=tmp_path / "run")
     stream = tune(folder.plan, iris, folder=folder, history=opened)
     for event in stream:
         if isinstance(event, TrialFinished) and event.number == ended:
             break
     stream.close()
-    past = folder.events()
+    past = folder.all_events()
     rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
     found = {one.number: one.setting for one in of(TrialStarted, [*past, *rest])}
     assert [found[number] for number in range(4)] == settings
@@ -173,7 +175,7 @@ def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tm
             break
     stream.close()
     list(tune(plan("random", seed=1), iris, history=opened))  # more is known in between
-    past = folder.events()
+    past = folder.all_events()
     rest = list(tune(folder.plan, iris, folder=folder, past=past, history=opened))
     assert of(HistoryRead, rest) == []
     assert len(follows) == 2
@@ -188,12 +190,20 @@ def test_a_resumed_run_is_told_what_it_was_told_before(iris, opened, follows, tm
 def test_what_a_kill_left_out_of_the_history_is_added_when_the_run_goes_on(iris, opened, tmp_path):
     folder = RunFolder.create(plan("random", trials=2), path=tmp_path / "run")
     list(tune(folder.plan, iris, folder=folder, history=opened))
-    name = folder.events()[0].remembered_as
+    name = folder.all_events()[0].remembered_as
     with contextlib.closing(sqlite3.connect(tmp_path / "history.sqlite3")) as database:
         lost = database.execute("DELETE FROM trials WHERE number = 1").rowcount
         database.commit()
     assert lost == 1
-    list(tune(folder.plan, iris, folder=folder, past=Past(folder.events(), 1), history=opened))
+    list(
+        tune(
+            folder.plan,
+            iris,
+            folder=folder,
+            past=RecordedRun(folder.all_events(), 1),
+            history=opened,
+        )
+    )
     with contextlib.closing(opened()) as history:
         assert {entry.id: entry.trials for entry in history.entries()} == {name: 3}
 
@@ -203,7 +213,7 @@ def test_a_history_that_cannot_be_opened_is_said_once_and_the_run_goes_on(iris, 
         raise UnusableError("the history was written by a newer version", where="history.sqlite3")
 
     events = list(tune(plan("follow"), iris, history=broken))
-    (notice,) = of(Noticed, events)
+    (notice,) = of(RemarkMade, events)
     assert "newer version" in notice.sentence
     assert "without" in notice.sentence
     assert len(of(TrialFinished, events)) == 3
@@ -214,9 +224,9 @@ def test_a_disk_that_fills_up_is_said_once_and_the_run_goes_on(iris, opened, mon
     def full(*given):
         raise UnusableError("the disk is full", where="history.sqlite3")
 
-    monkeypatch.setattr(History, "add", full)
+    monkeypatch.setattr(History, "add_trial", full)
     events = list(tune(plan("random"), iris, history=opened))
-    assert len(of(Noticed, events)) == 1
+    assert len(of(RemarkMade, events)) == 1
     assert len(of(TrialFinished, events)) == 3
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.estimators.registry import MODELS
 from core.tuning.history.exchange import starter_records
-from core.tuning.history.store import Facts, History, statistics_of
+from core.tuning.history.store import History, RunMetadata, statistics_of
 from core.tuning.scores.metrics import METRICS, default_metric
 
 FILE = files("resources") / "starter_history.json"
@@ -18,11 +18,11 @@ def path(tmp_path):
     return tmp_path / "history.sqlite3"
 
 
-def facts_of(model: str, task: str) -> Facts:
+def facts_of(model: str, task: str) -> RunMetadata:
     metric = METRICS[default_metric(task)]
     statistics = statistics_of(300, 8, {"regression": 0, "binary": 2}.get(task, 4))
     space = MODELS[model].space(task)
-    return Facts(model, task, metric.name, metric.maximize, statistics, "gp", space)
+    return RunMetadata(model, task, metric.name, metric.maximize, statistics, "gp", space)
 
 
 def starters(history: History) -> list:
@@ -51,7 +51,7 @@ def test_every_model_of_tables_finds_datasets_in_it(path, model, task):
         assert len(past) >= 3
         assert all(one.starter for one in past)
         assert min(len(one.scores) for one in past) >= 5
-        known = history.known(facts)
+        known = history.matching_counts(facts)
         assert (known.datasets, known.starter) == (len(past), len(past))
         assert 0 < known.similar < known.datasets
 
@@ -80,8 +80,8 @@ def test_it_is_small_and_its_ids_are_its_own():
 
 def test_removed_it_stays_removed_until_it_is_asked_for(path):
     with History(path) as history:
-        own = history.begin(facts_of("svm", "binary"))
-        history.add(own, 0, {"C": 1.0, "gamma": 0.1}, 0.5)
+        own = history.begin_dataset(facts_of("svm", "binary"))
+        history.add_trial(own, 0, {"C": 1.0, "gamma": 0.1}, 0.5)
         there = len(starters(history))
         assert history.forget_starter() == there
         assert [entry.id for entry in history.entries()] == [own]
@@ -98,6 +98,6 @@ def test_removed_it_stays_removed_until_it_is_asked_for(path):
 def test_a_starter_dataset_that_was_forgotten_by_itself_stays_forgotten(path):
     with History(path) as history:
         gone = starters(history)[0].id
-        history.forget(gone)
+        history.forget_dataset(gone)
     with History(path) as history:
         assert gone not in {entry.id for entry in history.entries()}

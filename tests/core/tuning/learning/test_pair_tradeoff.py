@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from core.datasets.reading import read_dataset
-from core.datasets.splits.splitting import folds
+from core.datasets.splits.splitting import cross_validation_folds
 from core.errors import UnusableError
 from core.estimators.structured.rna_folder import RnaFolder
 from core.losses.rna.decode import GAMMAS
+from core.records import to_plain
 from core.tuning.learning.pair_tradeoff import at_sensitivity, best_f1
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, take
+from core.tuning.problem import build_problem, take_rows
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.scores.metric import ratio
+from core.tuning.scores.metric import safe_ratio
 from core.tuning.tune import tune
 
 PLAN = Plan(
@@ -56,15 +57,15 @@ def test_the_best_and_the_most_cautious_that_finds_enough_by_hand():
     assert at_sensitivity(pairs, 0.4).gamma == GAMMAS[4]
     none = at_sensitivity(pairs, 0.9)
     assert none.gamma == GAMMAS[-1]
-    assert none.said.startswith("No γ finds 90 % of the true pairs")
+    assert none.remark.startswith("No γ finds 90 % of the true pairs")
 
 
 def test_a_given_gamma_is_that_of_the_model_and_of_its_scores(molecules, tmp_path):
     plan = PLAN.changed(gamma=0.3, refit=False)
     results, kept = ended(plan, molecules, tmp_path)
     assert kept.gamma == 0.3
-    assert results["gamma"] == {"tuned": 0.3, "default": 0.3}
-    X, y = build_problem(plan, molecules).test
+    assert to_plain(results["gamma"]) == {"tuned": 0.3, "default": 0.3}
+    X, y = build_problem(plan, molecules).test_data
     called = sum(structure.count("(") for structure in kept.predict(X))
     assert results["pairs"]["tuned"]["called"] == called
     assert results["test"]["sensitivity"] == pytest.approx(
@@ -82,14 +83,16 @@ def test_a_gamma_for_the_best_f1_is_that_of_training_molecules_held_out(
     problem = build_problem(plan, molecules)
     C = results["groups"]["all"] if strategy == "mm" else results["setting"]["C"]
     total = np.zeros((17, 3))
-    for fit_rows, held_rows in folds(molecules, problem.train_rows, 5, plan.seed):
-        rows = [(take(molecules.features, r), molecules.target[r]) for r in (fit_rows, held_rows)]
+    for fit_rows, held_rows in cross_validation_folds(molecules, problem.train_rows, 5, plan.seed):
+        rows = [
+            (take_rows(molecules.features, r), molecules.target[r]) for r in (fit_rows, held_rows)
+        ]
         total += RnaFolder(C).fit(*rows[0]).pair_counts(*rows[1]).sum(axis=0)
     right, called, true = total[:-1].T
-    f1 = np.nan_to_num(ratio(2 * right, called + true))
+    f1 = np.nan_to_num(safe_ratio(2 * right, called + true))
     at = GAMMAS.tolist().index(kept.gamma)
     assert f1[at] == pytest.approx(f1.max(), abs=0.01)
-    assert results["gamma"] == {"tuned": kept.gamma, "default": 4.0}
+    assert to_plain(results["gamma"]) == {"tuned": kept.gamma, "default": 4.0}
 
 
 @pytest.mark.parametrize(

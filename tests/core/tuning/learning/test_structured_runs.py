@@ -180,12 +180,12 @@ def test_a_stopped_run_keeps_the_model_of_its_last_step(kind, request, tmp_path)
         if isinstance(event, PenaltyStep) and event.step == 1:
             break
     stream.close()
-    last = conclude(plan, dataset, folder.events(), folder=folder)
+    last = conclude(plan, dataset, folder.all_events(), folder=folder)
     assert isinstance(last, RunStopped)
     assert last.results["groups"] == pytest.approx(event.penalties)
     kept = best_of(folder)
     problem = build_problem(plan, dataset)
-    X, y = problem.test
+    X, y = problem.test_data
     metric = {"tagged": "joint_log_loss", "folded": "structure_log_loss"}[kind]
     assert METRICS[metric].needs == "losses"
     assert last.results["test"][metric] == pytest.approx(kept[-1].log_losses(X, y).mean())
@@ -198,7 +198,7 @@ def test_whole_sequences_are_decoded_at_once_where_a_person_wants_it(tagged, str
     folder = RunFolder.create(plan, tmp_path)
     last = list(tune(plan, dataset, folder=folder))[-1]
     kept = best_of(folder)
-    X, y = build_problem(plan, dataset).test
+    X, y = build_problem(plan, dataset).test_data
     assert kept[-1].decoding == "viterbi"
     assert last.results["test"]["accuracy"] == np.mean(kept.predict(X) == y)
     token_by_token = kept[-1].classes_[kept.predict_proba(X).argmax(axis=1)]

@@ -11,16 +11,23 @@ from scipy.stats import norm
 from core.tuning.race.allocation import (
     FLOOR,
     TURN,
-    Chance,
-    Moment,
+    ArmEstimate,
+    RemainingBudget,
     expected_improvement,
     next_model,
     scale_of_scores,
 )
 
-GOOD = Chance("good", trials=5, look=0.9, takes=1.0, seconds=5.0, gain=0.02)
-CHEAP = Chance("cheap", trials=5, look=0.8, takes=0.01, seconds=0.05, gain=0.004)
-EARLY, LATE = Moment(left=100.0, share=1.0, done=9), Moment(left=5.0, share=0.05, done=9)
+GOOD = ArmEstimate(
+    "good", trials=5, screening_score=0.9, expected_seconds=1.0, seconds=5.0, expected_gain=0.02
+)
+CHEAP = ArmEstimate(
+    "cheap", trials=5, screening_score=0.8, expected_seconds=0.01, seconds=0.05, expected_gain=0.004
+)
+EARLY, LATE = (
+    RemainingBudget(seconds_left=100.0, share=1.0, done=9),
+    RemainingBudget(seconds_left=5.0, share=0.05, done=9),
+)
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.3, 0.1), (0.7, 0.1), (0.5, 2.0), (-3.0, 0.4)])
@@ -39,7 +46,7 @@ def test_without_uncertainty_the_improvement_is_the_difference():
 
 def test_every_model_is_tried_first_the_better_half_before_the_rest():
     looks = {"slow best": (0.9, 3.0), "quick good": (0.88, 0.1), "quick bad": (0.5, 0.01)}
-    chances = [Chance(name, 0, look, takes, 0.0, 0.1) for name, (look, takes) in looks.items()]
+    chances = [ArmEstimate(name, 0, look, takes, 0.0, 0.1) for name, (look, takes) in looks.items()]
     order = []
     while waiting := [one for one in chances if one.trials == 0]:
         chosen = next_model(chances, 0.01, EARLY)
@@ -51,15 +58,15 @@ def test_every_model_is_tried_first_the_better_half_before_the_rest():
 
 
 def test_a_default_that_would_take_the_time_of_all_waits():
-    endless = Chance("endless", 0, 0.95, takes=90.0, seconds=0.0, gain=0.5)
+    endless = ArmEstimate("endless", 0, 0.95, expected_seconds=90.0, seconds=0.0, expected_gain=0.5)
     assert next_model([GOOD, endless], 0.01, EARLY).model == "good"
-    assert next_model([endless, replace(endless, model="other", takes=95.0)], 0.01, EARLY) == (
-        type(next_model([GOOD], 0.01, EARLY))("endless", "first")
-    )
+    assert next_model(
+        [endless, replace(endless, model="other", expected_seconds=95.0)], 0.01, EARLY
+    ) == (type(next_model([GOOD], 0.01, EARLY))("endless", "first"))
 
 
 def test_no_model_is_given_up_on_one_bad_draw():
-    hopeless = Chance("hopeless", 1, 0.1, takes=0.5, seconds=0.5, gain=0.0)
+    hopeless = ArmEstimate("hopeless", 1, 0.1, expected_seconds=0.5, seconds=0.5, expected_gain=0.0)
     for trials in range(1, FLOOR):
         chosen = next_model([GOOD, replace(hopeless, trials=trials)], 0.01, EARLY)
         assert (chosen.model, chosen.why) == ("hopeless", "floor")
@@ -73,18 +80,18 @@ def test_seconds_count_early_and_the_gain_alone_at_the_end():
 
 
 def test_what_no_longer_fits_into_the_time_is_not_begun():
-    long = replace(GOOD, takes=6.0)
+    long = replace(GOOD, expected_seconds=6.0)
     assert next_model([long, CHEAP], 1.0, LATE).model == "cheap"
-    nothing_fits = Moment(left=0.001, share=0.0, done=9)
+    nothing_fits = RemainingBudget(seconds_left=0.001, share=0.0, done=9)
     assert next_model([long, CHEAP], 1.0, nothing_fits).model == "cheap"
 
 
 def test_in_turns_the_model_that_had_least_is_tried_unless_it_is_hopeless():
     turn = replace(EARLY, done=2 * TURN)
-    rarely = Chance("rarely", 4, 0.7, takes=0.1, seconds=0.01, gain=0.001)
+    rarely = ArmEstimate("rarely", 4, 0.7, expected_seconds=0.1, seconds=0.01, expected_gain=0.001)
     assert next_model([GOOD, CHEAP, rarely], 0.01, turn).model == "rarely"
     assert next_model([GOOD, CHEAP, rarely], 0.01, EARLY).model != "rarely"
-    hopeless = replace(rarely, gain=1e-9)
+    hopeless = replace(rarely, expected_gain=1e-9)
     assert next_model([GOOD, CHEAP, hopeless], 0.01, turn).model == "cheap"
 
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from core.estimators.several import of_model
+from core.estimators.multi_model import combined_setting
 from core.tuning.events import EnsembleUpdated, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results import candidates
-from core.tuning.results.conclude import conclusion
-from core.tuning.results.judging import Course
-from core.tuning.results.winner import winner_of
-from core.tuning.runs.clock import Clock
-from core.tuning.runs.state import folded
+from core.tuning.results.conclude import evaluate_and_keep
+from core.tuning.results.test_evaluation import EvaluationContext
+from core.tuning.results.tuned_model import fit_tuned_model
+from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.state import state_from_events
 
 WINE = DataPlan("sample:wine")
 FOLDS = [0.90, 0.94, 0.92, 0.92]  # their standard deviation is .0163, the mean's error half of it
@@ -27,8 +27,8 @@ def problem():
 def state_of(problem, average, single):
     """A run of two trials and their average."""
     settings = [
-        {**problem.alone("naive-bayes").default, **of_model("naive-bayes", {})},
-        {**problem.alone("knn").default, **of_model("knn", {})},
+        {**problem.single_model("naive-bayes").default, **combined_setting("naive-bayes", {})},
+        {**problem.single_model("knn").default, **combined_setting("knn", {})},
     ]
     trials = [
         TrialFinished(number=n, setting=setting, score=0.92 - n / 100, fold_scores=FOLDS)
@@ -44,7 +44,7 @@ def state_of(problem, average, single):
         single=single,
         kind="greedy",
     )
-    return folded([RunStarted(averages=True), *trials, update])
+    return state_from_events([RunStarted(averages=True), *trials, update])
 
 
 @pytest.mark.parametrize(
@@ -54,20 +54,20 @@ def state_of(problem, average, single):
 def test_the_single_best_is_taken_where_it_is_ahead_by_a_standard_error(
     problem, average, single, kind
 ):
-    assert winner_of(problem, state_of(problem, average, single), None, {}).kind == kind
+    assert fit_tuned_model(problem, state_of(problem, average, single), None, {}).kind == kind
 
 
 def test_a_member_of_the_average_is_tested_alone_without_another_fit(problem, monkeypatch):
     fits = []
-    monkeypatch.setattr(candidates, "fit", lambda *given: fits.append(given))
-    course = Course(state_of(problem, 0.93, 0.92), Clock(0.0))
-    concluding = conclusion(problem, course, "", None, None)
+    monkeypatch.setattr(candidates, "fit_with_remarks", lambda *given: fits.append(given))
+    course = EvaluationContext(state_of(problem, 0.93, 0.92), RunClock(0.0))
+    concluding = evaluate_and_keep(problem, course, "", None, None)
     with pytest.raises(StopIteration) as ended:
         next(concluding)
     results = ended.value.value
     assert results["taken"] == "average"
     (told,) = (one for one in results["candidates"] if one["kind"] == candidates.BEST)
     assert not fits
-    X, y = problem.test
-    alone = problem.pipeline(told["setting"]).fit(*problem.train)
+    X, y = problem.test_data
+    alone = problem.pipeline(told["setting"]).fit(*problem.training_data)
     assert told["test"]["accuracy"] == pytest.approx(np.mean(alone.predict(X) == y))

@@ -17,7 +17,7 @@ from core.tuning.tune import tune
 def test_it_is_what_the_learner_finds_on_the_same_rows(sample, model, learner, tmp_path):
     data = DataPlan(f"sample:{sample}")
     dataset = read_data(data)
-    start = learned_start(build_problem(Plan(data, "auto", "race"), dataset).alone(model))
+    start = learned_start(build_problem(Plan(data, "auto", "race"), dataset).single_model(model))
     plan = Plan(data, model, learner, evaluation="test", refit=False)
     folder = RunFolder.create(plan, path=tmp_path / "run")
     for _ in tune(plan, dataset, folder=folder):
@@ -32,7 +32,7 @@ def test_groups_that_were_asked_for_share_the_penalty_of_a_start():
     dataset = read_data(data)
     single = build_problem(Plan(data, "auto", "race", trials=3), dataset)
     grouped = build_problem(Plan(data, "auto", "race", trials=3, groups="prefix"), dataset)
-    starts = [learned_start(problem.alone("logistic")) for problem in (single, grouped)]
+    starts = [learned_start(problem.single_model("logistic")) for problem in (single, grouped)]
     assert starts[0] is not None
     assert starts[1] == starts[0]
 
@@ -40,6 +40,6 @@ def test_groups_that_were_asked_for_share_the_penalty_of_a_start():
 def test_other_models_and_large_tables_learn_none(monkeypatch):
     data = DataPlan("sample:wine")
     problem = build_problem(Plan(data, "auto", "race", trials=3), read_data(data))
-    assert learned_start(problem.alone("svm")) is None
+    assert learned_start(problem.single_model("svm")) is None
     monkeypatch.setattr("core.tuning.race.learned_start.MOST", 10)
-    assert learned_start(problem.alone("logistic")) is None
+    assert learned_start(problem.single_model("logistic")) is None

@@ -10,27 +10,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.estimators.several import divided, of_model
+from core.estimators.multi_model import combined_setting, split_model_setting
 from core.space import unit_vector
 from core.tuning.events import (
     HistoryRead,
-    ModelLooked,
+    ModelScreened,
     TrialFinished,
     TrialStarted,
     TuningEnded,
 )
-from core.tuning.history.recalled import SAME, recalled, settings_in
-from core.tuning.history.run_history import facts_of
+from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
+from core.tuning.history.warm_start import SAME, settings_in, warm_start_history
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.race.asker import Look, RaceAsker
+from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
+from core.tuning.runs.model_leaderboard import model_leaderboard
 from core.tuning.runs.run_folder import RunFolder
-from core.tuning.runs.standings import standings
-from core.tuning.runs.state import folded
-from core.tuning.trials.asker import Asker
-from core.tuning.tune import Past, tune
+from core.tuning.runs.state import state_from_events
+from core.tuning.trials.ask_tell_study import AskTellStudy
+from core.tuning.tune import RecordedRun, tune
 
 NAMES = ("logistic", "svm")
 
@@ -38,7 +38,9 @@ NAMES = ("logistic", "svm")
 @pytest.fixture(autouse=True)
 def two_models(monkeypatch):
     """Two models instead of all, which would take a minute."""
-    monkeypatch.setattr("core.tuning.contenders.choosable", lambda models, task: NAMES)
+    monkeypatch.setattr(
+        "core.tuning.candidate_models.selectable_models", lambda models, task: NAMES
+    )
 
 
 def table(folder, seed):
@@ -71,7 +73,7 @@ def of(kind, events, model=None):
     found = [event for event in events if isinstance(event, kind)]
     if model is None:
         return found
-    return [event for event in found if divided(event.setting)[0] == model]
+    return [event for event in found if split_model_setting(event.setting)[0] == model]
 
 
 def rows(path, query):
@@ -89,9 +91,9 @@ def first(place):
     """A run of several models and the history that it leaves; a trial that is worse ends early."""
     data, path = table(place, 1), place / "first.sqlite3"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.tuning.contenders.choosable", lambda models, task: NAMES)
+        patch.setattr("core.tuning.candidate_models.selectable_models", lambda models, task: NAMES)
         late = property(lambda asker: 1e-9 if len(asker._of_trial) > 8 else None)
-        patch.setattr(RaceAsker, "_spread", late)
+        patch.setattr(MultiModelStudy, "_fold_spread", late)
         stream = tune(plan(data), read_data(data), history=lambda: History(path, starter=False))
         return drained(stream), path, data
 
@@ -112,7 +114,7 @@ def second(first, place):
     with contextlib.closing(sqlite3.connect(first[1])) as database:
         database.execute("VACUUM INTO ?", (str(path),))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.tuning.contenders.choosable", lambda models, task: NAMES)
+        patch.setattr("core.tuning.candidate_models.selectable_models", lambda models, task: NAMES)
         folder = RunFolder.create(plan(data, trials=8), path=place / "run")
         opened = lambda: History(path, starter=False)  # noqa: E731
         stream = tune(folder.plan, read_data(data), folder=folder, history=opened)
@@ -135,7 +137,10 @@ def test_whole_trials_are_kept_under_their_model(first):
         assert {
             number: (dict(zip(json.loads(axes), json.loads(values), strict=True)), score)
             for number, values, score in trials
-        } == {one.number: (divided(one.setting)[1], one.score) for one in whole(events, model)}
+        } == {
+            one.number: (split_model_setting(one.setting)[1], one.score)
+            for one in whole(events, model)
+        }
 
 
 def test_a_run_of_one_model_would_have_left_the_same(first, tmp_path):
@@ -161,23 +166,23 @@ def test_a_run_of_one_model_would_have_left_the_same(first, tmp_path):
 def test_a_later_run_looks_at_what_was_best_before(first, second):
     events, earlier = second[0], first[0]
     for model in NAMES:
-        looks = of(ModelLooked, events, model)
+        looks = of(ModelScreened, events, model)
         assert [look.reason for look in looks] == ["default", "past"][: len(looks)]
         best = max(whole(earlier, model), key=lambda one: one.score).setting
-        space = build_problem(plan(second[3]), read_data(second[3])).alone(model).space
-        ends = [unit_vector(space, divided(s)[1]) for s in (best, looks[0].setting)]
+        space = build_problem(plan(second[3]), read_data(second[3])).single_model(model).space
+        ends = [unit_vector(space, split_model_setting(s)[1]) for s in (best, looks[0].setting)]
         if np.abs(ends[0] - ends[1]).max() > SAME:
             assert looks[1].setting == best
             assert looks[0].rows == looks[1].rows
         else:
             assert len(looks) == 1
-    assert of(ModelLooked, events, "svm")[1:]  # what follows is about it
+    assert of(ModelScreened, events, "svm")[1:]  # what follows is about it
 
 
 def test_the_default_comes_first_and_the_better_past_setting_after_it(second):
     events, taken = second[0], []
     for model in NAMES:
-        default, *past = of(ModelLooked, events, model)
+        default, *past = of(ModelScreened, events, model)
         begun = of(TrialStarted, events, model)
         assert (begun[0].reason, begun[0].setting) == ("default", default.setting)
         ahead = [look for look in past if look.score >= default.score]
@@ -186,11 +191,11 @@ def test_the_default_comes_first_and_the_better_past_setting_after_it(second):
             taken.append(model)
         assert all(one.reason != "past" for one in begun[2 if ahead else 1 :])
     assert "svm" in taken
-    best = {m: max(look.score for look in of(ModelLooked, events, m)) for m in NAMES}
-    shown = {one.model: one.look for one in standings(folded(events))}
+    best = {m: max(look.score for look in of(ModelScreened, events, m)) for m in NAMES}
+    shown = {one.model: one.look for one in model_leaderboard(state_from_events(events))}
     assert shown == best
     before = [e for e in events if not isinstance(e, (TrialStarted, TrialFinished))]
-    assert {m: look.score for m, look in folded(before).looks.items()} == best
+    assert {m: look.score for m, look in state_from_events(before).looks.items()} == best
 
 
 @pytest.mark.parametrize("cut", ["read", "one look", "looks", "trials"])
@@ -198,8 +203,8 @@ def test_a_resumed_run_goes_on_with_what_it_had_read(second, cut):
     events, _, _, data = second
     last = {
         "read": of(HistoryRead, events)[-1],
-        "one look": of(ModelLooked, events)[0],
-        "looks": of(ModelLooked, events)[-1],
+        "one look": of(ModelScreened, events)[0],
+        "looks": of(ModelScreened, events)[-1],
         "trials": of(TrialFinished, events)[3],
     }[cut]
     past = events[: events.index(last) + 1]
@@ -209,16 +214,16 @@ def test_a_resumed_run_goes_on_with_what_it_had_read(second, cut):
         history = History(second[1].path.parent / f"changed-{cut}.sqlite3", starter=False)
         whole = build_problem(plan(data), read_data(data))
         for name in NAMES:
-            id = history.begin(facts_of(whole.alone(name)))
-            history.add(id, 0, {**whole.alone(name).default, "C": 123.0}, 1.0)
+            id = history.begin_dataset(metadata_of(whole.single_model(name)))
+            history.add_trial(id, 0, {**whole.single_model(name).default, "C": 123.0}, 1.0)
         return history
 
     rest = drained(tune(plan(data, trials=8), read_data(data), past=past, history=changed))
     assert not of(HistoryRead, rest)
     told = [*past, *rest]
     for model in NAMES:
-        assert [(one.setting, one.reason) for one in of(ModelLooked, told, model)] == [
-            (one.setting, one.reason) for one in of(ModelLooked, events, model)
+        assert [(one.setting, one.reason) for one in of(ModelScreened, told, model)] == [
+            (one.setting, one.reason) for one in of(ModelScreened, events, model)
         ]
         begun, before = (
             {one.number: one for one in of(TrialStarted, run, model)} for run in (told, events)
@@ -239,7 +244,9 @@ def test_a_resume_completes_the_history_and_records_nothing_twice(first, opened,
         database.execute("DELETE FROM trials WHERE number > 4")
         database.commit()
     for more in (0, 1):
-        past += drained(tune(plan(data), read_data(data), past=Past(past, more), history=opened))
+        past += drained(
+            tune(plan(data), read_data(data), past=RecordedRun(past, more), history=opened)
+        )
     assert rows(path, "SELECT count(*) FROM datasets") == [(2,)]
     kept = rows(path, "SELECT model, score FROM trials JOIN datasets ON dataset = datasets.number")
     ended = {one.number: one for one in of(TrialFinished, past) if not one.behind}
@@ -252,10 +259,12 @@ def test_what_was_deleted_meanwhile_does_not_come_back(first, opened):
     past = events[: events.index(of(TrialFinished, events, "svm")[0]) + 1]
     with contextlib.closing(opened()) as history:
         gone = next(entry.id for entry in history.entries() if entry.model == "svm")
-        history.forget(gone)
+        history.forget_dataset(gone)
     rest = drained(
         tune(plan(data, trials=8), read_data(data), past=past, history=opened),
-        lambda event: isinstance(event, TrialFinished) and divided(event.setting)[0] == "svm",
+        lambda event: (
+            isinstance(event, TrialFinished) and split_model_setting(event.setting)[0] == "svm"
+        ),
     )
     assert of(TrialFinished, rest, "svm")
     assert {row[0] for row in rows(opened().path, "SELECT model FROM datasets")} == {"logistic"}
@@ -264,15 +273,15 @@ def test_what_was_deleted_meanwhile_does_not_come_back(first, opened):
 def test_with_the_history_off_nothing_is_read_or_kept(first, opened):
     data = first[2]
     with contextlib.closing(opened()) as history:
-        history.switch(False)
+        history.set_enabled(False)
     before = rows(opened().path, "SELECT count(*) FROM trials")
     events = drained(tune(plan(data, trials=3), read_data(data), history=opened))
     assert events[0].remembered_as == ""
     with contextlib.closing(opened()) as history:
-        history.switch(True)
+        history.set_enabled(True)
     more = drained(tune(plan(data, trials=4), read_data(data), past=events, history=opened))
     assert not of(HistoryRead, [*events, *more])
-    assert {look.reason for look in of(ModelLooked, events)} == {"default"}
+    assert {look.reason for look in of(ModelScreened, events)} == {"default"}
     assert rows(opened().path, "SELECT count(*) FROM trials") == before
 
 
@@ -280,10 +289,10 @@ def test_a_run_of_one_model_that_began_with_the_history_off_stays_out(first, ope
     data = first[2]
     one = Plan(data, "logistic", "random", trials=2, folds=3)
     with contextlib.closing(opened()) as history:
-        history.switch(False)
+        history.set_enabled(False)
     events = drained(tune(one, read_data(data), history=opened), TrialFinished)
     with contextlib.closing(opened()) as history:
-        history.switch(True)
+        history.set_enabled(True)
     for _ in range(2):
         drained(tune(one, read_data(data), past=events, history=opened))
     assert rows(opened().path, "SELECT count(*) FROM datasets") == [(2,)]
@@ -297,22 +306,22 @@ def test_what_is_deleted_goes_from_the_run_that_looked_at_it(second):
     assert [len(one.scores) for one in read.datasets] == [1]  # no more than is looked at
     assert id.encode() in lines
     with contextlib.closing(opened()) as history:
-        history.forget(id)
+        history.forget_dataset(id)
         assert history.notices == []
     assert id.encode() not in (folder.path / "events.jsonl").read_bytes()
-    assert len(folder.events()) == len(lines.splitlines())
+    assert len(folder.all_events()) == len(lines.splitlines())
 
 
 def test_learning_from_earlier_datasets_gets_each_models_own(first, opened, monkeypatch):
     earlier, _, data = first
     told = {}
 
-    class Recording(Asker):
+    class Recording(AskTellStudy):
         def __init__(self, problem, history, starts=(), **given):
             told[problem.model.name] = history
             super().__init__(problem, history, starts, **given)
 
-    monkeypatch.setattr("core.tuning.race.contender.Asker", Recording)
+    monkeypatch.setattr("core.tuning.race.model_arm.AskTellStudy", Recording)
     asked = plan(data, trials=10, options={"search": "transfer"})
     events = drained(tune(asked, read_data(data), history=opened))
     for model in NAMES:
@@ -341,8 +350,8 @@ def known(*datasets):
 @pytest.fixture(scope="module")
 def logistic(first):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.tuning.contenders.choosable", lambda models, task: NAMES)
-        return build_problem(plan(first[2]), read_data(first[2])).alone("logistic")
+        patch.setattr("core.tuning.candidate_models.selectable_models", lambda models, task: NAMES)
+        return build_problem(plan(first[2]), read_data(first[2])).single_model("logistic")
 
 
 @pytest.mark.parametrize(
@@ -360,45 +369,47 @@ def logistic(first):
 )
 def test_the_best_of_the_most_similar_datasets_are_recalled(logistic, datasets, found):
     assert [axis.name for axis in logistic.space] == ["C"]
-    part = recalled(known(*datasets), logistic)
+    part = warm_start_history(known(*datasets), logistic)
     assert [setting["C"] for setting in settings_in(part)] == found
-    assert recalled(part, logistic) == part
+    assert warm_start_history(part, logistic) == part
 
 
 def test_where_small_scores_are_good_the_smallest_is_best(logistic):
     read = known((1, {0.01: 0.9, 30.0: 0.2}))
     turned = replace(read, datasets=[replace(read.datasets[0], maximize=False)])
-    assert settings_in(recalled(turned, logistic)) == [{"C": 30.0}]
+    assert settings_in(warm_start_history(turned, logistic)) == [{"C": 30.0}]
 
 
 def test_all_looks_at_a_model_share_the_time_of_one(logistic):
-    asker = RaceAsker(logistic, {"logistic": logistic}, {"logistic": known((1, {0.01: 0.9}),
+    asker = MultiModelStudy(logistic, {"logistic": logistic}, {"logistic": known((1, {0.01: 0.9}),
                       (2, {30.0: 0.9}))})  # fmt: skip
-    default, *past = asker.to_look()
+    default, *past = asker.pending_screenings()
     assert [look.setting["C"] for look in past] == [0.01, 30.0]
-    assert asker.time_to_look(default, 5.0) == 5.0
-    asker.looked(_taken(default, 2.0, 0.5))
-    assert asker.time_to_look(past[0], 5.0) == pytest.approx(3.0)
-    asker.looked(_taken(past[0], 1.5, None))
-    assert asker.time_to_look(past[1], 5.0) == 0.0  # the default's would not fit
-    assert asker.to_look() == past[1:]
-    assert asker.contenders["logistic"].start is None
-    asker.looked(_taken(past[1], 0.1, 0.5))
-    assert asker.contenders["logistic"].start == {"C": 30.0}
-    assert asker.contenders["logistic"].look == 0.5
+    assert asker.screening_limit(default, 5.0) == 5.0
+    asker.add_screening(_taken(default, 2.0, 0.5))
+    assert asker.screening_limit(past[0], 5.0) == pytest.approx(3.0)
+    asker.add_screening(_taken(past[0], 1.5, None))
+    assert asker.screening_limit(past[1], 5.0) == 0.0  # the default's would not fit
+    assert asker.pending_screenings() == past[1:]
+    assert asker.arms["logistic"].warm_start is None
+    asker.add_screening(_taken(past[1], 0.1, 0.5))
+    assert asker.arms["logistic"].warm_start == {"C": 30.0}
+    assert asker.arms["logistic"].screening_score == 0.5
 
 
-def _taken(look: Look, took, score):
-    return ModelLooked(
+def _taken(look: ScreeningTask, took, score):
+    return ModelScreened(
         model=look.model, setting=look.setting, score=score, rows=100, took=took,
         failure="" if score is not None else "It took too long.", reason=look.reason,
     )  # fmt: skip
 
 
 def test_a_look_that_failed_counts_for_nothing():
-    state = folded([ModelLooked(model="svm", setting=of_model("svm", {}), failure="No.")])
+    state = state_from_events(
+        [ModelScreened(model="svm", setting=combined_setting("svm", {}), failure="No.")]
+    )
     assert state.looks["svm"].score is None
-    state.consume(ModelLooked(model="svm", score=0.5, reason="past"))
-    state.consume(ModelLooked(model="svm", failure="No.", reason="past"))
+    state.consume(ModelScreened(model="svm", score=0.5, reason="past"))
+    state.consume(ModelScreened(model="svm", failure="No.", reason="past"))
     assert state.looks["svm"].score == 0.5
     assert math.isfinite(state.looks["svm"].score)

@@ -5,16 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.estimators.several import of_model
-from core.tuning.averaging.ensemble import lots_of, parts_of
-from core.tuning.begun import as_begun
-from core.tuning.contenders import usual_repeats
+from core.estimators.multi_model import combined_setting
+from core.tuning.averaging.ensemble import holdout_folds, predictions_by_fold
+from core.tuning.candidate_models import usual_repeats
 from core.tuning.events import RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.runs.competition import fold_error
-from core.tuning.scores.metric import Said
-from core.tuning.scores.scoring import Outcome
+from core.tuning.resumed_problem import as_first_started
+from core.tuning.runs.trial_table import fold_error
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.scoring import TrialResult
 from core.tuning.tune import tune
 
 WINE = DataPlan("sample:wine")
@@ -27,7 +27,7 @@ def problem_of(**options):
 
 def test_few_rows_are_divided_three_times():
     problem = problem_of()
-    assert problem.repeats == 3
+    assert problem.fold_repeats == 3
     splits = problem.splits
     assert len(splits) == 12
     for at in range(0, 12, 4):
@@ -63,15 +63,15 @@ def test_a_lot_holds_what_every_division_said_of_its_rows():
     problem = problem_of()
     # A model that says the number of the row, and in which division it was asked.
     said = tuple(
-        Said(rows.astype(float), scores=np.full(len(rows), float(at // 4)))
+        Predictions(rows.astype(float), scores=np.full(len(rows), float(at // 4)))
         for at, (_, rows) in enumerate(problem.splits)
     )
-    outcome = Outcome(0, of_model("svm", {}), (0.5,) * 12, said=said)
-    lots, targets = lots_of(problem)
+    outcome = TrialResult(0, combined_setting("svm", {}), (0.5,) * 12, predictions=said)
+    lots, targets = holdout_folds(problem)
     assert len(lots) == 4
     classes, target = problem.dataset.classes, problem.dataset.target
     for lot, y, part, split in zip(
-        lots, targets, parts_of(problem, outcome, lots), problem.splits, strict=False
+        lots, targets, predictions_by_fold(problem, outcome, lots), problem.splits, strict=False
     ):
         np.testing.assert_array_equal(lot, np.tile(split[1], 3))
         np.testing.assert_array_equal(part.labels, lot)
@@ -89,10 +89,10 @@ def test_another_division_of_the_same_rows_makes_no_score_more_certain():
 
 def test_a_run_that_began_with_one_division_goes_on_with_it():
     problem = problem_of()
-    space = [axis.as_dict() for axis in problem.space]
+    space = list(problem.space)
     begun = RunStarted(metric=problem.metric.name, space=space)
-    assert len(as_begun(problem, begun).splits) == 4
-    assert len(as_begun(problem, dataclasses.replace(begun, repeats=2)).splits) == 8
+    assert len(as_first_started(problem, begun).splits) == 4
+    assert len(as_first_started(problem, dataclasses.replace(begun, repeats=2)).splits) == 8
 
 
 def test_trials_of_a_run_are_scored_on_every_division():

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core.estimators.several import MODEL, divided
+from core.estimators.multi_model import MODEL, split_model_setting
 from core.space import setting_at
 from core.tuning.events import SurrogateFitted, TrialFinished, TrialStarted
 from core.tuning.plan import DataPlan, Plan
@@ -30,14 +30,14 @@ def test_a_surrogate_is_of_the_trials_of_one_model(events):
         if not isinstance(event, SurrogateFitted):
             continue
         seen += 1
-        space = problem.alone(event.model).space
+        space = problem.single_model(event.model).space
         assert event.trials == len(event.numbers) >= 2
         for point, number, response in zip(
             event.points, event.numbers, event.responses, strict=True
         ):
             assert settings[number][MODEL] == event.model
             assert response == pytest.approx(scores[number])
-            own = divided(settings[number])[1]
+            own = split_model_setting(settings[number])[1]
             found = setting_at(space, np.array(point))
             assert {name: value for name, value in own.items() if isinstance(value, str)} == {
                 name: value for name, value in found.items() if isinstance(value, str)

@@ -14,8 +14,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from core.errors import UnusableError
-from core.losses.registry import build, parameter_groups
-from core.penalties.problem import PenaltyProblem
+from core.losses.registry import build_loss, parameter_groups
+from core.penalties.penalty_problem import PenaltyProblem
 from core.tuning.evaluation import evaluation_of
 from core.tuning.event_lines import to_json
 from core.tuning.events import (
@@ -30,16 +30,16 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan, plan_from_dict
 from core.tuning.problem import build_problem, read_data
-from core.tuning.results import judging
+from core.tuning.results import test_evaluation
 from core.tuning.results.conclude import conclude
-from core.tuning.results.judging import Course, predictions_of_folds
-from core.tuning.results.takeaway import read_takeaway
+from core.tuning.results.model_metadata import read_metadata
+from core.tuning.results.test_evaluation import EvaluationContext, predictions_of_folds
 from core.tuning.runs.best import best_of
-from core.tuning.runs.clock import Clock
+from core.tuning.runs.run_clock import RunClock
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import RunState
 from core.tuning.strategies.registry import STRATEGIES
-from core.tuning.tune import Past, tune
+from core.tuning.tune import RecordedRun, tune
 
 ROWS, WIDTH, SEED = 90, 4, 7
 
@@ -70,7 +70,7 @@ def learned_by_mm(X, y, task, seed):
     """The penalty that mm learns for all columns, in its own unit for numbers."""
     unit = y.std() / 10.0 if task == "regression" else 1.0
     target = y / unit if task == "regression" else y
-    loss = build("linear" if task == "regression" else "logistic", X, target)
+    loss = build_loss("linear" if task == "regression" else "logistic", X, target)
     *_, last = STRATEGIES["mm"].make(
         PenaltyProblem(loss, parameter_groups(loss), group_count=1, seed=seed), options_of_mm()
     )
@@ -79,7 +79,7 @@ def learned_by_mm(X, y, task, seed):
 
 
 def options_of_mm():
-    return {option.name: option.default for option in STRATEGIES["mm"].options}
+    return STRATEGIES["mm"].option_values({})
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_a_row_is_told_does_not_depend_on_its_own_target(tmp_path):
 
 def _told(plan, dataset):
     problem = build_problem(plan, dataset)
-    return drained(predictions_of_folds(problem, Course(RunState(), Clock()), None))
+    return drained(predictions_of_folds(problem, EvaluationContext(RunState(), RunClock()), None))
 
 
 def test_random_labels_of_a_wide_table_cannot_be_told(tmp_path):
@@ -198,14 +198,14 @@ def test_rows_of_one_group_are_tested_together(tmp_path):
     table.to_csv(tmp_path / "data.csv", index=False)
     data = DataPlan(str(tmp_path / "data.csv"), target="y", roles={"patient": "group"})
     problem = build_problem(Plan(data, "logistic", "mm"), read_data(data))
-    assert problem.nested
+    assert problem.is_nested
     patients = problem.dataset.row_groups
     for fit, held in problem.outer:
         assert not set(patients[fit]) & set(patients[held])
 
 
 def test_a_run_cut_in_the_middle_of_the_folds_ends_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(judging, "SOON", np.inf)
+    monkeypatch.setattr(test_evaluation, "SOON", np.inf)
     plan = Plan(data_of(tmp_path, "binary"), "logistic", "mm", groups="each")
     dataset = read_data(plan.data)
     whole = list(tune(plan, dataset))
@@ -214,7 +214,7 @@ def test_a_run_cut_in_the_middle_of_the_folds_ends_the_same(tmp_path, monkeypatc
         for event in stream:
             if isinstance(event, FoldTested) and event.fold == 2:
                 break
-    past = folder.events()
+    past = folder.all_events()
     resumed = list(tune(plan, dataset, folder=folder, past=past))
     assert not [event for event in resumed if isinstance(event, PenaltyStep)]
     assert [e.fold for e in resumed if isinstance(e, FoldTested)] == [0, 1, 2, 3, 4, 5]
@@ -270,7 +270,7 @@ def test_a_run_killed_while_its_winner_was_tested_had_come_to_its_end(tmp_path, 
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     with contextlib.closing(tune(plan, dataset, folder=folder)) as stream:
         ended = next(event for event in stream if isinstance(event, TuningEnded))
-    last = conclude(plan, dataset, folder.events(), folder=folder)
+    last = conclude(plan, dataset, folder.all_events(), folder=folder)
     assert isinstance(last, RunFinished)
     assert last.because == last.results["stopped_because"] == ended.because
     whole = list(tune(plan, dataset))[-1]
@@ -282,10 +282,10 @@ def test_a_run_that_goes_on_has_not_ended(tmp_path):
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     list(tune(plan, dataset, folder=folder))
     with contextlib.closing(
-        tune(plan, dataset, folder=folder, past=Past(folder.events(), 2))
+        tune(plan, dataset, folder=folder, past=RecordedRun(folder.all_events(), 2))
     ) as stream:
         next(event for event in stream if isinstance(event, TrialStarted))
-    assert isinstance(conclude(plan, dataset, folder.events()), RunStopped)
+    assert isinstance(conclude(plan, dataset, folder.all_events()), RunStopped)
 
 
 def test_trials_are_repeated_in_every_fold(tmp_path):
@@ -337,7 +337,7 @@ def test_the_best_setting_is_fitted_on_all_rows(tmp_path, task):
     np.testing.assert_allclose(kept[-1].coef_, by_hand[-1].coef_, rtol=1e-6)
     scale = StandardScaler().fit(X)
     np.testing.assert_allclose(kept[:-1].transform(X), scale.transform(X))
-    takeaway = read_takeaway(folder.path)
+    takeaway = read_metadata(folder.path)
     assert takeaway.refitted
     assert len(takeaway.train_rows) + len(takeaway.test_rows) == ROWS
     assert last.results["evaluation"]["fitted"] == "all"
@@ -353,12 +353,12 @@ def test_learned_penalties_are_kept_where_the_weights_are_fitted_on_all_rows(
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     events = list(tune(plan, dataset, folder=folder))
     C = [event for event in events if isinstance(event, PenaltyStep)][-1].penalties["all"]
-    table, takeaway = table_of(task), read_takeaway(folder.path)
+    table, takeaway = table_of(task), read_metadata(folder.path)
     X, y = StandardScaler().fit_transform(table[list("abcd")]), table["y"]
     kept = best_of(folder)
     if task == "regression":
         # σ² C is kept: what the penalty is in ridge regression.
-        before = takeaway.judged.get("noise_variance", takeaway.noise_variance)
+        before = (takeaway.judged or takeaway).noise_variance
         by_hand = Ridge(before * C).fit(X, y)
         assert takeaway.noise_variance * takeaway.penalties["all"] == pytest.approx(before * C)
         # σ² is that of all rows, in the unit in which the penalty was learned.
@@ -380,10 +380,10 @@ def test_without_the_last_fit_exactly_the_tested_model_is_kept(tmp_path, strateg
                 refit=False)  # fmt: skip
     dataset, folder = read_data(plan.data), RunFolder.create(plan, path=tmp_path / "run")
     *_, last = tune(plan, dataset, folder=folder)
-    X, y = build_problem(plan, dataset).test
+    X, y = build_problem(plan, dataset).test_data
     said = best_of(folder).predict(X)
     assert r2_score(y, said) == pytest.approx(last.results["test"]["r2"])
-    assert not read_takeaway(folder.path).refitted
+    assert not read_metadata(folder.path).refitted
     assert last.results["evaluation"]["fitted"] == "train"
 
 

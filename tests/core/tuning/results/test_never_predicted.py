@@ -3,6 +3,7 @@
 import pytest
 
 from core.tuning.results.never_predicted import never_predicted
+from core.tuning.run_results import ConfusionCounts, Results
 
 
 @pytest.mark.parametrize(
@@ -16,15 +17,17 @@ from core.tuning.results.never_predicted import never_predicted
     ],
 )
 def test_a_class_of_which_there_are_rows_and_no_answers(counts, never):
-    assert never_predicted({"confusion": {"labels": ["no", "yes"], "tuned": counts}}) == never
+    assert never_predicted(Results(confusion=ConfusionCounts(["no", "yes"], counts))) == never
 
 
 def test_several_classes():
     counts = [[9, 0, 0], [3, 0, 0], [2, 0, 0]]
-    found = never_predicted({"confusion": {"labels": ["a", "b", "c"], "tuned": counts}})
-    assert found == ("b", "c")
+    assert never_predicted(Results(confusion=ConfusionCounts(["a", "b", "c"], counts))) == (
+        "b",
+        "c",
+    )
 
 
-@pytest.mark.parametrize("results", [{}, {"confusion": None}, {"confusion": {"labels": ["a"]}}])
-def test_without_a_confusion_matrix_there_is_nothing_to_say(results):
-    assert never_predicted(results) == ()
+@pytest.mark.parametrize("confusion", [None, ConfusionCounts(), ConfusionCounts(["a"])])
+def test_without_a_confusion_matrix_there_is_nothing_to_say(confusion):
+    assert never_predicted(Results(confusion=confusion)) == ()

@@ -13,8 +13,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
 
-from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.scores.metrics import METRICS, codes_of, say, score_said
+from core.records import to_plain
+from core.tuning.results.comparison import ComparisonContext, results_of
+from core.tuning.scores.metrics import METRICS, codes_of, metric_scores, predict_all
 from core.tuning.scores.predictions import predictions_by
 
 X, CODES = make_classification(600, 8, n_informative=5, flip_y=0.15, random_state=0)
@@ -27,14 +28,14 @@ def classified(model, other, metric="accuracy", rows=slice(200, None), **more):
     models = [one.fit(X[:200], Y[:200]) for one in (model, other, DummyClassifier())]
     told = predictions_by(tuple(models), X[rows], Y[rows], "binary", NAMES)
     given = {"setting": {"C": 1.0}, "default_setting": {"C": 2.0}, "metric": METRICS[metric]}
-    return results_of(told, Comparison("binary", NAMES, **{**given, **more}))
+    return results_of(told, ComparisonContext("binary", NAMES, **{**given, **more}))
 
 
 GOOD, BAD = LogisticRegression(), LogisticRegression(C=1e-6)
 
 
 def score_all(estimator, X, y):
-    return score_said(codes_of(y, NAMES), say(estimator, X, NAMES), "binary")
+    return metric_scores(codes_of(y, NAMES), predict_all(estimator, X, NAMES), "binary")
 
 
 def test_scores_and_counts_are_those_of_the_models():
@@ -102,7 +103,9 @@ def test_regression_shows_at_most_500_predictions_and_is_plain_json():
     told = predictions_by(tuple(models), numbers[200:], y[200:], "regression", ())
     settings = {"alpha": np.float64(1.0)}, {"alpha": 300.0}
     validation = {"r2": float("nan")}
-    results = results_of(told, Comparison("regression", (), METRICS["r2"], *settings, validation))
+    results = results_of(
+        told, ComparisonContext("regression", (), METRICS["r2"], *settings, validation)
+    )
     pairs = results["predictions"]
     assert len(pairs["actual"]) == len(pairs["tuned"]) == 500
     assert (
@@ -110,5 +113,5 @@ def test_regression_shows_at_most_500_predictions_and_is_plain_json():
         >= dict(zip(pairs["actual"], pairs["tuned"], strict=True)).items()
     )
     assert results["validation"] == {"r2": None}
-    assert json.loads(json.dumps(results, allow_nan=False)) == results
+    assert json.loads(json.dumps(to_plain(results), allow_nan=False)) == to_plain(results)
     assert "confusion" not in results

@@ -18,7 +18,7 @@ from core.tuning.events import RunFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
-from core.tuning.results.threshold import choose_threshold, cost_at, least_cost
+from core.tuning.results.threshold import cheapest_threshold, choose_threshold, cost_at
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.costs import costs_of
@@ -52,7 +52,7 @@ def test_no_cut_costs_less(seed):
     second = random.integers(0, 12, rows) / 11 if seed % 2 else random.random(rows)
     is_second = random.random(rows) < random.random()
     costs = tuple(random.choice([0.0, 0.5, 1.0, 7.0], 2, replace=False))
-    value = least_cost(second, is_second, costs)
+    value = cheapest_threshold(second, is_second, costs)
     cuts = np.concatenate(([0.0, 2.0], second, np.nextafter(second, 2), np.linspace(0, 1, 101)))
     brute = [mean_cost(is_second, second >= cut, costs) for cut in cuts]
     assert cost_at(value, second, is_second, costs) == pytest.approx(min(brute), abs=1e-12)
@@ -66,7 +66,7 @@ def test_true_probabilities_have_the_theoretical_threshold():
     random = np.random.default_rng(1)
     second = random.random(200_000)
     is_second = random.random(200_000) < second
-    assert least_cost(second, is_second, (1.0, 4.0)) == pytest.approx(0.2, abs=0.02)
+    assert cheapest_threshold(second, is_second, (1.0, 4.0)) == pytest.approx(0.2, abs=0.02)
 
 
 def test_scikit_learns_search_finds_no_cheaper_one(tmp_path):
@@ -81,8 +81,8 @@ def test_scikit_learns_search_finds_no_cheaper_one(tmp_path):
     events, dataset = run(plan)
     told = events[-1].results["costs"]
     problem = build_problem(plan, dataset)
-    prepared = problem.preparation().fit_transform(*problem.train)
-    of_second = problem.train[1] == "yes"
+    prepared = problem.preparation().fit_transform(*problem.training_data)
+    of_second = problem.training_data[1] == "yes"
     cost = make_scorer(lambda truth, called: -mean_cost(truth, called, (1.0, 6.0)))
     peer = TunedThresholdClassifierCV(
         LogisticRegression(max_iter=1000),
@@ -118,7 +118,7 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
     problem = build_problem(plan, dataset)
     assert results["metric"] == "log_loss"
     pipeline = best_of(folder)
-    X, y = problem.test
+    X, y = problem.test_data
     labels = np.where(pipeline.predict_proba(X)[:, 1] >= told["threshold"], "sick", "healthy")
     assert (pipeline.predict(X) == labels).all()
     assert results["test"]["accuracy"] == (labels == y).mean()
@@ -131,7 +131,7 @@ def test_a_threshold_by_costs_is_cheaper_than_one_half_on_a_rare_class(tmp_path,
     of_each = {"healthy": (y == "sick").sum() * 30, "sick": (y == "healthy").sum()}
     assert always["cost"] == pytest.approx(of_each[always["says"]] / len(y))
     # A run that is concluded from its events ends with the same.
-    assert conclude(plan, dataset, folder.events()[:-1]).results["costs"] == told
+    assert conclude(plan, dataset, folder.all_events()[:-1]).results["costs"] == told
 
 
 def test_the_test_rows_have_no_part_in_the_threshold(tmp_path):

@@ -96,8 +96,8 @@ def test_the_window_executes_no_run_folder(run: RunFolder, tmp_path: Path) -> No
     mark = poisoned(run)
     asked = Export(str(run.path), "skops", str(tmp_path / "out.skops"))
     engine = Engine()
-    assert "the model was fitted again" in engine.answer(asked).said
-    assert engine.answer(asked).said == ""
+    assert "the model was fitted again" in engine.answer(asked).remark
+    assert engine.answer(asked).remark == ""
     assert not mark.exists()
     rows = read_data(run.plan.data).features
     np.testing.assert_allclose(best_of(run).predict_proba(rows), before.predict_proba(rows))

@@ -13,11 +13,11 @@ from io import FileIO
 
 import pytest
 
-from core.tuning.events import Noticed, RunFinished, RunStarted, TrialFinished
+from core.tuning.events import RemarkMade, RunFinished, RunStarted, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.results import conclude
-from core.tuning.runs import run_folder, waiting
+from core.tuning.runs import run_folder, write_retry
 from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
@@ -38,7 +38,7 @@ def whole(iris):
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
-    monkeypatch.setattr(waiting, "PAUSE", 0.02)
+    monkeypatch.setattr(write_retry, "PAUSE", 0.02)
 
 
 def finished(events):
@@ -56,7 +56,7 @@ def followed(stream, befall):
 
 
 def sentences(events):
-    return [event.sentence for event in events if isinstance(event, Noticed)]
+    return [event.sentence for event in events if isinstance(event, RemarkMade)]
 
 
 def trials_in(events):
@@ -108,9 +108,9 @@ def test_a_disk_that_cannot_be_written_is_waited_for(
     first, last = sentences(events)
     assert words in first
     assert "The run waits" in first
-    assert "goes on" in last
-    assert finished(events) == whole == finished(folder.events())
-    assert isinstance(folder.events()[-1], RunFinished)
+    assert "continues" in last
+    assert finished(events) == whole == finished(folder.all_events())
+    assert isinstance(folder.all_events()[-1], RunFinished)
 
 
 def test_a_model_that_does_not_fit_on_the_disk_is_waited_for(iris, tmp_path, monkeypatch):
@@ -149,8 +149,8 @@ def test_a_folder_that_vanishes_is_made_again_with_all_that_it_held(
 
     events = followed(tune(PLAN, iris, folder=folder), befall)
     assert [said for said in sentences(events) if "was removed. It was made again" in said]
-    assert finished(events) == whole == finished(RunFolder(folder.path).events())
-    assert isinstance(RunFolder(folder.path).events()[0], RunStarted)
+    assert finished(events) == whole == finished(RunFolder(folder.path).all_events())
+    assert isinstance(RunFolder(folder.path).all_events()[0], RunStarted)
     assert folder.plan == PLAN
     assert has_best(folder)
     assert not folder.is_running
@@ -165,7 +165,7 @@ def test_a_folder_that_is_renamed_is_written_where_it_is(iris, whole, tmp_path):
             (tmp_path / "elsewhere").rename(folder.path)
 
     events = followed(tune(PLAN, iris, folder=folder), befall)
-    assert finished(events) == whole == finished(folder.events())
+    assert finished(events) == whole == finished(folder.all_events())
 
 
 def test_a_clock_that_jumps_changes_nothing(iris, whole, tmp_path, monkeypatch):
@@ -180,7 +180,7 @@ def test_a_clock_that_jumps_changes_nothing(iris, whole, tmp_path, monkeypatch):
     events = followed(tune(plan, iris, folder=folder), befall)
     assert finished(events) == whole
     assert 0 < events[-1].seconds < 300
-    seconds = [event.seconds for event in folder.events()]
+    seconds = [event.seconds for event in folder.all_events()]
     assert seconds == sorted(seconds)
 
 
@@ -203,7 +203,7 @@ def test_a_run_that_was_halted_goes_on(tmp_path, whole):
     time.sleep(float(os.environ.get("TUNESCOPE_HALTED", "3")))
     os.killpg(running.pid, signal.SIGCONT)
     assert running.wait(120) == 0
-    assert finished(RunFolder(path).events()) == whole
+    assert finished(RunFolder(path).all_events()) == whole
 
 
 def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkeypatch):

@@ -2,19 +2,24 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.tuning.event_lines import to_json
 from core.tuning.events import RunFinished, RunStarted
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import ConfusionCounts, Gain, Results
 from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import RunFolder
 
 PLAN = Plan(DataPlan("sample:iris"), "svm", "gp")
-STARTED = RunStarted(run="r", dataset={"name": "iris"}, metric="accuracy", started_at="2026")
-RESULTS = {"metric": "accuracy", "test": {"accuracy": 0.9}, "gain": {"difference": 0.02}}
+STARTED = RunStarted(
+    run="r", dataset=DatasetFacts(name="iris"), metric="accuracy", started_at="2026"
+)
+RESULTS = Results(metric="accuracy", test={"accuracy": 0.9}, gain=Gain(difference=0.02))
 START, END = to_json(STARTED), to_json(RunFinished(results=RESULTS))
 DEEP = "[" * 100_000 + "]" * 100_000
 
@@ -38,8 +43,8 @@ def names_in(root):
 
 @pytest.mark.parametrize("classes", [230, 700])
 def test_a_finished_run_of_many_classes_is_finished(root, classes):
-    confusion = np.arange(classes**2).reshape(classes, classes)
-    line = to_json(RunFinished(results={**RESULTS, "confusion": confusion.tolist()}))
+    confusion = ConfusionCounts(tuned=np.arange(classes**2).reshape(classes, classes).tolist())
+    line = to_json(RunFinished(results=replace(RESULTS, confusion=confusion)))
     assert len(line) > 256_000
     folder_of(root, "many", START, *["{}"] * 3, line)
     runs, left_out = list_runs(root)
@@ -58,12 +63,14 @@ ODD = {
     "deep first line": [DEEP, END],
     "no start": [END],
     "nonsense": ["nonsense", "nonsense"],
+    "negative": with_results({"fits": -1}),
+}
+OF_OTHER_TYPES = {
     "list of results": with_results({"test": [], "gain": []}),
     "text as score": with_results({"test": {"accuracy": "0.9"}}),
     "no number": with_results({"trials": None}),
     "endless": [START, '{"event": "RunFinished", "results": {"trials": 1e999}}'],
     "huge": with_results({"trials": 10**400}),
-    "negative": with_results({"fits": -1}),
     "odd interval": with_results({"test_interval": [0, "x"]}),
     "odd metric": with_results({"metric": ["accuracy"]}),
     "flag as score": with_results({"test": {"accuracy": True}}),
@@ -80,13 +87,14 @@ def test_an_odd_run_is_left_out_by_its_name(root, name):
 
 
 def test_a_last_line_that_cannot_be_read_is_that_of_an_interrupted_run(root):
-    folder_of(root, "null", START, json.dumps({"event": "RunFinished", "results": None}))
+    for name, lines in OF_OTHER_TYPES.items():
+        folder_of(root, name, *lines)
     folder_of(root, "deep", START, DEEP)
     folder_of(root, "torn", START, END)
     with (root / "torn" / "events.jsonl").open("ab") as file:
         file.truncate(file.tell() - 5)
     assert names_in(root) == (
-        dict.fromkeys(("null", "deep", "torn"), "interrupted") | {"sound": "finished"},
+        dict.fromkeys((*OF_OTHER_TYPES, "deep", "torn"), "interrupted") | {"sound": "finished"},
         {},
     )
 
@@ -121,7 +129,7 @@ def test_a_folder_named_in_bytes_that_are_no_text_can_be_printed(root):
     os.rename(root / "sound", os.fsencode(root) + b"/r\xff\x1b[2J")
     (run,) = list_runs(root).runs
     assert run.name.isprintable()
-    assert RunFolder.open(run.path).events()
+    assert RunFolder.open(run.path).all_events()
 
 
 def test_a_root_that_loops_is_an_empty_list(tmp_path):

@@ -23,17 +23,19 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
+from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Gain, Results
 from core.tuning.runs.past_runs import list_runs
 from core.tuning.runs.run_folder import READ_AT_ONCE, RunFolder
-from core.tuning.runs.state import folded
+from core.tuning.runs.state import state_from_events
 
 PLAN = Plan(DataPlan("sample:iris", roles={"x": "ignore"}), "svm", "gp", {"tau": 0.5}, seed=3)
-RESULTS = {"test": {"accuracy": 0.9}, "gain": {"difference": 0.02}, "trials": 2, "fits": 10}
+RESULTS = Results(test={"accuracy": 0.9}, gain=Gain(difference=0.02), trials=2, fits=10)
 
 
 def started() -> RunStarted:
-    data = {"name": "iris", "fingerprint": "abc"}
+    data = DatasetFacts(name="iris", fingerprint="abc")
     return RunStarted(run="r", dataset=data, metric="accuracy", total=5, started_at="2026-01-02")
 
 
@@ -49,7 +51,7 @@ def test_a_plan_and_its_events_come_back(tmp_path):
     folder = record(RunFolder.create(PLAN, root=tmp_path), *events)
     again = RunFolder.open(folder.path)
     assert again.plan == PLAN
-    assert again.events() == events
+    assert again.all_events() == events
 
 
 def test_two_runs_of_one_second_have_two_folders(tmp_path):
@@ -63,16 +65,16 @@ def test_a_torn_last_line_is_ignored_and_then_cut_off(tmp_path, cut):
     record(folder, started(), TrialFinished(number=0, score=0.75))
     file = folder.path / "events.jsonl"
     file.write_bytes(file.read_bytes()[:-cut])
-    assert RunFolder.open(folder.path).events() == [started()]
+    assert RunFolder.open(folder.path).all_events() == [started()]
     record(folder, TrialFinished(number=0, score=0.5))
-    assert folder.events() == [started(), TrialFinished(number=0, score=0.5)]
+    assert folder.all_events() == [started(), TrialFinished(number=0, score=0.5)]
 
 
 def test_a_damaged_line_in_the_middle_is_named(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\nnonsense\n')
     with pytest.raises(UnusableError, match=r"events\.jsonl, line 2: this line of the run is dam"):
-        folder.events()
+        folder.all_events()
 
 
 def long_run(trials):
@@ -88,21 +90,28 @@ def long_run(trials):
         yield Progress(n + 0.5, done=n + 1, total=trials, seconds_left=float(trials - n))
 
 
-def test_lines_read_together_are_the_same_events(tmp_path):
+def test_a_run_of_several_blocks_is_read_line_by_line(tmp_path):
     folder = record(RunFolder.create(PLAN, root=tmp_path), *long_run(900))
     file = folder.path / "events.jsonl"
     assert file.stat().st_size > 3 * READ_AT_ONCE
     one_by_one = [from_json(line) for line in file.read_bytes().splitlines()]
-    assert folder.events() == one_by_one == list(long_run(900))
+    assert folder.all_events() == one_by_one == list(long_run(900))
     fewer = list(folder.read_events(beats=False))
     assert [e for e in fewer if type(e) is not Progress] == [
         e for e in one_by_one if type(e) is not Progress
     ]
     assert 0 < sum(type(e) is Progress for e in fewer) < 20
-    few, all_of = folded(fewer), folded(one_by_one)
-    assert (few.trials, few.seconds, few.seconds_left, few.best, few.pending, few.done) == (
-        *(all_of.trials, all_of.seconds, all_of.seconds_left, all_of.best, all_of.pending),
-        all_of.done,
+    few, all_of = state_from_events(fewer), state_from_events(one_by_one)
+    assert (
+        few.trials,
+        few.seconds,
+        few.seconds_left,
+        few.best_trial,
+        few.pending,
+        few.done_count,
+    ) == (
+        *(all_of.trials, all_of.seconds, all_of.seconds_left, all_of.best_trial, all_of.pending),
+        all_of.done_count,
     )
 
 
@@ -115,7 +124,10 @@ def test_lines_read_together_are_the_same_events(tmp_path):
         (b'{"event": "RunStarted"}, {"event": "RunStarted"}', "not JSON"),
         (b"", "not JSON"),
         (b"{}", "not an event"),
-        (b'{"event": "TrialFinished", "number": "three"}', "TrialFinished.number: a str is"),
+        (
+            b'{"event": "TrialFinished", "number": "three"}',
+            "TrialFinished.number: expected int, got str",
+        ),
         (b"[" * 100_000, "not JSON"),
     ],
 )
@@ -137,15 +149,18 @@ def test_a_damaged_line_among_many_is_named(tmp_path, at, line, why, beats):
     [
         (b'{"event": "Pro', "not JSON"),
         (b'{"event": "\xff"}', "not JSON"),
-        (b'{"event": "Progress", "done": "two"}', "Progress.done: a str is in its place"),
-        (b'{"event": "TopicsFound", "topics": [{}]}', "TopicsFound.topics: Topic.share: missing"),
+        (b'{"event": "Progress", "done": "two"}', "Progress.done: expected int, got str"),
+        (
+            b'{"event": "TopicsFound", "topics": [{}]}',
+            "TopicsFound.topics[0]: object missing required field share",
+        ),
     ],
 )
 def test_an_event_of_a_wrong_type_is_refused_by_its_line(tmp_path, line, why):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     (folder.path / "events.jsonl").write_bytes(b'{"event": "Progress"}\n' + line + b"\n")
     with pytest.raises(UnusableError) as refusal:
-        folder.events()
+        folder.all_events()
     where = f"{folder.path / 'events.jsonl'}, line 2"
     assert refusal.value.sentence.startswith(f"{where}: this line of the run is damaged ({why})")
 
@@ -153,7 +168,7 @@ def test_an_event_of_a_wrong_type_is_refused_by_its_line(tmp_path, line, why):
 def test_a_beat_without_news_is_not_recorded(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     record(folder, *(Progress(done=done) for done in (1, 1, 1, 2)))
-    assert [event.done for event in folder.events()] == [1, 2]
+    assert [event.done for event in folder.all_events()] == [1, 2]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
@@ -184,7 +199,7 @@ def test_no_run_is_overwritten(tmp_path):
 OWNS = """
 import sys
 from core.tuning.runs.run_folder import RunFolder
-with RunFolder(sys.argv[1]).owned():
+with RunFolder(sys.argv[1]).hold_lock():
     print("inside", flush=True)
     input()
 """
@@ -210,13 +225,13 @@ def test_a_second_process_is_kept_out_until_the_first_is_killed(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     with another_owner(folder) as other:
         assert folder.is_running
-        with refused(folder, other), folder.owned():
+        with refused(folder, other), folder.hold_lock():
             pass
         os.kill(other.pid, signal.SIGSTOP)  # one that stands still is alive
-        with refused(folder, other), folder.owned():
+        with refused(folder, other), folder.hold_lock():
             pass
     assert not folder.is_running
-    with folder.owned():
+    with folder.hold_lock():
         assert folder.is_running
     assert not folder.is_running
 
@@ -226,7 +241,7 @@ def test_what_a_process_of_before_left_owns_nothing(tmp_path):
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     (folder.path / "running").write_text("1")
     assert not folder.is_running
-    with folder.owned():
+    with folder.hold_lock():
         pass
 
 
@@ -242,9 +257,9 @@ def test_another_users_living_process_owns_its_run(tmp_path):
         look = (
             "import os, sys\n"
             "from pathlib import Path\n"
-            "from core.tuning.runs.ownership import owner_of\n"
+            "from core.tuning.runs.run_lock import lock_holder\n"
             "os.setuid(65534)\n"
-            "print(owner_of(Path(sys.argv[1])))"
+            "print(lock_holder(Path(sys.argv[1])))"
         )
         given = [sys.executable, "-c", look, str(folder.path / "running")]
         assert subprocess.run(given, capture_output=True, text=True).stdout == "0\n"
@@ -257,15 +272,15 @@ def test_the_refused_program_deletes_nothing(tmp_path):
     record(folder, started())
     kept = {path.name: path.read_bytes() for path in folder.path.iterdir()}
     with another_owner(folder) as other:
-        with refused(folder, other), folder.owned():
+        with refused(folder, other), folder.hold_lock():
             pass
         folder.forget_if_idle()
         with refused(folder, other):
-            folder.remove()
+            folder.remove_run()
         assert {name: (folder.path / name).read_bytes() for name in kept} == kept
     folder.forget_if_idle()  # nor once the owner is gone: it was never this program's run
     assert {name: (folder.path / name).read_bytes() for name in kept} == kept
-    with folder.owned():
+    with folder.hold_lock():
         pass
     folder.forget_if_idle()
     assert not folder.path.exists()

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.tuning.events import (
-    CommonSurfaceFitted,
     EnsembleUpdated,
     FoldTested,
     HyperGradientStep,
-    Noticed,
+    JointSurfaceFitted,
     PenaltyStep,
+    RemarkMade,
     RunFailed,
     RunFinished,
     RunResumed,
@@ -28,8 +28,9 @@ from core.tuning.events import (
     TrialFinished,
     TrialStarted,
 )
-from core.tuning.runs.competition import Growing, Rows
-from core.tuning.runs.state import folded
+from core.tuning.run_results import Results
+from core.tuning.runs.state import state_from_events
+from core.tuning.runs.trial_table import GrowingArray, TrialRowIndex
 
 NUMBERS = st.integers(0, 7)
 SCORES = st.one_of(
@@ -45,12 +46,12 @@ TRIAL_EVENTS = st.one_of(
     st.builds(RunResumed, done=st.just(3), total=st.integers(1, 30)),
     st.builds(EnsembleUpdated, finished=NUMBERS, members=st.just([0]), weights=st.just([1.0])),
     st.builds(FoldTested, fold=st.integers(0, 5), folds=st.just(5)),
-    st.just(RunStopped(because="it was stopped", results={"trials": 1})),
+    st.just(RunStopped(because="it was stopped", results=Results(trials=1))),
 )
 STEP_EVENTS = st.one_of(
     st.builds(PenaltyStep, step=NUMBERS, fits=st.integers(0, 50)),
     st.builds(RunResumed, done=st.just(2)),
-    st.just(RunFinished(results={"trials": 0})),
+    st.just(RunFinished(results=Results(trials=0))),
 )
 RUNS = st.builds(
     lambda maximize, events: [
@@ -101,12 +102,12 @@ def found(state):
     return {
         "numbers": state.numbers.tolist(),
         "scores": scores.tolist(),
-        "best": state.best.number if state.best else None,
-        "default": state.default.score if state.default else None,
+        "best": state.best_trial.number if state.best_trial else None,
+        "default": state.default_trial.score if state.default_trial else None,
         "without": state.without_improvement,
         "finished": state.finished,
         "failed": state.failed,
-        "fits": state.fits,
+        "fits": state.fit_count,
         "competing": state.competing.tolist(),
         "pending": set(state.pending),
     }
@@ -120,13 +121,15 @@ def same(one, other):
 @given(RUNS)
 @settings(max_examples=300, deadline=None)
 def test_the_state_equals_a_recomputation_from_the_list(events):
-    state = folded(events)
+    state = state_from_events(events)
     same(found(state), recomputed(events))
     sign = -1.0 if state.maximize else 1.0
     counting = np.flatnonzero(state.competing).tolist()
     ranked = sorted(counting, key=lambda row: (sign * state.scores[row], row))
     assert all(state.best_rows(k).tolist() == ranked[:k] for k in range(len(ranked) + 2))
-    assert [state.trials[row] for row in ranked[:1]] == ([state.best] if state.best else [])
+    assert [state.trials[row] for row in ranked[:1]] == (
+        [state.best_trial] if state.best_trial else []
+    )
     assert state.took == pytest.approx(sum(t.took for t in state.trials if not t.failure))
 
 
@@ -135,41 +138,43 @@ def test_the_state_equals_a_recomputation_from_the_list(events):
 def test_a_moment_is_the_state_of_the_events_until_then_whatever_came_after(events, data):
     at = data.draw(st.integers(1, len(events)))
     later = data.draw(st.integers(at, len(events)))
-    state = folded(events[:at])
-    moment = state.moment()
+    state = state_from_events(events[:at])
+    moment = state.snapshot()
     for event in events[at:]:
         state.consume(event)
-    again = moment.state()
+    again = moment.restored_state()
     same(found(again), recomputed(events[:at]))
-    assert again.ensembles == folded(events[:at]).ensembles
+    assert again.ensembles == state_from_events(events[:at]).ensembles
     for event in events[at:later]:
         again.consume(event)
     same(found(again), recomputed(events[:later]))
     same(found(state), recomputed(events))  # the run itself is as it was
-    assert [t.failure for t in again.trials] == [t.failure for t in folded(events[:later]).trials]
+    assert [t.failure for t in again.trials] == [
+        t.failure for t in state_from_events(events[:later]).trials
+    ]
 
 
 @given(st.lists(STEP_EVENTS, max_size=20))
 def test_a_learner_has_steps_and_the_last_one_counts_the_fits(events):
-    state = folded([RunStarted(kind="penalties"), *events])
+    state = state_from_events([RunStarted(kind="penalties"), *events])
     steps = [e for e in events if isinstance(e, PenaltyStep)]
     assert state.steps == steps
-    assert (state.done, state.step) == (len(steps), steps[-1] if steps else None)
-    assert state.fits == (steps[-1].fits if steps else 0)
+    assert (state.done_count, state.last_step) == (len(steps), steps[-1] if steps else None)
+    assert state.fit_count == (steps[-1].fits if steps else 0)
 
 
 def test_gradient_steps_are_steps():
-    state = folded([RunStarted(kind="penalties"), HyperGradientStep(step=0, fits=3)])
-    assert (state.done, state.fits, state.step.step) == (1, 3, 0)
+    state = state_from_events([RunStarted(kind="penalties"), HyperGradientStep(step=0, fits=3)])
+    assert (state.done_count, state.fit_count, state.last_step.step) == (1, 3, 0)
 
 
 def test_a_trial_that_was_excluded_before_a_resume_is_not_the_best_afterwards():
-    state = folded([
+    state = state_from_events([
         RunStarted(total=4),
         *trial(0, 0.7, "default"), *trial(1, 0.9), TrialExcluded(number=1),
         RunResumed(done=2, total=4), *trial(1, 0.9), *trial(2, 0.8),
     ])  # fmt: skip
-    assert (state.best.number, state.without_improvement) == (2, 0)
+    assert (state.best_trial.number, state.without_improvement) == (2, 0)
     assert len(state.trials) == 3
 
 
@@ -182,8 +187,8 @@ def trial(number, score, reason="random"):
 
 
 def test_the_end_is_undone_by_going_on_and_results_come_with_it():
-    state = folded([RunStarted(total=4), *trial(0, 0.7), RunStopped(results={"test": {}})])
-    assert state.results == {"test": {}}
+    state = state_from_events([RunStarted(total=4), *trial(0, 0.7), RunStopped(results=Results())])
+    assert state.results == Results()
     state.consume(RunResumed(done=1, total=9))
     assert (state.results, state.ended, state.total) == (None, None, 9)
     state.consume(RunFailed(sentence="No."))
@@ -192,24 +197,31 @@ def test_the_end_is_undone_by_going_on_and_results_come_with_it():
 
 
 def test_another_run_begins_anew():
-    state = folded([RunStarted(total=4), *trial(0, 0.7), TrialExcluded(number=0), RunStarted()])
-    assert (state.done, state.best, state.default, state.excluded) == (0, None, None, set())
+    state = state_from_events(
+        [RunStarted(total=4), *trial(0, 0.7), TrialExcluded(number=0), RunStarted()]
+    )
+    assert (state.done_count, state.best_trial, state.default_trial, state.excluded) == (
+        0,
+        None,
+        None,
+        set(),
+    )
 
 
 def test_a_notice_is_kept_once():
-    assert folded([Noticed(sentence="a"), Noticed(sentence="a")]).notices == ("a",)
+    assert state_from_events([RemarkMade(sentence="a"), RemarkMade(sentence="a")]).notices == ("a",)
 
 
 @pytest.mark.parametrize(("maximize", "sign"), [(True, 1.0), (False, -1.0)])
 def test_a_predicted_response_becomes_a_score_once_the_dataset_has_a_mean(maximize, sign):
-    state = folded([
+    state = state_from_events([
         RunStarted(maximize=maximize),
-        CommonSurfaceFitted(trials=0, expected=1.5, deviation=0.5, maximize=maximize),
+        JointSurfaceFitted(trials=0, expected=1.5, deviation=0.5, maximize=maximize),
         *trial(0, 0.9, "past"),
     ])  # fmt: skip
     assert state.prediction(state.trials[0]) is None
     state.consume(
-        CommonSurfaceFitted(trials=2, mean=0.8, scale=0.1, settled=True, maximize=maximize)
+        JointSurfaceFitted(trials=2, mean=0.8, scale=0.1, settled=True, maximize=maximize)
     )
     expected = (pytest.approx(0.8 + sign * 0.15), pytest.approx(0.05))
     assert state.prediction(state.trials[0]) == expected
@@ -219,7 +231,9 @@ def test_an_event_costs_the_same_in_a_long_run():
     """The interpreter's steps are counted: after 2,000 trials an event takes those of the 20th."""
 
     def steps(trials):
-        state = folded([RunStarted(), *(e for n in range(trials) for e in trial(n, math.sin(n)))])
+        state = state_from_events(
+            [RunStarted(), *(e for n in range(trials) for e in trial(n, math.sin(n)))]
+        )
         taken = 0
 
         def count(frame, kind, _argument):
@@ -233,7 +247,7 @@ def test_an_event_costs_the_same_in_a_long_run():
         try:
             for event in trial(trials, -2.0):
                 state.consume(event)
-                assert state.fits >= 0
+                assert state.fit_count >= 0
                 assert state.without_improvement >= 0
         finally:
             sys.settrace(before)
@@ -246,7 +260,7 @@ def test_an_event_costs_the_same_in_a_long_run():
 
 @pytest.mark.parametrize("width", [None, 3])
 def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width):
-    draw, grown, rows = random.Random(0), Growing(float, width), []
+    draw, grown, rows = random.Random(0), GrowingArray(float, width), []
     for _ in range(300):
         rows.append(draw.random() if width is None else [draw.random() for _ in range(width)])
         grown.append(rows[-1])
@@ -254,7 +268,7 @@ def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width)
             assert grown.rows.tolist() == rows
     assert grown.rows.tolist() == rows
     assert grown.rows.dtype == float
-    part = Growing.of(grown.rows[:7])
+    part = GrowingArray.from_rows(grown.rows[:7])
     part.append(rows[9])
     assert (part.rows.tolist(), grown.rows.tolist()) == ([*rows[:7], rows[9]], rows)
 
@@ -262,7 +276,7 @@ def test_an_array_that_grows_holds_what_was_appended_whenever_it_is_asked(width)
 def test_rows_of_an_earlier_moment_are_those_of_a_copy():
     draw = random.Random(1)
     whole = {number: row for row, number in enumerate(draw.sample(range(90), 40))}
-    rows, copied = Rows(whole, 25), dict(list(whole.items())[:25])
+    rows, copied = TrialRowIndex(whole, 25), dict(list(whole.items())[:25])
     whole[95] = 40
     for number in draw.sample(range(100), 30):  # it goes on in another way than the run did
         if number not in copied:
@@ -270,4 +284,4 @@ def test_rows_of_an_earlier_moment_are_those_of_a_copy():
     assert list(rows.items()) == list(copied.items())
     assert len(rows) == len(copied)
     assert [rows.get(n) for n in range(-1, 100)] == [copied.get(n) for n in range(-1, 100)]
-    assert Rows(rows, 27) == dict(list(copied.items())[:27])
+    assert TrialRowIndex(rows, 27) == dict(list(copied.items())[:27])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.tuning.scores.bootstrap import middle, resampled_scores
-from core.tuning.scores.metrics import METRICS, Said
+from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
+from core.tuning.scores.metrics import METRICS, Predictions
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,11 @@ class Spans:
 
 def intervals(metric, y, tuned, default, seed, row_groups=None):
     of_tuned, of_default = resampled_scores(metric, y, [tuned, default], seed, row_groups)
-    return Spans(middle(of_tuned), middle(of_default), middle(of_tuned - of_default))
+    return Spans(
+        percentile_interval(of_tuned),
+        percentile_interval(of_default),
+        percentile_interval(of_tuned - of_default),
+    )
 
 
 def two_models(rows=150, seed=0):
@@ -31,7 +35,7 @@ def two_models(rows=150, seed=0):
     for strength in (1.2, 0.6):
         chance = 1 / (1 + np.exp(-strength * (2 * y - 1) - generator.normal(size=rows)))
         probabilities = np.stack([1 - chance, chance], axis=1)
-        both.append(Said((chance > 0.5).astype(int), probabilities, probabilities))
+        both.append(Predictions((chance > 0.5).astype(int), probabilities, probabilities))
     return y, *both
 
 
@@ -93,7 +97,7 @@ def test_r2_agrees_with_scipy():
     generator = np.random.default_rng(3)
     y = generator.normal(size=100)
     near, far = y + 0.4 * generator.normal(size=100), y + 0.6 * generator.normal(size=100)
-    ours = intervals(METRICS["r2"], y, Said(near), Said(far), 0)
+    ours = intervals(METRICS["r2"], y, Predictions(near), Predictions(far), 0)
     theirs = scipys(lambda a, b, c: explained(a, b) - explained(a, c), y, near, far)
     assert ours.difference == pytest.approx(theirs, abs=0.03)
 
@@ -104,7 +108,7 @@ def test_drawing_cells_is_drawing_rows():
     y = np.zeros(rows, dtype=int)
     labels = (np.arange(rows) < 800).astype(int)
     scores = np.zeros((rows, 2))
-    span = intervals(METRICS["accuracy"], y, Said(labels, scores), Said(y, scores), 0)
+    span = intervals(METRICS["accuracy"], y, Predictions(labels, scores), Predictions(y, scores), 0)
     width = 2 * 1.96 * np.sqrt(0.2 * 0.8 / rows)
     assert span.tuned[1] - span.tuned[0] == pytest.approx(width, rel=0.08)
     assert span.default == (1.0, 1.0)
@@ -115,7 +119,7 @@ def test_rows_of_one_group_are_drawn_together():
     y, tuned, default = two_models(rows=60)
     single = intervals(METRICS["accuracy"], y, tuned, default, 0)
     copies = np.repeat(np.arange(60), 10)
-    many = (y[copies], tuned.rows(copies), default.rows(copies))
+    many = (y[copies], tuned.subset(copies), default.subset(copies))
     grouped = intervals(METRICS["accuracy"], *many, 0, row_groups=copies)
     assert grouped.difference == pytest.approx(single.difference, abs=0.02)
     naive = intervals(METRICS["accuracy"], *many, 0)
@@ -135,6 +139,6 @@ def test_many_rows_cost_few_resamples():
     generator = np.random.default_rng(0)
     y = generator.normal(size=500_000)
     noise = generator.normal(size=500_000)
-    span = intervals(METRICS["mse"], y, Said(y + noise), Said(y + 2 * noise), 0)
+    span = intervals(METRICS["mse"], y, Predictions(y + noise), Predictions(y + 2 * noise), 0)
     assert span.tuned[0] < 1.0 < span.tuned[1]
     assert span.difference[0] < -3.0 < span.difference[1]

@@ -12,24 +12,25 @@ from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators.averages.topics import AveragedTopics
-from core.estimators.lda.estimator import OnlineLda
-from core.estimators.lda.likelihood import halves
+from core.estimators.lda.lda_likelihood import split_halves
+from core.estimators.lda.online_lda import OnlineLda
 from core.estimators.registry import MODELS
+from core.records import to_plain
 from core.samplers.averaging import average_log_densities
 from core.space import default_setting
 from core.tuning.events import RunFinished
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem
-from core.tuning.scores.bootstrap import middle, resampled_scores
-from core.tuning.scores.document_metrics import say_of_documents
-from core.tuning.scores.metric import Said
-from core.tuning.scores.metrics import METRICS, default_metric, say, score_said
+from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
+from core.tuning.scores.document_metrics import predict_documents
+from core.tuning.scores.metric import Predictions
+from core.tuning.scores.metrics import METRICS, default_metric, metric_scores, predict_all
 from core.tuning.tune import tune
 
 
-def said_of(documents) -> Said:
-    return Said(np.zeros(len(documents)), documents=np.asarray(documents, dtype=float))
+def said_of(documents) -> Predictions:
+    return Predictions(np.zeros(len(documents)), documents=np.asarray(documents, dtype=float))
 
 
 def test_words_count_the_same_whichever_document_they_are_in():
@@ -37,18 +38,18 @@ def test_words_count_the_same_whichever_document_they_are_in():
     assert METRICS["completion"].score(y, said) == pytest.approx(-1.6)
     assert METRICS["perplexity"].score(y, said) == pytest.approx(math.exp(1.6))
     twice = np.array([[2.0, 1.0, 1.0], [0.0, 0.0, 3.0]])
-    scores = METRICS["completion"].weighted(y, said, twice)
+    scores = METRICS["completion"].weighted_scores(y, said, twice)
     assert scores[0] == pytest.approx(-22 / 12)
     assert np.isnan(scores[1])
     assert default_metric("topics") == "completion"
-    assert set(score_said(y, said, "topics")) == {"completion", "perplexity"}
+    assert set(metric_scores(y, said, "topics")) == {"completion", "perplexity"}
 
 
 def test_a_uniform_model_is_as_perplexed_as_there_are_words():
     X = sparse.csr_matrix(np.random.default_rng(0).poisson(2.0, (30, 17)).astype(float))
     model = OnlineLda(3, random_state=0).fit(X)
     model.components_ = np.ones((3, 17))
-    said = say(model, X, (), task="topics")
+    said = predict_all(model, X, (), task="topics")
     assert METRICS["perplexity"].score(np.zeros(30), said) == pytest.approx(17.0)
     np.testing.assert_array_equal(said.documents[:, 1], X.sum(axis=1).A1 // 2)
 
@@ -59,8 +60,8 @@ def test_intervals_are_of_documents():
     tuned = said_of(np.stack([-words * generator.normal(4.0, 0.3, 200), words], axis=1))
     worse = said_of(tuned.documents - np.stack([0.5 * words, 0 * words], axis=1))
     of_both = resampled_scores(METRICS["completion"], np.zeros(200), [tuned, worse], 0)
-    assert middle(of_both[0] - of_both[1]) == pytest.approx((0.5, 0.5))
-    low, high = middle(of_both[0])
+    assert percentile_interval(of_both[0] - of_both[1]) == pytest.approx((0.5, 0.5))
+    low, high = percentile_interval(of_both[0])
     assert low < METRICS["completion"].score(np.zeros(200), tuned) < high
 
 
@@ -80,9 +81,9 @@ def test_an_average_is_the_mean_density_of_every_document(members):
     each = np.stack([model.completion(X)[:, 0] for _, model in named], axis=1)
     np.testing.assert_allclose(np.exp(found[:, 0]), np.exp(each) @ weights, rtol=1e-10)
     np.testing.assert_allclose(found[:, 0], average_log_densities(each, np.array(weights)))
-    np.testing.assert_array_equal(found[:, 1], halves(X, 0)[1].sum(axis=1).A1)
+    np.testing.assert_array_equal(found[:, 1], split_halves(X, 0)[1].sum(axis=1).A1)
     best = named[1][1]
-    assert average.best is best
+    assert average.best_member is best
     np.testing.assert_array_equal(average.transform(X), best.transform(X))
     np.testing.assert_array_equal(average.posterior(X), best.posterior(X))
     assert average.components_ is best.components_
@@ -103,12 +104,12 @@ def test_results_of_a_run_on_texts():
     assert isinstance(last, RunFinished)
     results = last.results
     problem = build_problem(plan, dataset)
-    default = problem.pipeline(problem.default).fit(*problem.train)
-    said = say_of_documents(default, problem.test[0])
+    default = problem.pipeline(problem.default).fit(*problem.training_data)
+    said = predict_documents(default, problem.test_data[0])
     logs, words = said.documents.sum(axis=0)
     assert results["default_test"]["completion"] == pytest.approx(logs / words)
     assert results["default_test"]["perplexity"] == pytest.approx(math.exp(-logs / words))
-    assert results["documents"] == {"count": 120, "words": int(words), "empty": 0}
+    assert to_plain(results["documents"]) == {"count": 120, "words": int(words), "empty": 0}
     assert results["test_interval"][0] < results["test"]["completion"] < results["test_interval"][1]
     assert not {"right", "confusion", "predictions"} & set(results)
 

@@ -13,15 +13,15 @@ from sklearn.dummy import DummyClassifier
 from core.datasets.summary import summarize
 from core.estimators.registry import MODELS
 from core.space import default_setting
-from core.tuning.begun import as_begun
 from core.tuning.event_lines import from_json, to_json
 from core.tuning.events import RunStarted, TrialStarted
 from core.tuning.guidance.advice import advise
 from core.tuning.guidance.forecast import estimate
-from core.tuning.history.records import settings_in
+from core.tuning.history.dataset_records import settings_in
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.scores.imbalance import Rare, rare_class, recommended_metric
+from core.tuning.resumed_problem import as_first_started
+from core.tuning.scores.imbalance import RareClass, rare_class, recommended_metric
 from core.tuning.tune import tune
 
 WEIGHING = ("logistic", "elastic-net", "svm", "forest", "extra-trees", "boosting")
@@ -48,13 +48,13 @@ def problem_of(data, model="logistic", strategy="random", **given):
 @pytest.mark.parametrize(
     ("counts", "rare"),
     [
-        ({"a": 98, "b": 2}, Rare("b", 0.02)),
-        ({"a": 81, "b": 19}, Rare("b", 0.19)),
+        ({"a": 98, "b": 2}, RareClass("b", 0.02)),
+        ({"a": 81, "b": 19}, RareClass("b", 0.19)),
         ({"a": 80, "b": 20}, None),
-        ({"a": 19, "b": 40, "c": 41}, Rare("a", 0.19)),
+        ({"a": 19, "b": 40, "c": 41}, RareClass("a", 0.19)),
         ({str(digit): 10 for digit in range(10)}, None),  # each a tenth, none rare
-        ({**{str(digit): 10 for digit in range(9)}, "9": 1}, Rare("9", 1 / 91)),
-        ({"a": 50, "b": 0}, Rare("b", 0.0)),
+        ({**{str(digit): 10 for digit in range(9)}, "9": 1}, RareClass("9", 1 / 91)),
+        ({"a": 50, "b": 0}, RareClass("b", 0.0)),
     ],
 )
 def test_which_class_is_rare(counts, rare):
@@ -65,9 +65,9 @@ def test_which_class_is_rare(counts, rare):
 
 def test_what_accuracy_hides_on_one_in_fifty(tmp_path):
     problem = problem_of(table(tmp_path / "t.csv", (0.98, 0.02), 1000), "logistic")
-    X, y = problem.test
-    nothing = DummyClassifier().fit(*problem.train)
-    model = problem.pipeline(problem.default).fit(*problem.train)
+    X, y = problem.test_data
+    nothing = DummyClassifier().fit(*problem.training_data)
+    model = problem.pipeline(problem.default).fit(*problem.training_data)
     assert (nothing.predict(X) == y).mean() >= 0.98
     assert (model.predict(X) == y).mean() - (nothing.predict(X) == y).mean() < 0.02
     assert problem.metric.name == "log_loss"
@@ -99,7 +99,7 @@ def test_costs_recommend_the_score_that_judges_probabilities():
 
 
 def test_the_reason_speaks_of_several_models_where_several_are_tuned():
-    rare = Rare("b", 0.02)
+    rare = RareClass("b", 0.02)
     one = recommended_metric("accuracy", rare, probabilities=False)
     assert one.reason.endswith("because this model gives no probabilities.")
     race = recommended_metric("accuracy", rare, probabilities=False, several=True)
@@ -111,7 +111,7 @@ def test_the_share_is_that_of_the_training_rows(tmp_path):
     train = table(tmp_path / "a.csv", (0.9, 0.1))
     table(tmp_path / "b.csv", (0.5, 0.5))
     both = replace(train, test_file=str(tmp_path / "b.csv"))
-    assert problem_of(both).rare == Rare("b", 0.1)
+    assert problem_of(both).rare == RareClass("b", 0.1)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_run_that_began_with_accuracy_goes_on_with_it(tmp_path):
     old = replace(problem.plan, metric="accuracy")
     began = list(tune(old, dataset))
     # As an earlier version left it: without a metric in its plan, or class weights in its space.
-    kept = [axis.as_dict() for axis in MODELS["logistic"].space("binary")]
+    kept = list(MODELS["logistic"].space("binary"))
     first = replace(began[0], plan=plan.as_dict(), space=kept)
     past = [first]
     for event in began[1:]:
@@ -193,9 +193,9 @@ def test_a_run_that_began_with_accuracy_goes_on_with_it(tmp_path):
 def test_an_elastic_net_in_the_unit_of_its_target_goes_on_in_it():
     data = DataPlan("sample:diabetes")
     plan, dataset = Plan(data, "elastic-net", "random", trials=2, folds=2), read_data(data)
-    axes = [axis.as_dict() for axis in MODELS["elastic-net"].space("regression")]
-    axes[0] |= {"name": "alpha", "high": 1e4, "default": 1.0}
-    problem = as_begun(build_problem(plan, dataset), RunStarted(metric="r2", space=axes))
+    first_axis, *axes = MODELS["elastic-net"].space("regression")
+    axes.insert(0, replace(first_axis, name="alpha", high=1e4, default=1.0))
+    problem = as_first_started(build_problem(plan, dataset), RunStarted(metric="r2", space=axes))
     assert set(problem.default) == {"alpha", "l1_ratio"}
     assert type(problem.estimator(problem.default)).__name__ == "ElasticNet"
 

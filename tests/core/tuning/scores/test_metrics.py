@@ -13,12 +13,12 @@ from sklearn.svm import SVC
 from core.errors import UnusableError
 from core.tuning.scores.metrics import (
     METRICS,
-    Said,
+    Predictions,
     codes_of,
     default_metric,
-    say,
-    score_one,
-    score_said,
+    metric_scores,
+    predict_all,
+    score_estimator,
 )
 
 
@@ -28,7 +28,7 @@ def classes_said(count, rows=120, seed=0):
     y = generator.integers(count, size=rows)
     raw = np.round(generator.random((rows, count)) + 0.7 * np.eye(count)[y], 1) + 0.05
     probabilities = raw / raw.sum(axis=1, keepdims=True)
-    return y, Said(probabilities.argmax(axis=1), probabilities, probabilities)
+    return y, Predictions(probabilities.argmax(axis=1), probabilities, probabilities)
 
 
 def peers(y, said, weights):
@@ -52,14 +52,16 @@ def test_class_metrics_equal_scikit_learns_under_weights(count):
     resamples = np.random.default_rng(1).integers(0, 4, (3, len(y)))
     for weights in [np.ones(len(y)), *resamples]:
         for name, expected in peers(y, said, weights).items():
-            ours = METRICS[name].weighted(y, said, np.stack([weights, weights]).astype(float))
+            ours = METRICS[name].weighted_scores(
+                y, said, np.stack([weights, weights]).astype(float)
+            )
             assert ours == pytest.approx([expected] * 2, abs=1e-12), name
 
 
 def test_number_metrics_equal_scikit_learns_under_weights():
     generator = np.random.default_rng(2)
     y = 1e6 + generator.normal(size=80)
-    said = Said(y + 0.3 * generator.normal(size=80))
+    said = Predictions(y + 0.3 * generator.normal(size=80))
     expected = {
         "r2": peer.r2_score,
         "mse": peer.mean_squared_error,
@@ -67,14 +69,14 @@ def test_number_metrics_equal_scikit_learns_under_weights():
     }
     for weights in [np.ones(80), generator.integers(0, 4, 80)]:
         for name, function in expected.items():
-            ours = METRICS[name].weighted(y, said, weights[None].astype(float))[0]
+            ours = METRICS[name].weighted_scores(y, said, weights[None].astype(float))[0]
             theirs = function(y, said.labels, sample_weight=weights)
             assert ours == pytest.approx(theirs, rel=1e-6), name
 
 
 def test_a_resample_with_one_class_has_no_area():
     y, said = classes_said(2)
-    assert np.isnan(METRICS["auc"].weighted(y, said, (y == 1)[None].astype(float))[0])
+    assert np.isnan(METRICS["auc"].weighted_scores(y, said, (y == 1)[None].astype(float))[0])
 
 
 def test_every_task_has_its_usual_metric():
@@ -92,7 +94,7 @@ def test_labels_of_the_file_become_codes():
 
 
 def score_all(estimator, X, y, task, classes):
-    return score_said(codes_of(y, classes), say(estimator, X, classes), task)
+    return metric_scores(codes_of(y, classes), predict_all(estimator, X, classes), task)
 
 
 def test_a_label_that_no_class_has_is_minus_one():
@@ -123,7 +125,7 @@ def test_scores_read_names_of_classes_and_any_kind_of_classifier(count):
 def test_a_class_that_the_model_never_saw_gets_probability_zero():
     X = np.arange(6.0)[:, None]
     seen = LogisticRegression().fit(X, ["a", "a", "a", "c", "c", "c"])
-    said = say(seen, X, ("a", "b", "c"))
+    said = predict_all(seen, X, ("a", "b", "c"))
     assert said.probabilities[:, 1].tolist() == [0.0] * 6
     assert said.labels.tolist() == codes_of(seen.predict(X), ("a", "b", "c")).tolist()
 
@@ -136,15 +138,15 @@ def test_regression_scores_are_those_of_the_estimator():
     scores = score_all(fitted, X, y, "regression", ())
     assert set(scores) == {"r2", "mse", "mae"}
     assert scores["r2"] == pytest.approx(fitted.score(X, y))
-    assert score_one(METRICS["mse"], fitted, X, y, ()) == pytest.approx(scores["mse"])
+    assert score_estimator(METRICS["mse"], fitted, X, y, ()) == pytest.approx(scores["mse"])
 
 
 def test_a_metric_that_needs_probabilities_says_so():
     X, y = make_classification(40, 4, random_state=0)
     with pytest.raises(UnusableError, match="needs probabilities"):
-        score_one(METRICS["log_loss"], SVC().fit(X, y), X, y, (0, 1))
+        score_estimator(METRICS["log_loss"], SVC().fit(X, y), X, y, (0, 1))
     constant = DummyClassifier(strategy="prior").fit(X, y)
-    assert score_one(METRICS["auc"], constant, X, y, (0, 1)) == 0.5
+    assert score_estimator(METRICS["auc"], constant, X, y, (0, 1)) == 0.5
 
 
 def with_strangers(count, rows=90, every=5):
@@ -158,7 +160,7 @@ def with_strangers(count, rows=90, every=5):
 @pytest.mark.parametrize("count", [2, 3])
 def test_rows_of_an_unknown_class_are_wrong_in_every_metric(count):
     y, said = with_strangers(count)
-    scores = score_said(y, said, "multiclass")
+    scores = metric_scores(y, said, "multiclass")
     # scikit-learn takes -1 for a class like any other, of which no row is found.
     assert scores["accuracy"] == pytest.approx(peer.accuracy_score(y, said.labels))
     assert scores["balanced_accuracy"] == pytest.approx(
@@ -176,8 +178,8 @@ def test_rows_of_an_unknown_class_are_wrong_in_every_metric(count):
 def test_a_resample_without_unknown_rows_scores_as_if_there_were_none(name, count):
     y, said = with_strangers(count)
     known = y >= 0
-    alone = METRICS[name].score(y[known], said.rows(known))
-    weighted = METRICS[name].weighted(y, said, known[None].astype(float))
+    alone = METRICS[name].score(y[known], said.subset(known))
+    weighted = METRICS[name].weighted_scores(y, said, known[None].astype(float))
     assert weighted[0] == pytest.approx(alone, abs=1e-12)
 
 
@@ -188,7 +190,9 @@ def test_the_influence_of_a_row_on_the_area_is_its_derivative(count):
     auc = METRICS["auc"]
     phi = auc.influence(y, said.scores)
     step = 1e-5 * np.eye(len(y))
-    slopes = (auc.weighted(y, said, 1 + step) - auc.weighted(y, said, 1 - step)) / 2e-5
+    slopes = (
+        auc.weighted_scores(y, said, 1 + step) - auc.weighted_scores(y, said, 1 - step)
+    ) / 2e-5
     np.testing.assert_allclose(phi, slopes, rtol=0, atol=0.03 * np.abs(slopes).max())
 
 
@@ -196,7 +200,7 @@ def test_unknown_rows_make_no_metric_optimistic():
     """Right about every known row: the score falls by what the unknown ones are worth."""
     y = np.array([0, 1] * 10 + [-1] * 10)
     shares = np.array([[0.9, 0.1], [0.1, 0.9]])[np.abs(y)]
-    scores = score_said(y, Said(shares.argmax(axis=1), shares, shares), "binary")
+    scores = metric_scores(y, Predictions(shares.argmax(axis=1), shares, shares), "binary")
     assert scores["accuracy"] == pytest.approx(2 / 3)
     assert scores["balanced_accuracy"] == pytest.approx(2 / 3)
     assert scores["auc"] < 2 / 3

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.tuning.results.comparison import Comparison, results_of
-from core.tuning.results.judging import _test_groups
-from core.tuning.scores.metric import Said
+from core.datasets.task import Task
+from core.tuning.results.comparison import ComparisonContext, results_of
+from core.tuning.results.test_evaluation import _test_groups
+from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS
-from core.tuning.scores.predictions import Predictions
+from core.tuning.scores.predictions import ComparedPredictions
 
 ROWS = 100
 FOLDS = np.arange(ROWS) % 5
@@ -22,8 +23,8 @@ def of_numbers(**more):
     """Three models that predict less and less of the same target."""
     generator = np.random.default_rng(4)
     y, noise = generator.normal(size=(2, ROWS))
-    said = [Said(y + scale * noise) for scale in (0.3, 0.5)]
-    return Predictions(y, *said, Said(np.zeros(ROWS)), **more)
+    said = [Predictions(y + scale * noise) for scale in (0.3, 0.5)]
+    return ComparedPredictions(y, *said, Predictions(np.zeros(ROWS)), **more)
 
 
 def r2(y, numbers):
@@ -34,25 +35,25 @@ def test_scores_of_cross_validation_are_means_over_folds():
     answers = of_numbers(folds=FOLDS, train_share=0.8)
     folds = [fold == FOLDS for fold in range(5)]
     expected = np.mean([r2(answers.y[rows], answers.tuned.labels[rows]) for rows in folds])
-    assert answers.scores("regression")["tuned"]["r2"] == pytest.approx(expected)
-    whole = of_numbers().scores("regression")["tuned"]["r2"]
+    assert answers.all_scores("regression")["tuned"]["r2"] == pytest.approx(expected)
+    whole = of_numbers().all_scores("regression")["tuned"]["r2"]
     assert whole == pytest.approx(r2(answers.y, answers.tuned.labels))
     assert whole != pytest.approx(expected)
 
 
 def test_a_fold_that_cannot_be_scored_is_left_out():
     y = np.array([0, 1, 0, 1, 1, 1])
-    said = Said(y, np.stack([1 - y, y], axis=1))
-    answers = Predictions(
+    said = Predictions(y, np.stack([1 - y, y], axis=1))
+    answers = ComparedPredictions(
         y, said, said, said, folds=np.array([0, 0, 1, 1, 2, 2]), train_share=2 / 3
     )
-    assert answers.scores("binary")["tuned"]["auc"] == 1.0
+    assert answers.all_scores("binary")["tuned"]["auc"] == 1.0
 
 
 def test_the_interval_over_folds_is_the_corrected_resampled_t():
     answers = of_numbers(folds=FOLDS, train_share=0.8)
     settings = {"alpha": 1.0}, {"alpha": 9.0}
-    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
+    results = results_of(answers, ComparisonContext("regression", (), METRICS["mse"], *settings))
     gains = []
     for fold in range(5):
         rows = fold == FOLDS
@@ -76,17 +77,23 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
     """Better than a bad default, but no better than the mean."""
     generator = np.random.default_rng(0)
     y, noise = generator.normal(size=(2, ROWS))
-    answers = Predictions(
-        y, Said(0.01 * noise), Said(2 * noise), Said(np.zeros(ROWS)), None, folds, 0.8
+    answers = ComparedPredictions(
+        y,
+        Predictions(0.01 * noise),
+        Predictions(2 * noise),
+        Predictions(np.zeros(ROWS)),
+        None,
+        folds,
+        0.8,
     )
     settings = {"alpha": 1.0}, {"alpha": 9.0}
-    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
+    results = results_of(answers, ComparisonContext("regression", (), METRICS["mse"], *settings))
     assert results["gain"]["low"] > 0
     assert not results["gain_over_baseline"]["real"]
     assert not results["gain"]["real"]
     assert any("baseline" in remark for remark in results["remarks"])
     answers = of_numbers(folds=folds, train_share=0.8)
-    results = results_of(answers, Comparison("regression", (), METRICS["mse"], *settings))
+    results = results_of(answers, ComparisonContext("regression", (), METRICS["mse"], *settings))
     assert results["gain"]["real"]
     assert results["baseline_test"]["mse"] == pytest.approx(np.mean(answers.y**2), rel=0.01)
 
@@ -96,7 +103,7 @@ def test_a_gain_is_real_only_if_the_baseline_is_beaten_too(folds):
 )
 def test_relatives_are_drawn_together_and_equal_rows_of_tables_are_not(task, expected):
     dataset = SimpleNamespace(
-        task=task, test=None, row_groups=None, kept_together=np.array([5, 7, 7, 8])
+        task=Task(task), test=None, row_groups=None, kept_together=np.array([5, 7, 7, 8])
     )
     found = _test_groups(SimpleNamespace(dataset=dataset, test_rows=np.array([1, 2, 3])))
     assert (None if found is None else found.tolist()) == expected

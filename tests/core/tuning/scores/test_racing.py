@@ -1,4 +1,4 @@
-"""Trials that are ended early, and first looks at a part of the rows."""
+"""Trials that are ended early, and screenings on part of the rows."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ import pytest
 
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.scores.scoring import CLEARLY, Rival, Task, score, score_setting
+from core.tuning.scores.scoring import CLEARLY, Incumbent, TrialRequest, score_setting, score_trial
 
 DIGITS = DataPlan("sample:digits")
 GOOD, BAD = {"C": 1.0, "gamma": 1 / 64}, {"C": 1e-2, "gamma": 1e-6}
@@ -15,12 +15,12 @@ GOOD, BAD = {"C": 1.0, "gamma": 1 / 64}, {"C": 1e-2, "gamma": 1e-6}
 
 @pytest.fixture(scope="module")
 def work():
-    return build_problem(Plan(DIGITS, "svm", "random", folds=4), read_data(DIGITS)).work()
+    return build_problem(Plan(DIGITS, "svm", "random", folds=4), read_data(DIGITS)).scoring_job()
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_clearly_behind_by_standard_errors_of_the_mean_difference(sign):
-    rival = Rival((0.5, 0.7, 0.6), spread=0.1, sign=sign)
+    rival = Incumbent((0.5, 0.7, 0.6), spread=0.1, sign=sign)
     edge = CLEARLY * 0.1
     assert rival.estimate([0.5 - sign * (edge - 1e-9)]) is None
     # The mean over folds of the rival, and the gap seen so far.
@@ -35,21 +35,24 @@ def test_clearly_behind_by_standard_errors_of_the_mean_difference(sign):
 
 def test_a_poor_setting_is_ended_after_its_first_fold_and_a_good_one_never(work):
     best = score_setting(work, 0, GOOD)
-    rival = Rival(best.fold_scores, spread=0.02, sign=1.0)
-    behind = score(work, Task(1, BAD, rival))
+    rival = Incumbent(best.fold_scores, spread=0.02, sign=1.0)
+    behind = score_trial(work, TrialRequest(1, BAD, rival))
     assert len(behind.fold_scores) == 1
     whole = score_setting(work, 1, BAD)
     assert behind.fold_scores == whole.fold_scores[:1]
     assert behind.score == pytest.approx(whole.score, abs=0.1)
-    again = score(work, Task(2, GOOD, rival))
+    again = score_trial(work, TrialRequest(2, GOOD, rival))
     assert (again.estimate, again.fold_scores) == (None, best.fold_scores)
 
 
 def test_a_look_fits_a_part_of_the_first_fold(work):
-    look = score(work, Task(-1, GOOD, look_rows=300))
+    look = score_trial(work, TrialRequest(-1, GOOD, screening_rows=300))
     assert len(look.fold_scores) == 1
     assert 0.85 < look.score <= score_setting(work, 0, GOOD).fold_scores[0] + 0.02
-    assert look.fold_scores == score(work, Task(-2, GOOD, look_rows=300)).fold_scores
+    assert (
+        look.fold_scores
+        == score_trial(work, TrialRequest(-2, GOOD, screening_rows=300)).fold_scores
+    )
 
 
 def test_a_look_sees_rows_of_every_class(work):
@@ -68,7 +71,9 @@ def test_a_look_sees_rows_of_every_class(work):
             return self.X[at]
 
     spied = dataclasses.replace(few, fit_X=Spy(few.fit_X))
-    score(dataclasses.replace(work, folds=(spied,)), Task(-1, GOOD, look_rows=200))
+    score_trial(
+        dataclasses.replace(work, folds=(spied,)), TrialRequest(-1, GOOD, screening_rows=200)
+    )
     taken = few.fit_y[seen[0]]
     assert len(taken) == 200
     assert len(set(seen[0])) == 200
@@ -77,10 +82,12 @@ def test_a_look_sees_rows_of_every_class(work):
 
 def test_numbers_are_looked_at_too():
     data = DataPlan("sample:prices")
-    work = build_problem(Plan(data, "forest", "random", folds=3), read_data(data)).work()
-    look = score(
+    work = build_problem(Plan(data, "forest", "random", folds=3), read_data(data)).scoring_job()
+    look = score_trial(
         work,
-        Task(-1, {"n_estimators": 10, "max_features": 1.0, "min_samples_leaf": 1}, look_rows=100),
+        TrialRequest(
+            -1, {"n_estimators": 10, "max_features": 1.0, "min_samples_leaf": 1}, screening_rows=100
+        ),
     )
     assert look.failure == ""
     assert look.score > 0

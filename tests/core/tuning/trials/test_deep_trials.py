@@ -7,12 +7,12 @@ import os
 import numpy as np
 import pytest
 
-from core.estimators.dlgm import training as dlgm_training
-from core.estimators.dlgm.model import DLGM, training_score
+from core.estimators.dlgm import dlgm_training as dlgm_training
+from core.estimators.dlgm.dlgm_model import DLGM, training_score
 from core.estimators.dlgm.predictive import joint_log_densities
 from core.estimators.optional_parts import is_installed
 from core.tuning.events import ImagesDrawn
-from core.tuning.scores.scoring import FoldData, Work, fitted_on, score_setting
+from core.tuning.scores.scoring import FoldData, ScoringJob, fit_estimator, score_setting
 
 pytestmark = pytest.mark.skipif(
     not is_installed("deep"), reason="jax is not installed (the extra deep)"
@@ -40,7 +40,7 @@ def work():
         held = np.arange(100) // 34 == fold
         parts.append(FoldData(X[~held], y[~held], X[held], y[held], names=PIXELS))
     fixed = {"epochs": 4}
-    return Work("dlgm", "multiclass", "log_loss", 0, (0, 1, 2), parts, fixed)
+    return ScoringJob("dlgm", "multiclass", "log_loss", 0, (0, 1, 2), parts, fixed)
 
 
 def test_one_compilation_serves_every_trial_and_every_fold(work):
@@ -54,14 +54,18 @@ def test_one_compilation_serves_every_trial_and_every_fold(work):
 
 def test_every_trial_shows_pictures_of_its_first_fold(work):
     outcome = score_setting(work, 5, SETTINGS[1])
-    assert isinstance(outcome.shown, ImagesDrawn)
-    assert (outcome.shown.number, outcome.shown.height, outcome.shown.width) == (5, 6, 6)
-    assert set(outcome.shown.labels) == {"0", "1", "2"}
+    assert isinstance(outcome.display_event, ImagesDrawn)
+    assert (
+        outcome.display_event.number,
+        outcome.display_event.height,
+        outcome.display_event.width,
+    ) == (5, 6, 6)
+    assert set(outcome.display_event.labels) == {"0", "1", "2"}
 
 
 def test_it_is_judged_by_what_it_says_of_the_rows_it_was_fitted_to(work):
     fold = work.folds[0]
-    model = fitted_on(work, SETTINGS[0], fold)
+    model = fit_estimator(work, SETTINGS[0], fold)
     value = training_score(model, fold.fit_X, fold.fit_y)
     assert DLGM.training_score is training_score
     assert value == pytest.approx(joint_log_densities(model, fold.fit_X, fold.fit_y).mean())

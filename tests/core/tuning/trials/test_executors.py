@@ -13,9 +13,15 @@ from sklearn.linear_model import Ridge
 
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
-from core.tuning.runs.ownership import owning
-from core.tuning.scores.scoring import FoldData, Task, Work, in_a_sentence, score_setting
-from core.tuning.trials.executors import Executor
+from core.tuning.runs.run_lock import hold_run_lock
+from core.tuning.scores.scoring import (
+    FoldData,
+    ScoringJob,
+    TrialRequest,
+    one_line_error,
+    score_setting,
+)
+from core.tuning.trials.executors import ProcessExecutor
 
 
 def folds(rows: int = 60) -> tuple[FoldData, ...]:
@@ -29,23 +35,23 @@ def folds(rows: int = 60) -> tuple[FoldData, ...]:
     )
 
 
-RIDGE = Work("linear", "regression", "mse", 0, (), folds())
-FOREST = Work("forest", "regression", "mse", 0, (), folds())
+RIDGE = ScoringJob("linear", "regression", "mse", 0, (), folds())
+FOREST = ScoringJob("forest", "regression", "mse", 0, (), folds())
 
 
 @pytest.fixture
 def executor(request):
     work, workers, limit = request.param
-    made = Executor(work, workers, limit)
+    made = ProcessExecutor(work, workers, limit)
     yield made
     made.close()
     assert not [child for child in multiprocessing.active_children() if child.name == "trial"]
 
 
-def ended(executor: Executor, seconds: float = 60.0):
+def ended(executor: ProcessExecutor, seconds: float = 60.0):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if outcomes := executor.wait(0.2):
+        if outcomes := executor.wait_for_results(0.2):
             return outcomes
     raise AssertionError("no trial ended")
 
@@ -86,8 +92,8 @@ def test_a_trial_that_never_ends_is_ended_at_its_limit(executor):
 def test_a_trial_may_have_a_limit_of_its_own(executor):
     endless = {axis.name: axis.default for axis in MODELS["forest"].space("regression")}
     endless["n_estimators"] = 10_000_000
-    executor.begin(Task(0, endless), limit=0.7)
-    executor.begin(Task(1, endless))
+    executor.submit_request(TrialRequest(0, endless), limit=0.7)
+    executor.submit_request(TrialRequest(1, endless))
     (outcome,) = ended(executor)
     assert (outcome.number, executor.running) == (0, 1)
     assert outcome.failure == "It took longer than the time limit of 0.7 s."
@@ -99,7 +105,7 @@ def test_a_crash_costs_one_trial(executor):
     executor.submit(0, forest | {"n_estimators": 10_000_000})
     (worker,) = executor._busy
     time.sleep(0.5)
-    os.kill(worker.id, signal.SIGKILL)
+    os.kill(worker.pid, signal.SIGKILL)
     (lost,) = ended(executor)
     assert lost.failure == "The process of this trial was killed (signal 9)."
     executor.submit(1, forest | {"n_estimators": 5})
@@ -114,7 +120,7 @@ def test_processes_that_died_while_they_waited_cost_no_trial(executor):
     while executor.running:
         ended(executor)
     for worker in executor._idle:
-        os.kill(worker.id, signal.SIGKILL)
+        os.kill(worker.pid, signal.SIGKILL)
     time.sleep(0.5)
     executor.submit(2, {"alpha": 1.0})
     (outcome,) = ended(executor)
@@ -129,14 +135,14 @@ def test_a_process_that_dies_before_its_trial_reaches_it_costs_that_trial_only(
 
     def started():
         worker = start()
-        os.kill(worker.id, signal.SIGKILL)
+        os.kill(worker.pid, signal.SIGKILL)
         assert worker.pipe.poll(30)  # our end sees that it is gone
         return worker
 
     monkeypatch.setattr(executor, "_started", started)
     executor.submit(0, {"alpha": 1.0})
-    assert (executor.running, executor.free) == (1, 1)
-    (lost,) = executor.wait(30.0)
+    assert (executor.running, executor.free_slots) == (1, 1)
+    (lost,) = executor.wait_for_results(30.0)
     assert (lost.number, lost.failure) == (0, "The process of this trial was killed (signal 9).")
     assert executor.running == 0
     monkeypatch.undo()
@@ -152,7 +158,7 @@ def test_a_trial_that_no_process_can_be_started_for_fails(executor, monkeypatch)
 
     monkeypatch.setattr(executor, "_started", exhausted)
     executor.submit(0, {"alpha": 1.0})
-    (lost,) = executor.wait(30.0)
+    (lost,) = executor.wait_for_results(30.0)
     assert "No process could be started for it (BlockingIOError" in lost.failure
 
 
@@ -165,7 +171,7 @@ def test_folds_that_find_no_room_are_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(joblib, "dump", full)
     with pytest.raises(UnusableError, match="the disk is full; make room"):
-        Executor(RIDGE)
+        ProcessExecutor(RIDGE)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -176,7 +182,7 @@ def test_two_trials_run_at_the_same_time(executor):
     executor.submit(1, forest | {"n_estimators": 5})
     (outcome,) = ended(executor)  # the second passes the first, which never ends
     assert outcome.number == 1
-    assert (executor.running, executor.free) == (1, 1)
+    assert (executor.running, executor.free_slots) == (1, 1)
 
 
 def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
@@ -185,7 +191,7 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
             return np.full(len(X), np.nan)
 
     nowhere = replace(MODELS["linear"], build=lambda task, setting, seed: Lost())
-    monkeypatch.setitem(MODELS.own, "linear", nowhere)
+    monkeypatch.setitem(MODELS.own_entries, "linear", nowhere)
     outcome = score_setting(RIDGE, 0, {})
     assert outcome.failure == "The score was not a number."
     assert np.isnan(outcome.score)
@@ -196,9 +202,9 @@ def test_a_score_that_is_no_number_is_a_failure(monkeypatch):
 def test_the_start_of_its_process_does_not_count_against_a_trial(executor):
     executor.submit(0, {"alpha": 1.0})
     (worker,) = executor._busy
-    os.kill(worker.id, signal.SIGSTOP)
-    assert executor.wait(2.0) == []
-    os.kill(worker.id, signal.SIGCONT)
+    os.kill(worker.pid, signal.SIGSTOP)
+    assert executor.wait_for_results(2.0) == []
+    os.kill(worker.pid, signal.SIGCONT)
     (outcome,) = ended(executor)
     assert not outcome.failure
 
@@ -212,7 +218,7 @@ def test_the_start_of_its_process_does_not_count_against_a_trial(executor):
     ],
 )
 def test_a_reason_is_one_line(error, sentence):
-    assert in_a_sentence(error) == sentence
+    assert one_line_error(error) == sentence
 
 
 def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_not(
@@ -223,6 +229,6 @@ def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_
     for folder in (dead, alive):
         folder.mkdir()
         (folder / "owner").write_text(str(os.getpid()))
-    with owning(alive / "owner"):
-        Executor(RIDGE).close()
+    with hold_run_lock(alive / "owner"):
+        ProcessExecutor(RIDGE).close()
         assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,11 @@ from core.errors import UnusableError
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.tune import tune
-from core.tuning.why import importance, shuffling
+from core.tuning.why import column_importance
+from core.tuning.why.answer_types import LearningCurve, LearningGain, LearningSize
 from core.tuning.why.answers import answers, keep_answer, kept_answer
-from core.tuning.why.judged import judged_model
-from core.tuning.why.shuffling import Shuffler
+from core.tuning.why.permutation_importance import ColumnPermuter
+from core.tuning.why.tested_model import fit_tested_model
 
 
 def made(tmp_path, table, model="logistic", test_size=0.3):
@@ -34,7 +36,7 @@ def made(tmp_path, table, model="logistic", test_size=0.3):
 
 
 def answer(judged, question, **options):
-    return list(answers(judged, question, options))[-1]
+    return list(answers(judged, question, **options))[-1]
 
 
 def classes_table(rows=240):
@@ -50,7 +52,7 @@ def classes_table(rows=240):
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     folder, dataset = made(tmp_path_factory.mktemp("two"), classes_table())
-    return folder, dataset, judged_model(folder, dataset)
+    return folder, dataset, fit_tested_model(folder, dataset)
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +61,12 @@ def numbers(tmp_path_factory):
     table = pd.DataFrame(rng.standard_normal((200, 3)), columns=["a", "b", "noise"])
     table["target"] = 3 * table["a"] + table["b"] + 2 * rng.standard_normal(200)
     folder, dataset = made(tmp_path_factory.mktemp("numbers"), table, "linear")
-    return folder, dataset, judged_model(folder, dataset)
+    return folder, dataset, fit_tested_model(folder, dataset)
 
 
 def test_only_test_rows_are_asked_about_and_the_model_never_saw_them(two):
     _, dataset, judged = two
-    (part,) = judged.parts
+    (part,) = judged.folds
     assert not set(part.rows) & set(part.problem.train_rows)
     pd.testing.assert_frame_equal(part.X, dataset.features.iloc[part.rows])
     # What its preparation learned are the training rows' means, not those of all rows.
@@ -76,13 +78,13 @@ def test_only_test_rows_are_asked_about_and_the_model_never_saw_them(two):
 
 def test_the_score_of_the_run_is_the_one_that_falls(two):
     _, _, judged = two
-    found = judged.metric.score(judged.y, judged.said)
+    found = judged.metric.score(judged.y, judged.predictions)
     assert found == pytest.approx(judged.state.results["test"][judged.metric.name])
 
 
 def test_importance_is_scikit_learns_up_to_the_chance_of_shuffling(two):
     _, dataset, judged = two
-    (part,) = judged.parts
+    (part,) = judged.folds
     theirs = permutation_importance(
         part.pipeline, part.X, dataset.target[part.rows], n_repeats=60, random_state=0
     )
@@ -99,12 +101,12 @@ def test_shuffling_what_was_prepared_is_preparing_what_was_shuffled(tmp_path):
     table["day"] = pd.Series(pd.date_range("2021-01-01", periods=200)).astype(str)
     table["note"] = [" ".join(rng.choice(list("abcdefgh"), 12)) + f" {i}" for i in range(200)]
     folder, dataset = made(tmp_path, table)
-    (part,) = judged_model(folder, dataset).parts
-    judged = judged_model(folder, dataset)
-    shuffler = Shuffler(judged, [part], 2)
-    orders = shuffler._parts[0]._orders
+    (part,) = fit_tested_model(folder, dataset).folds
+    judged = fit_tested_model(folder, dataset)
+    shuffler = ColumnPermuter(judged, [part], 2)
+    orders = shuffler._folds[0]._orders
     for columns in [[at] for at in range(part.X.shape[1])] + [[0, 1, 3]]:
-        found = shuffler._parts[0].shuffled(columns)
+        found = shuffler._folds[0].predict_shuffled(columns)
         for order, said in zip(orders, found, strict=True):
             X = part.X.reset_index(drop=True).copy()
             for column in columns:
@@ -116,9 +118,9 @@ def test_shuffling_what_was_prepared_is_preparing_what_was_shuffled(tmp_path):
 
 def test_many_rows_have_the_normal_interval_of_the_resampled_one(numbers, monkeypatch):
     _, _, judged = numbers
-    drawn = Shuffler(judged, judged.parts, 5).of([0])
-    monkeypatch.setattr(shuffling, "MANY", 10)
-    normal = Shuffler(judged, judged.parts, 5).of([0])
+    drawn = ColumnPermuter(judged, judged.folds, 5).importance_of([0])
+    monkeypatch.setattr("core.tuning.why.permutation_importance.MIN_NORMAL_ROWS", 10)
+    normal = ColumnPermuter(judged, judged.folds, 5).importance_of([0])
     assert normal["mean"] == drawn["mean"]
     width = drawn["high"] - drawn["low"]
     assert abs(normal["low"] - drawn["low"]) < 0.2 * width
@@ -126,11 +128,11 @@ def test_many_rows_have_the_normal_interval_of_the_resampled_one(numbers, monkey
 
 
 def test_more_rows_are_shuffled_where_there_is_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(importance, "FEWEST_ROWS", 50)
+    monkeypatch.setattr(column_importance, "MIN_ROWS", 50)
     folder, dataset = made(tmp_path, classes_table(800))
-    judged = judged_model(folder, dataset)
+    judged = fit_tested_model(folder, dataset)
     assert answer(judged, "importance")["rows"] == len(judged.y) == 240
-    monkeypatch.setattr(importance, "SECONDS", 0.0)
+    monkeypatch.setattr(column_importance, "SECONDS", 0.0)
     found = answer(judged, "importance")
     assert found["rows"] == 50
     assert found["test_rows"] == 240
@@ -138,8 +140,8 @@ def test_more_rows_are_shuffled_where_there_is_time(tmp_path, monkeypatch):
 
 def test_what_is_known_of_some_columns_is_told_before_all_are(two, monkeypatch):
     _, _, judged = two
-    monkeypatch.setattr(importance, "_TOLD_EVERY", 0.0)
-    told = list(answers(judged, "importance", {}))
+    monkeypatch.setattr(column_importance, "_REPORT_SECONDS", 0.0)
+    told = list(answers(judged, "importance"))
     assert [one["shuffled"] for one in told] == list(range(1, told[-1]["asked"] + 1))
     assert [one["done"] for one in told] == [False] * (len(told) - 1) + [True]
     assert len(told[0]["columns"]) == 1
@@ -147,7 +149,7 @@ def test_what_is_known_of_some_columns_is_told_before_all_are(two, monkeypatch):
 
 def test_regression_importance_is_scikit_learns_too(numbers):
     _, dataset, judged = numbers
-    (part,) = judged.parts
+    (part,) = judged.folds
     theirs = permutation_importance(part.pipeline, part.X, part.y, n_repeats=40, random_state=0)
     found = {one["names"][0]: one for one in answer(judged, "importance")["columns"]}
     for place, name in enumerate(dataset.feature_names):
@@ -176,7 +178,7 @@ def test_columns_that_say_the_same_are_shuffled_together(two):
 
 def test_a_linear_models_weights_stand_beside(two):
     _, _dataset, judged = two
-    (part,) = judged.parts
+    (part,) = judged.folds
     found = {one["names"][0]: one["weight"] for one in answer(judged, "importance")["columns"]}
     w = dict(zip(["x", "copy", "noise"], part.pipeline[-1].coef_[0], strict=False))
     for name, weight in w.items():
@@ -185,7 +187,7 @@ def test_a_linear_models_weights_stand_beside(two):
 
 def test_partial_dependence_is_scikit_learns(two, numbers):
     for (_, _, judged), name in ((two, "x"), (numbers, "a")):
-        (part,) = judged.parts
+        (part,) = judged.folds
         found = answer(judged, "dependence", column=name)
         theirs = partial_dependence(
             part.pipeline, part.X, [name], kind="both",
@@ -200,7 +202,7 @@ def test_partial_dependence_is_scikit_learns(two, numbers):
 
 def test_partial_dependence_of_a_category(two):
     _, _, judged = two
-    (part,) = judged.parts
+    (part,) = judged.folds
     found = answer(judged, "dependence", column="colour")
     for word, mean, count in zip(found["words"], found["mean"], found["counts"], strict=True):
         rows = part.X.assign(colour=word)
@@ -214,7 +216,7 @@ def test_counts_of_every_threshold_are_those_of_the_test_rows(two):
     assert found["labels"] == ["yes", "no"]
     assert found["scale"] == "probability"
     of = found["of"]["yes"]
-    share = judged.said.probabilities[:, 1]
+    share = judged.predictions.probabilities[:, 1]
     for threshold, true, false in zip(of["thresholds"], of["true"], of["false"], strict=True):
         matrix = confusion_matrix(judged.y, share >= threshold, labels=[0, 1])
         assert (matrix[1, 1], matrix[0, 1]) == (true, false)
@@ -226,7 +228,7 @@ def test_the_worst_rows_are_quoted_from_their_lines(two):
     wrong = answer(judged, "rows")["wrong"]
     assert wrong["counted"] == "line"
     assert wrong["headers"] == lines[0].split(",")
-    accuracy = accuracy_score(judged.y, judged.said.labels)
+    accuracy = accuracy_score(judged.y, judged.predictions.labels)
     assert wrong["wrong"] == round((1 - accuracy) * len(judged.y))
     for line, cells in zip(wrong["lines"], wrong["rows"], strict=True):
         there = lines[line - 1].split(",")
@@ -236,7 +238,7 @@ def test_the_worst_rows_are_quoted_from_their_lines(two):
 
 def test_residuals_are_predicted_less_actual(numbers):
     _, _dataset, judged = numbers
-    (part,) = judged.parts
+    (part,) = judged.folds
     found = answer(judged, "rows")
     predicted = part.pipeline.predict(part.X)
     np.testing.assert_allclose(found["residuals"]["predicted"], predicted)
@@ -248,7 +250,7 @@ def test_residuals_are_predicted_less_actual(numbers):
 
 def test_more_rows_help_where_they_do(numbers):
     _, _, judged = numbers
-    several = list(answers(judged, "learning", {}))
+    several = list(answers(judged, "learning"))
     assert len(several) == 5
     assert [one["done"] for one in several] == [False] * 4 + [True]
     sizes = several[-1]["sizes"]
@@ -263,11 +265,14 @@ def test_more_rows_help_where_they_do(numbers):
 def test_answers_are_kept_for_the_results_that_they_are_of(two):
     folder, _, judged = two
     results = judged.state.results
-    keep_answer(folder, results, "rows", {"x": float("nan")})
-    assert kept_answer(folder, results, "rows") == {"x": None}
-    assert kept_answer(folder, {**results, "picked": 1}, "rows") is None
-    (folder.path / "answers" / "rows.json").write_text("[1")
-    assert kept_answer(folder, results, "rows") is None
+    size = LearningSize(10, 0.5, float("nan"), 0.75, 3)
+    curve = LearningCurve("accuracy", True, [size], gain=LearningGain(0.1, None, 0.2, 5, 10))
+    as_kept = keep_answer(folder, results, "learning", curve)
+    assert as_kept == replace(curve, sizes=[replace(size, low=None)])
+    assert kept_answer(folder, results, "learning") == as_kept
+    assert kept_answer(folder, replace(results, trials=7), "learning") is None
+    (folder.path / "answers" / "learning.json").write_text("[1")
+    assert kept_answer(folder, results, "learning") is None
 
 
 def test_changed_data_are_refused(tmp_path):
@@ -275,17 +280,17 @@ def test_changed_data_are_refused(tmp_path):
     folder, _ = made(tmp_path, table)
     table.iloc[:50].to_csv(tmp_path / "data.csv", index=False)
     with pytest.raises(UnusableError, match="changed since this run"):
-        judged_model(folder, read_dataset(str(tmp_path / "data.csv")))
+        fit_tested_model(folder, read_dataset(str(tmp_path / "data.csv")))
 
 
 def test_wide_data_are_screened_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(importance, "MOST_COLUMNS", 20)
+    monkeypatch.setattr(column_importance, "MAX_COLUMNS", 20)
     rng = np.random.default_rng(8)
     X = rng.standard_normal((150, 200))
     table = pd.DataFrame(X, columns=[f"gene {at}" for at in range(200)])
     table["target"] = np.where(X[:, 7] + 0.3 * rng.standard_normal(150) > 0, "a", "b")
     folder, dataset = made(tmp_path, table)
-    found = answer(judged_model(folder, dataset), "importance")
+    found = answer(fit_tested_model(folder, dataset), "importance")
     assert found["screened"]
     assert found["total"] == 200
     assert len(found["columns"]) <= 20
@@ -294,10 +299,10 @@ def test_wide_data_are_screened_and_said_so(tmp_path, monkeypatch):
 
 def test_of_outer_folds_every_row_is_asked_about_by_the_model_that_never_saw_it(tmp_path):
     folder, dataset = made(tmp_path, classes_table(80), test_size=None)
-    judged = judged_model(folder, dataset)
-    assert len(judged.parts) == judged.state.results["folds"] > 1
-    assert sorted(judged.rows) == list(range(80))
-    assert all(not set(p.rows) & set(p.problem.train_rows) for p in judged.parts)
+    judged = fit_tested_model(folder, dataset)
+    assert len(judged.folds) == judged.state.results["folds"] > 1
+    assert sorted(judged.row_indices) == list(range(80))
+    assert all(not set(p.rows) & set(p.problem.train_rows) for p in judged.folds)
     found = answer(judged, "importance")
     assert found["rows"] == 80
     assert answer(judged, "dependence", column="x")["used"] == 80

@@ -12,7 +12,7 @@ import pytest
 
 from core.datasets.files import packages
 from core.datasets.files.spreadsheets import workbook, xlsx
-from core.datasets.raw_table import Choices
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.extras import install_command
 
@@ -366,11 +366,11 @@ def test_repeated_cells_that_fill_the_memory(
 def test_more_cells_than_can_be_read(
     tmp_path: Path, refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(xlsx, "MOST_CELLS", 100)
+    monkeypatch.setattr(xlsx, "MAX_CELLS", 100)
     path = book(tmp_path / "a.xlsx", ("Data", SMALL))
     assert "more than 100 cells" in refusal(path)
     monkeypatch.undo()
-    monkeypatch.setattr(workbook, "MOST_PLACES", 100)
+    monkeypatch.setattr(workbook, "MAX_GRID_CELLS", 100)
     assert "41 rows and 3 columns, more than can be read" in refusal(path)
 
 
@@ -411,4 +411,4 @@ def test_a_person_calls_words_numbers(tmp_path: Path) -> None:
 
     path = book(tmp_path / "a.xlsx", ("Data", [["p", "q", "r"], *([c, b, c] for _, b, c in ROWS)]))
     with pytest.raises(UnusableError, match="“a” is no number"):
-        read_dataset(str(path), Choices(kinds={"p": "number"}))
+        read_dataset(str(path), DataOptions(kinds={"p": "number"}))

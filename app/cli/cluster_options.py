@@ -1,0 +1,74 @@
+"""The options for a cluster, and the connection that they ask for.
+
+A run folder never names a cluster: one that a stranger gave would otherwise lead this program to
+a machine of theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.tuning.cluster.connection import ClusterConnection
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--cluster",
+        default="",
+        metavar="ADDRESS|local",
+        help="run trials on the workers of a dask.distributed scheduler (tcp://HOST:PORT or"
+        " tls://HOST:PORT), or on a cluster that is started on this machine",
+    )
+    for name, description in (
+        ("ca", "the authority that signed the scheduler's certificate"),
+        ("cert", "this program's certificate"),
+        ("key", "the key of this program's certificate"),
+    ):
+        parser.add_argument(
+            f"--tls-{name}",
+            default="",
+            metavar="FILE.pem",
+            help=f"for a tls:// address: {description} (default: as dask is configured)",
+        )
+
+
+@contextlib.contextmanager
+def cluster_connection(
+    arguments: argparse.Namespace, max_trials: int | None = None
+) -> Iterator[ClusterConnection | None]:
+    """The cluster that the options ask for, until the end of the block; None where they ask none.
+
+    Args:
+        arguments: the arguments of a command.
+        max_trials: how many trials run at once at most; None for as many as it has threads.
+
+    Raises:
+        UnusableError: it cannot be reached or used.
+    """
+    if not arguments.cluster:
+        for name in ("ca", "cert", "key"):
+            if getattr(arguments, f"tls_{name}"):
+                print(f"--tls-{name} has no effect: there is no --cluster.", file=sys.stderr)
+        yield None
+        return
+    from core.tuning.cluster.address import data_transfer_warning, parse_cluster_address
+    from core.tuning.cluster.connection import ClusterConnection
+
+    address = parse_cluster_address(
+        arguments.cluster, arguments.tls_ca, arguments.tls_cert, arguments.tls_key
+    )
+    if message := data_transfer_warning(address):
+        print(message, file=sys.stderr)
+    with ClusterConnection(address, max_trials) as connection:
+        yield connection
+
+
+def executor_arguments(connection: ClusterConnection | None) -> dict[str, Any]:
+    """What `core.tuning.tune` is told of where trials run."""
+    return {} if connection is None else {"executor": connection.executor}

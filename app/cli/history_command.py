@@ -1,0 +1,254 @@
+"""`tunescope history`: list, delete, export and import the history of earlier datasets.
+
+Outcomes go to standard error, lists to standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.datasets.task import Task
+from core.errors import UnusableError
+
+if TYPE_CHECKING:
+    from core.tuning.history.store import History, HistoryEntry, ImportCounts
+
+USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of studies, where nobody says
+
+
+def add_to(commands: Any) -> None:
+    """Add the command and its parts to the parser."""
+    history = commands.add_parser("history", help="the history of earlier datasets")
+    history.add_argument("--json", action="store_true", help="print as JSON")
+    history.set_defaults(run=_list_datasets)
+    subcommands = history.add_subparsers(dest="part", metavar="PART")
+
+    forget = subcommands.add_parser(
+        "delete", aliases=["forget"], help="delete some datasets, or all"
+    )
+    forget.add_argument("ids", nargs="*", metavar="ID", help="as tunescope history shows it")
+    forget.add_argument("--all", action="store_true", help="everything")
+    forget.add_argument("--starter", action="store_true", help="what is shipped with the program")
+    forget.set_defaults(run=_delete_datasets)
+
+    restore = subcommands.add_parser("restore", help="restore what is shipped with the program")
+    restore.set_defaults(run=_restore_starter)
+    for word, help_text in (
+        ("on", "add runs to it and learn from it"),
+        ("off", "neither add to it nor learn from it"),
+    ):
+        switch = subcommands.add_parser(word, help=help_text)
+        switch.set_defaults(run=_switch_history, on=word == "on")
+
+    export = subcommands.add_parser("export", help="write the history into a file")
+    export.add_argument("file", metavar="FILE.json")
+    export.set_defaults(run=_export_history)
+    import_parser = subcommands.add_parser("import", help="import what another computer wrote")
+    import_parser.add_argument("file", metavar="FILE.json")
+    import_parser.set_defaults(run=_import_history)
+    _add_optuna(subcommands)
+
+
+def _add_optuna(subcommands: Any) -> None:
+    optuna = subcommands.add_parser("import-optuna", help="import Optuna studies")
+    optuna.add_argument("storage", metavar="STORAGE", help="a storage URL, or a file")
+    optuna.add_argument("--model", required=True, metavar="NAME", help="whose settings were tried")
+    optuna.add_argument("--study", metavar="NAME", help="one study of the storage (default: all)")
+    for name, help_text in (
+        ("rows", f"rows of the data (default {USUAL_ROWS})"),
+        ("columns", f"columns of the data (default {USUAL_COLUMNS})"),
+        ("classes", "classes of the data (default 2, or 0 where a number is predicted)"),
+    ):
+        optuna.add_argument(f"--{name}", type=int, metavar="N", help=help_text)
+    optuna.set_defaults(run=_import_optuna)
+
+
+def _list_datasets(arguments: argparse.Namespace) -> int:
+    with _open_history() as history:
+        entries, enabled = history.entries(), history.enabled
+        for sentence in history.notices:
+            _print_message(sentence)
+    if arguments.json:
+        print(json.dumps([asdict(entry) for entry in entries]))
+        return 0
+    if not enabled:
+        _print_message("The history is off; tunescope history on switches it on.")
+    if not entries:
+        _print_message("The history is empty. Every run with trials adds a dataset.")
+        return 0
+    short_ids = _shortest_ids(entries)
+    wide = max(len(short) for short in short_ids)
+    model = max(len(entry.model) for entry in entries)
+    print(
+        f"{'id':{wide}}  {'when':10}  {'model':{model}}  {'rows × columns':>16}  classes  trials"
+        "  best score"
+    )
+    for short, entry in zip(short_ids, entries, strict=True):
+        size = f"{entry.rows} × {entry.features}"
+        best = "" if entry.best is None else f"{entry.metric} {entry.best:.4g}"
+        print(
+            f"{short:{wide}}  {entry.when[:10]:10}  {entry.model:{model}}  {size:>16}  "
+            f"{entry.classes or '–':>7}  {entry.trials:>6}  {best}{_origin_text(entry)}".rstrip()
+        )
+    return 0
+
+
+def _origin_text(entry: HistoryEntry) -> str:
+    if entry.starter:
+        return " · shipped with Tunescope"
+    return " · imported" if entry.imported else ""
+
+
+def _shortest_ids(entries: list[HistoryEntry]) -> list[str]:
+    """The shortest beginnings of the ids that tell all of them apart."""
+    ids = [entry.id for entry in entries]
+    for length in range(6, 1 + max(map(len, ids))):
+        short = [id[:length] for id in ids]
+        if len(set(short)) == len(ids):
+            return short
+    return ids
+
+
+def _delete_datasets(arguments: argparse.Namespace) -> int:
+    if bool(arguments.ids) + arguments.all + arguments.starter != 1:
+        raise UnusableError(
+            "it is not clear what to delete", cure="give IDs, or --all, or --starter"
+        )
+    if arguments.all:
+        from core.tuning.history.forgetting import forget_everything
+
+        deletion = forget_everything()
+        for sentence in deletion.notices:
+            _print_message(sentence)
+        deleted_text = (
+            "everything" if deletion.datasets is None else _dataset_count_text(deletion.datasets)
+        )
+        _print_message(f"Deleted: {deleted_text}.")
+        return 0
+    with _open_history() as history:
+        if arguments.starter:
+            count = history.forget_starter()
+        else:
+            matching_ids = {_matching_id(history.entries(), prefix) for prefix in arguments.ids}
+            for id in matching_ids:
+                history.forget_dataset(id)
+            count = len(matching_ids)
+        for sentence in history.notices:
+            _print_message(sentence)
+    _print_message(f"Deleted: {_dataset_count_text(count)}.")
+    return 0
+
+
+def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
+    matches = [entry.id for entry in entries if entry.id.startswith(prefix)]
+    if prefix in matches:
+        return prefix
+    if not matches or not prefix:
+        raise UnusableError(
+            f"no dataset is called “{prefix}”", cure="tunescope history lists their ids"
+        )
+    if len(matches) > 1:
+        raise UnusableError(f"{len(matches)} ids begin with “{prefix}”", cure="give more letters")
+    return matches[0]
+
+
+def _restore_starter(arguments: argparse.Namespace) -> int:
+    with _open_history() as history:
+        count = history.restore_starter()
+    _print_message(f"Restored: {_dataset_count_text(count)}.")
+    return 0
+
+
+def _switch_history(arguments: argparse.Namespace) -> int:
+    with _open_history() as history:
+        history.set_enabled(arguments.on)
+    words = "on" if arguments.on else "off; what it holds stays, and is not used"
+    _print_message(f"The history is {words}.")
+    return 0
+
+
+def _export_history(arguments: argparse.Namespace) -> int:
+    with _open_history() as history:
+        count = history.export_to(Path(arguments.file))
+    print(arguments.file)
+    _print_message(f"Written: {_dataset_count_text(count)}, without those shipped with Tunescope.")
+    return 0
+
+
+def _import_history(arguments: argparse.Namespace) -> int:
+    return _import_datasets(lambda history: history.import_from(Path(arguments.file)))
+
+
+def _import_optuna(arguments: argparse.Namespace) -> int:
+    from core.estimators.registry import MODELS
+    from core.tuning.history.store import statistics_of
+
+    if arguments.model not in MODELS:
+        raise UnusableError(
+            f"there is no model “{arguments.model}”", cure="tunescope models lists them"
+        )
+    tells_apart = any(not Task(task).has_numbers for task in MODELS[arguments.model].tasks)
+    sizes = (
+        _checked_size("rows", arguments.rows, USUAL_ROWS, 1),
+        _checked_size("columns", arguments.columns, USUAL_COLUMNS, 1),
+        _checked_size("classes", arguments.classes, 2 if tells_apart else 0, 0),
+    )
+    if arguments.rows is None and arguments.columns is None and arguments.classes is None:
+        rows, columns, classes = sizes
+        _print_message(
+            f"The size of the data was not given: it counts as {rows} rows, {columns} columns and "
+            f"{classes} classes."
+        )
+    statistics = statistics_of(*sizes)
+    return _import_datasets(
+        lambda history: history.import_optuna(
+            arguments.storage, arguments.model, statistics, arguments.study or None
+        )
+    )
+
+
+def _checked_size(name: str, size: int | None, default: int, min_size: int) -> int:
+    if size is None:
+        return default
+    if size < min_size:
+        raise UnusableError(
+            f"“{size}” is out of range", where=name, cure=f"give at least {min_size}"
+        )
+    return size
+
+
+def _import_datasets(import_function: Callable[[History], ImportCounts]) -> int:
+    with _open_history() as history:
+        counts = import_function(history)
+    for sentence in counts.left_out:
+        _print_message(f"Left out: {sentence}")
+    _print_message(
+        f"Imported: {_dataset_count_text(counts.datasets)} with {counts.trials} trials; "
+        f"{counts.known_already} there already."
+    )
+    return 0
+
+
+def _open_history() -> History:
+    """The history; what was noticed while it was opened is said."""
+    from core.tuning.history.store import History
+
+    history = History()
+    for sentence in history.notices:
+        _print_message(sentence)
+    history.notices.clear()
+    return history
+
+
+def _dataset_count_text(count: int) -> str:
+    return "1 dataset" if count == 1 else f"{count} datasets"
+
+
+def _print_message(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

@@ -1,0 +1,203 @@
+"""Ctrl-C while a run is followed: the first stops in order, a second leaves at once.
+
+Within five seconds of the first the best so far is told, tested or not. Where its fit and test will
+take long, the process ends with that: whoever stops does not wait for minutes. A thread listens,
+for compiled code may keep Python busy that long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, NoReturn
+
+from app.cli.terminal_text import setting_text, terminal_number
+from app.diagnostics.interrupts import COMMAND, InterruptSignals
+from core.records import Record, optional
+from core.space import Setting
+
+if TYPE_CHECKING:
+    from app.cli.progress_line import ProgressLine
+    from core.tuning.events import Event
+    from core.tuning.runs.state import RunState
+
+ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is told as it is
+WAITS = 20.0  # seconds that the results of an interrupted run may take by the look of it
+INTERRUPTED = 130
+
+
+class InterruptHandler:
+    """Takes interrupts inside `with`; the first raises KeyboardInterrupt while the run goes on.
+
+    Once the winner is being tested the first one only shortens that.
+
+    Args:
+        line: shows the run, and knows how it stands.
+        requests: of the run (core.tuning.tune.tune).
+        leave: tells what is kept; the process ends after it.
+
+    Attributes:
+        interrupted: whether one came.
+    """
+
+    def __init__(
+        self, line: ProgressLine, requests: deque[Event], leave: Callable[[], None]
+    ) -> None:
+        self._line, self._requests, self._leave = line, requests, leave
+        self._until: float | None = None  # when the best so far is to be told
+        self._heard = self._answered = False
+        self.interrupted = False
+
+    def __enter__(self) -> InterruptHandler:
+        self._interrupts = InterruptSignals(COMMAND, self._handle_signal)
+        self._listener = threading.Thread(
+            target=self._wait_for_signals, name="interrupts", daemon=True
+        )
+        self._listener.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._interrupts.close()
+        self._listener.join()
+        self._interrupts.socket.close()
+
+    def answered(self) -> None:
+        """The results are there: what is left to do has no limit."""
+        self._answered = True
+
+    def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
+        from core.tuning.events import EvaluationShortened
+
+        if self.interrupted or self._answered:
+            return  # the listening thread ends the process
+        self.interrupted = True
+        if self._line.run_state.tuning_ended is None:
+            raise KeyboardInterrupt
+        self._requests.append(EvaluationShortened())
+
+    def _wait_for_signals(self) -> None:
+        while True:
+            seconds_left = (
+                None if self._until is None else max(0.01, self._until - time.monotonic())
+            )
+            self._interrupts.socket.settimeout(seconds_left)
+            try:
+                heard = self._interrupts.read_signal()
+            except TimeoutError:
+                self._report_best()
+                continue
+            if heard is None:
+                return
+            if heard:
+                self._handle_interrupt()
+
+    def _handle_interrupt(self) -> None:
+        if self._heard or self._answered:
+            self._end_process()
+        self._heard, self._until = True, time.monotonic() + ANSWERS
+        self._line.print_line(
+            "Interrupted; working out the best so far. Interrupt again to leave at once."
+        )
+
+    def _report_best(self) -> None:
+        """The best so far, now that its test takes its time."""
+        self._until = None
+        if self._answered:
+            return
+        run = self._line.run_state
+        if result_seconds(run) > WAITS:
+            self._end_process()
+        self._line.print_line(untested_best_text(run) or "Nothing has ended so far.")
+        self._line.print_line(
+            "It is being fitted and tested. Interrupt again to leave it for later."
+        )
+
+    def _end_process(self) -> NoReturn:
+        self._line.close()
+        with contextlib.suppress(OSError, ValueError):  # nobody may read what we say
+            self._leave()
+        for child in multiprocessing.active_children():
+            child.kill()
+        os._exit(INTERRUPTED)
+
+
+def result_seconds(run: RunState) -> float:
+    """About how many seconds the results of an interrupted run will take.
+
+    The winner, the default and the model that is kept are fitted, in every outer fold anew. The
+    penalties of a learner are compared and fitted once more, which takes about as long as it did.
+    """
+    if run.learns_penalties or not run.trial_fits:
+        return run.seconds
+    folds = run.started.dataset.outer_folds
+    return 4 * (1 + folds) * run.took / run.trial_fits
+
+
+@dataclass(frozen=True)
+class UntestedBest(Record):
+    """The best so far, as the fields of the result that are known before it is tested."""
+
+    params: Setting
+    groups: dict[str, float] | None = optional()
+    metric: str = ""
+    validation: dict[str, float] = field(default_factory=dict)
+    test: dict[str, float] = field(default_factory=dict)
+    default_test: dict[str, float] = field(default_factory=dict)
+
+
+def untested_best(run: RunState) -> UntestedBest:
+    """The best so far of a run."""
+    from core.tuning.events import HyperGradientStep, PenaltyStep
+
+    setting: Setting = {}
+    groups: dict[str, float] = {}
+    validation: dict[str, float] = {}
+    if run.best_trial is not None:
+        setting = dict(run.best_trial.setting)
+        validation = {run.started.metric: run.best_trial.score}
+    match run.last_step:
+        case PenaltyStep(penalties=penalties):
+            groups = penalties
+        case HyperGradientStep(d=d, holdout_loss=loss):
+            groups = {name: math.exp(value) for name, value in d.items()}
+            validation = {"holdout_loss": loss}
+    return UntestedBest(setting, groups or None, run.started.metric, validation)
+
+
+def untested_best_text(run: RunState) -> str:
+    """The best so far as a few lines for a person; "" where nothing has ended."""
+    best = untested_best(run)
+    scores = ", ".join(f"{name} {terminal_number(v)}" for name, v in best.validation.items())
+    lines = [f"Best:    {scores} in validation, not tested" if scores else ""]
+    if best.params:
+        lines.append(f"Setting: {setting_text(best.params)}")
+    groups = list((best.groups or {}).items())[:30]
+    lines += [f"Penalty: λ = {penalty:.4g} for {group}" for group, penalty in groups]
+    return "\n".join(line for line in lines if line)
+
+
+def kept_run_text(run: RunState, name: str) -> str:
+    """What is kept of a run that was left, and how it goes on."""
+    if run.results is not None:
+        return f"The run {name} is complete; tunescope export {name} PATH saves its model."
+    kind = "step" if run.learns_penalties else "trial"
+    if not run.done_count:
+        return f"Interrupted before the first {kind} ended; tunescope resume {name} begins again."
+    count = f"{run.done_count} {kind}s are" if run.done_count > 1 else f"1 {kind} is"
+    return (
+        f"{count} kept in the run {name}. tunescope resume {name} continues it; with --stop it "
+        "tries nothing more, but fits, tests and saves the best so far."
+    )

@@ -1,0 +1,154 @@
+"""`tunescope models | strategies | samples`: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.estimators.model import Model
+    from core.options import Option
+    from core.space import Axis
+
+
+def add_to(commands: Any) -> None:
+    """Add the commands to the parser."""
+    for name, description, run in (
+        ("models", "the models and what each is good for", _list_models),
+        ("strategies", "the strategies, what they cost and their options", _list_strategies),
+        ("samples", "the datasets that are shipped with the program", _list_samples),
+    ):
+        command = commands.add_parser(name, help=f"list {description}")
+        command.add_argument("--json", action="store_true", help="print as JSON")
+        command.set_defaults(run=run)
+
+
+def _list_models(arguments: argparse.Namespace) -> int:
+    from core.estimators.registry import MODELS
+
+    if arguments.json:
+        print(json.dumps([_model_as_json(model) for model in MODELS.values()]))
+        return 0
+    for model in MODELS.values():
+        _print_entry(model.name, model.title, model.good_for, model.cost)
+        if needs := _missing(model.extra):
+            print(f"    {needs}")
+        print(f"    Tasks: {', '.join(model.tasks)}")
+        for line in _settings(model):
+            print(f"    {line}")
+    return 0
+
+
+def _model_as_json(model: Model) -> dict[str, object]:
+    spaces = {task: [axis.as_dict() for axis in model.space(task)] for task in model.tasks}
+    return {
+        "name": model.name,
+        "title": model.title,
+        "good_for": model.good_for,
+        "cost": model.cost,
+        "tasks": list(model.tasks),
+        "space": spaces[model.tasks[0]],
+        "spaces": spaces,
+        "needs": _missing(model.extra),
+    }
+
+
+def _settings(model: Model) -> list[str]:
+    """A line for each setting, with its tasks where another task has it otherwise or not at all."""
+    import numpy as np
+
+    tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by what is said of it
+    for task in model.tasks:
+        data_defaults = model.defaults(task, np.eye(3)) if model.defaults else {}
+        for axis in model.space(task):
+            default = "from the data" if axis.name in data_defaults else axis.default
+            range_text = f"{_range_text(axis)} (default {default}"
+            tasks_of.setdefault(axis.name, {}).setdefault(range_text, []).append(task)
+    return [
+        f"{name}: {range_text})"
+        if len(tasks) == len(model.tasks)
+        else f"{name}: {range_text}; {', '.join(tasks)})"
+        for name, saying in tasks_of.items()
+        for range_text, tasks in saying.items()
+    ]
+
+
+def _missing(extra: str) -> str:
+    """What to install before a model can be used; "" where nothing is missing."""
+    from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
+
+    if not extra or is_installed(extra):
+        return ""
+    dependency = OPTIONAL_DEPENDENCIES[extra]
+    return f"Needs {dependency.modules[0]}: {dependency.command}"
+
+
+def _range_text(axis: Axis) -> str:
+    if axis.kind == "choice":
+        return " | ".join(str(choice) for choice in axis.choices)
+    return f"{axis.low:g} to {axis.high:g}{', logarithmic' if axis.log else ''}"
+
+
+def _list_strategies(arguments: argparse.Namespace) -> int:
+    from core.tuning.patience import stop_rule_text
+    from core.tuning.plan import DataPlan, Plan
+    from core.tuning.strategies.registry import STRATEGIES
+
+    if arguments.json:
+        field_names: tuple[str, ...] = ("name", "title", "kind", "does", "costs", "shows", "source")
+        field_names += ("default_trials", "patience")
+        entries = [
+            {name: getattr(strategy, name) for name in field_names}
+            | {"options": [_option_as_json(option) for option in strategy.options]}
+            for strategy in STRATEGIES.values()
+        ]
+        print(json.dumps(entries))
+        return 0
+    for strategy in STRATEGIES.values():
+        source = f" ({strategy.source})" if strategy.source else ""
+        _print_entry(strategy.name, strategy.title + source, strategy.does, strategy.costs)
+        if strategy.kind == "trials" and not strategy.several:
+            print(f"    Trials where none are given: {strategy.default_trials}")
+        if strategy.kind == "trials":
+            print(f"    {stop_rule_text(Plan(DataPlan(''), '', strategy.name))}")
+        for option in strategy.options:
+            choices = " | ".join(option.choices) or option.range_text()
+            choices = "yes | no" if option.kind == "bool" else choices
+            _print_line(f"{option.name} ({choices}; default {_default(option)}): {option.help}")
+    return 0
+
+
+def _default(option: Option) -> str:
+    if option.kind == "bool":
+        return "yes" if option.default else "no"
+    return f"{option.default:g}" if option.kind == "float" else str(option.default)
+
+
+def _print_line(text: str) -> None:
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="        "))
+
+
+def _option_as_json(option: Option) -> dict[str, object]:
+    bounds = {"low": option.low, "high": option.high}
+    return asdict(option) | {key: b if math.isfinite(b) else None for key, b in bounds.items()}
+
+
+def _list_samples(arguments: argparse.Namespace) -> int:
+    from core.datasets.samples.registry import SAMPLES
+
+    if arguments.json:
+        field_names = ("name", "title", "sentence", "task")
+        print(json.dumps([{n: getattr(s, n) for n in field_names} for s in SAMPLES.values()]))
+        return 0
+    for sample in SAMPLES.values():
+        _print_entry(f"sample:{sample.name}", sample.title, sample.sentence)
+    return 0
+
+
+def _print_entry(name: str, title: str, *sentences: str) -> None:
+    print(f"{name}: {title}")
+    print(textwrap.fill(" ".join(sentences), 100, initial_indent="    ", subsequent_indent="    "))

@@ -1,0 +1,243 @@
+"""One line on standard error that says how the run stands: a bar on a terminal, else milestones."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from app.cli.terminal_text import setting_text, terminal_duration, terminal_number
+from core.estimators.multi_model import MODEL
+from core.tuning.events import (
+    EnsembleUpdated,
+    Event,
+    FoldTested,
+    HistoryRead,
+    HyperGradientStep,
+    ModelsCompared,
+    ModelScreened,
+    PenaltyStep,
+    Progress,
+    RemarkMade,
+    RunResumed,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+    WorkersSeen,
+)
+from core.tuning.payloads import DatasetFacts
+
+if TYPE_CHECKING:
+    from core.tuning.runs.state import RunState
+    from core.tuning.runs.trial_table import Trial
+
+BAR = 24
+PAUSE = 30.0  # seconds between lines that stay
+
+
+class ProgressLine:
+    """Consumes a run's events; on a terminal the line is drawn over itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._live = stream.isatty()
+        self._drawn = False
+        self._last_report_seconds: float | None = None
+        self._compared = False
+        self._cluster = (0, 0)  # workers and their threads
+        from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
+
+        self._run = RunState()
+
+    @property
+    def run_state(self) -> RunState:
+        """What was told so far adds up to."""
+        return self._run
+
+    def replay_events(self, past: Iterable[Event]) -> None:
+        """Take note of an earlier part of the run without telling it again."""
+        for event in past:
+            self._run.consume(event)
+            self._compared = self._compared or isinstance(event, ModelsCompared)
+
+    def consume(self, event: Event) -> None:
+        """Show what the event changes."""
+        run, best, averaged = self._run, self._run.best_trial, self._run.ensemble
+        run.consume(event)
+        match event:
+            case RunStarted():
+                self.print_line(
+                    f"{_model_text(event)} on {event.dataset.name} "
+                    f"({_size_text(event.dataset)}), strategy {event.run_plan.strategy}"
+                )
+            case ModelScreened():
+                self._show_screening(event)
+            case ModelsCompared() if not self._compared:
+                self._compared = True
+                self._show_all_screenings()
+            case RunResumed():
+                self.print_line(f"Continuing after {event.done} trials.")
+            case HistoryRead() if event.datasets and not event.model:
+                count = len(event.datasets)
+                self.print_line(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
+            case RemarkMade():
+                self.print_line(event.sentence)
+            case TrialFinished():
+                if run.best_trial is not None and run.best_trial is not best:
+                    self._say_best(run.best_trial)
+            case TrialFailed():
+                self.print_line(f"Trial {event.number} failed: {event.reason}")
+            case EnsembleUpdated():
+                count = len(event.members)
+                if count not in (1, len(averaged.members) if averaged else 1):
+                    self.print_line(f"{count} models are averaged after {event.finished} trials.")
+            case FoldTested():
+                self._show_fold(event)
+            case PenaltyStep():
+                words = f"step {event.step} · objective {terminal_number(event.objective)}"
+                self._draw_bar(words, self._done_share(event.step))
+            case HyperGradientStep():
+                loss = terminal_number(event.holdout_loss)
+                self._draw_bar(
+                    f"step {event.step} · held-out loss {loss}", self._done_share(event.step)
+                )
+            case WorkersSeen():
+                self._workers(event)
+            case Progress():
+                self._progress()
+
+    def _workers(self, event: WorkersSeen) -> None:
+        """How many workers the cluster has, where that changed."""
+        usable = [worker for worker in event.workers if worker.usable]
+        threads = sum(worker.threads for worker in usable)
+        if (len(usable), threads) != self._cluster:
+            self._cluster = (len(usable), threads)
+            worker_count_text = "1 worker" if len(usable) == 1 else f"{len(usable)} workers"
+            at_once = "1 trial" if threads == 1 else f"{threads} trials"
+            self.print_line(f"The cluster has {worker_count_text}: {at_once} at a time.")
+
+    def _say_best(self, best: Trial) -> None:
+        description = setting_text(best.setting)
+        if self._run.tunes_several_models and best.reason == "default":
+            description = f"{best.setting[MODEL]}: default setting"
+        elif best is self._run.default_trial:
+            description = "default setting"
+        metric = self._run.started.metric
+        self.print_line(
+            f"Trial {best.number}: {metric} {terminal_number(best.score)} · {description}"
+        )
+
+    def _show_screening(self, event: ModelScreened) -> None:
+        from core.tuning.runs.model_run_state import models_of
+
+        looks, run = self._run.looks, self._run
+        if event.failure and event.reason == "default":
+            self.print_line(f"The screening of {event.model} failed: {event.failure}")
+        model_count = len(models_of(run.started)) if run.tunes_several_models else 0
+        self._draw_bar(
+            f"screening: {len(looks)} of {model_count} models", len(looks) / max(1, model_count)
+        )
+
+    def _show_all_screenings(self) -> None:
+        """What the screening gave, and which models begin with what an earlier dataset taught."""
+        started, looks = self._run.started, self._run.looks.values()
+        scores = [(look.score, look.model) for look in looks if look.score is not None]
+        scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
+        if scores:
+            score_list = ", ".join(f"{model} {terminal_number(score)}" for score, model in scores)
+            self.print_line(f"Screening, {started.metric}: {score_list}")
+        past = [look.model for look in looks if look.reason == "past"]
+        if past:
+            words = "A setting of an earlier dataset looked better than the default one of"
+            self.print_line(f"{words}: {', '.join(past)}.")
+
+    def _show_fold(self, event: FoldTested) -> None:
+        if event.fold == 0:
+            self.print_line(
+                f"Now every row is tested once: the tuning is repeated {event.folds} times, each "
+                "time without the rows that test it."
+            )
+        self._draw_bar(f"fold {event.fold} of {event.folds} tested", event.fold / event.folds)
+
+    def _progress(self) -> None:
+        run = self._run
+        if run.fold is not None or (run.tunes_several_models and not run.begun and not run.trials):
+            return
+        time_left = f" · {terminal_duration(run.seconds_left)} left" if run.seconds_left else ""
+        best = (
+            f" · best {terminal_number(run.best_trial.score)}" if run.best_trial is not None else ""
+        )
+        if run.tunes_several_models and run.best_trial is not None:
+            best += f" by {run.best_trial.setting[MODEL]}"
+        still = run.without_improvement
+        none = f" · no improvement for {still} trials" if still > 4 else ""
+        total = f" of {run.total}" if run.total else ""
+        self._draw_bar(
+            f"trial {run.done_count}{total}{best}{time_left}{none}",
+            self._done_share(run.done_count),
+        )
+
+    def _done_share(self, done: int) -> float:
+        return min(1.0, done / self._run.total) if self._run.total else 0.0
+
+    def _draw_bar(self, text: str, share: float) -> None:
+        full = round(BAR * share)
+        self.show_line(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
+
+    def report_progress(self, text: str) -> None:
+        """How far long work is: a line that the next one takes the place of.
+
+        Where there is no terminal it stays, and others follow it once in half a minute.
+        """
+        if self._live:
+            self.show_line(text)
+        elif (
+            self._last_report_seconds is None
+            or time.monotonic() - self._last_report_seconds >= PAUSE
+        ):
+            self._last_report_seconds = time.monotonic()
+            self.print_line(text)
+
+    def show_line(self, text: str) -> None:
+        """A line that the next one takes the place of; nothing where there is no terminal."""
+        if not self._live:
+            return
+        width = shutil.get_terminal_size().columns - 1
+        self._stream.write("\r" + text[:width].ljust(width))
+        self._stream.flush()
+        self._drawn = True
+
+    def print_line(self, text: str) -> None:
+        """A line that stays."""
+        self._clear_line()
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def _clear_line(self) -> None:
+        if self._drawn:
+            self._stream.write("\r" + " " * (shutil.get_terminal_size().columns - 1) + "\r")
+            self._drawn = False
+
+    def close(self) -> None:
+        """Leave the terminal tidy."""
+        self._clear_line()
+        self._stream.flush()
+
+
+def _model_text(started: RunStarted) -> str:
+    from core.tuning.runs.model_run_state import models_of  # brings numpy
+    from core.tuning.runs.trial_table import tunes_several
+
+    if not tunes_several(started):
+        return started.run_plan.model
+    names = models_of(started)
+    return f"{len(names)} models ({', '.join(names)})"
+
+
+def _size_text(dataset: DatasetFacts) -> str:
+    size = f"{dataset.rows} {dataset.task.units}"
+    if dataset.task.has_sequences:
+        sequences = (dataset.train_sequences or 0) + (dataset.test_sequences or 0)
+        return f"{size} in {sequences} sequences"
+    return size if dataset.task.has_one_column else f"{size}, {dataset.features} columns"

@@ -1,0 +1,210 @@
+"""Help: the pages of app/help, one at a time, in a dialog of their own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QTextBrowser,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.help.help_pages import FOLDER, HelpPage, page_of, pages_by_key
+from app.help.markup import page_html, without_markup
+from app.look import appearance
+from app.widgets.buttons import LinkButton, PlainButton
+
+SIZE = (980, 680)
+LARGEST_PICTURE = 640  # pixels wide
+_KEY = Qt.ItemDataRole.UserRole
+_STYLE = """
+a {{ color: {accent}; }} th {{ color: {muted}; }} code, pre {{ color: {ink}; }}
+"""
+
+
+class _Pages(QTextBrowser):
+    """A browser that draws pictures smoothly at the width that there is."""
+
+    wide = LARGEST_PICTURE
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """A picture of the help, made as wide as there is room; nothing from anywhere else."""
+        path = FOLDER / "pictures" / QUrl(name).fileName()
+        if kind != QTextDocument.ResourceType.ImageResource.value or not path.is_file():
+            return None
+        ratio = self.devicePixelRatioF()
+        smooth = Qt.TransformationMode.SmoothTransformation
+        image = QImage(str(path)).scaledToWidth(round(self.wide * ratio), smooth)
+        image.setDevicePixelRatio(ratio)
+        return image
+
+
+class HelpDialog(QDialog):
+    """Pages at the left, under a search; the text at the right.
+
+    Args:
+        place: the page, or the place on a page, that is shown first.
+
+    Signals:
+        tour_wanted: a person wants to be shown around.
+    """
+
+    tour_wanted = Signal()
+
+    def __init__(self, anchor: str = "start", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Help")
+        self._resize_to_parent(parent)
+        self._visited: list[str] = []
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self.search = self._make_search()
+        self.topics = self._make_topics()
+        self.text = self._make_text()
+        sidebar = QVBoxLayout()
+        sidebar.addWidget(self.search)
+        sidebar.addWidget(self.topics, 1)
+        row = QHBoxLayout()
+        row.addLayout(sidebar)
+        row.addWidget(self.text, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(row, 1)
+        layout.addLayout(self._make_foot())
+        appearance.notifier.themed.connect(self._show_again)
+        self.go_to(anchor)
+
+    def _resize_to_parent(self, parent: QWidget | None) -> None:
+        width, height = map(appearance.pixels, SIZE)
+        if parent is not None:
+            room = parent.window().size()
+            width, height = min(width, room.width() - 40), min(height, room.height() - 40)
+        self.resize(width, height)
+
+    def _make_search(self) -> QLineEdit:
+        search = QLineEdit()
+        search.setPlaceholderText("Search the help")
+        search.setAccessibleName("Search the help")
+        search.setClearButtonEnabled(False)
+        search.setFixedWidth(self._sidebar_width())
+        search.textChanged.connect(self._filter_topics)
+        return search
+
+    def _sidebar_width(self) -> int:
+        return min(appearance.pixels(240), self.width() * 34 // 100)
+
+    def _make_topics(self) -> QTreeWidget:
+        tree = QTreeWidget()
+        tree.setAccessibleName("Topics")
+        tree.setHeaderHidden(True)
+        tree.setFixedWidth(self._sidebar_width())
+        tree.setIndentation(14)
+        high = QSize(0, self.fontMetrics().height() + 14)
+        for page in pages_by_key().values():
+            topic_item = QTreeWidgetItem([page.title])
+            topic_item.setData(0, _KEY, page.key)
+            topic_item.setSizeHint(0, high)
+            topic_item.setToolTip(0, page.title)
+            self._items[page.key] = topic_item
+            if page.parent in self._items:
+                self._items[page.parent].addChild(topic_item)
+            else:
+                tree.addTopLevelItem(topic_item)
+        tree.currentItemChanged.connect(self._on_topic_chosen)
+        return tree
+
+    def _make_text(self) -> _Pages:
+        browser = _Pages()
+        browser.setAccessibleName("Help text")
+        browser.setOpenLinks(False)
+        browser.document().setDocumentMargin(16)
+        browser.anchorClicked.connect(self._open_link)
+        return browser
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        self.back = LinkButton("Back", self._go_back)
+        self.tour = LinkButton("Take the tour", self._take_tour)
+        foot.addWidget(self.back)
+        foot.addWidget(self.tour)
+        foot.addStretch(1)
+        foot.addWidget(PlainButton("Close", self.accept))
+        return foot
+
+    # Where a person goes ----------------------------------------------------------------------
+
+    @property
+    def current_anchor(self) -> str:
+        """The place that is shown."""
+        return self._visited[-1] if self._visited else ""
+
+    def go_to(self, anchor: str) -> None:
+        """Show a page, or a place on it; the first page where there is no such place."""
+        anchor = anchor if page_of(anchor) is not None else "start"
+        if anchor != self.current_anchor:
+            self._visited.append(anchor)
+        self._show_anchor(anchor)
+
+    def _show_anchor(self, anchor: str) -> None:
+        page = page_of(anchor)
+        if page is None:
+            return
+        topic_item = self._items[page.key]
+        self.topics.blockSignals(True)
+        self.topics.setCurrentItem(topic_item)
+        self.topics.blockSignals(False)
+        self.topics.scrollToItem(topic_item)
+        self._write_page(page)
+        if anchor != page.key:
+            self.text.scrollToAnchor(anchor)
+        self.back.set_allowed(len(self._visited) > 1, "There is no page before this one.")
+
+    def _write_page(self, page: HelpPage) -> None:
+        theme = appearance.current()
+        style = _STYLE.format(accent=theme.accent, muted=theme.muted, ink=theme.ink)
+        self.text.document().setDefaultStyleSheet(style)
+        self.text.wide = self._picture_width()
+        self.text.setHtml(page_html(page.text))
+
+    def _picture_width(self) -> int:
+        room = self.width() - self._sidebar_width() - 90
+        return max(200, min(appearance.pixels(LARGEST_PICTURE), room))
+
+    def _show_again(self) -> None:
+        if self.current_anchor:
+            self._show_anchor(self.current_anchor)
+
+    def _on_topic_chosen(self, topic_item: QTreeWidgetItem | None) -> None:
+        if topic_item is not None:
+            self.go_to(topic_item.data(0, _KEY))
+
+    def _open_link(self, url: QUrl) -> None:
+        if url.hasFragment() and not url.scheme():
+            self.go_to(url.fragment())
+        else:
+            QDesktopServices.openUrl(url)
+
+    def _go_back(self) -> None:
+        if len(self._visited) > 1:
+            self._visited.pop()
+            self._show_anchor(self.current_anchor)
+
+    def _take_tour(self) -> None:
+        self.accept()
+        self.tour_wanted.emit()
+
+    def _filter_topics(self, typed: str) -> None:
+        words = typed.lower().split()
+        for page in pages_by_key().values():
+            text = f"{page.title} {without_markup(page.text)}".lower() if words else ""
+            self._items[page.key].setHidden(not all(word in text for word in words))
+        for page in pages_by_key().values():
+            topic_item = self._items[page.key]
+            if page.parent and not topic_item.isHidden():
+                parent_item = self._items[page.parent]
+                parent_item.setHidden(False)
+                parent_item.setExpanded(bool(words))

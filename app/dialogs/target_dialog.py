@@ -1,0 +1,106 @@
+"""Which column to predict, or whose topics to find, where the file's own guess cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import appearance
+from app.widgets.buttons import PlainButton, PrimaryButton
+from app.widgets.text_labels import wrapping_label
+from core.datasets.task import Task
+
+SEARCH_FROM = 12  # columns from which on a search field helps
+
+
+class TargetDialog(QDialog):
+    """A list of columns; Enter or a double click takes one.
+
+    Args:
+        columns: that could be predicted.
+        texts: columns whose topics could be found.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], parent: QWidget | None = None, texts: Sequence[str] = ()
+    ) -> None:
+        super().__init__(parent)
+        question = "Which column do you want to predict?"
+        if texts:
+            question = "What do you want to know?"
+        self.setWindowTitle("What to find out" if texts else "What to predict")
+        self._wishes: list[tuple[str, str]] = [(Task.TOPICS, name) for name in texts]
+        self._wishes += [("", name) for name in columns]
+        self.resize(appearance.pixels(420), 460)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 16)
+        layout.setSpacing(10)
+        layout.addWidget(wrapping_label(question, "cardtitle"))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Part of a name")
+        self.search.setAccessibleName("Show columns with this in their name")
+        self.search.textChanged.connect(self._filter_columns)
+        self.search.setVisible(len(columns) > SEARCH_FROM)
+        layout.addWidget(self.search)
+        self.columns = QListWidget()
+        self.columns.setAccessibleName("Columns of the file")
+        self.columns.setWordWrap(True)
+        self.columns.addItems(self._wish_texts(bool(texts)))
+        self.columns.setCurrentRow(0)
+        self.columns.itemActivated.connect(lambda _list_item: self.accept())
+        self.columns.currentRowChanged.connect(lambda _row: self._update_open_button())
+        layout.addWidget(self.columns, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(PlainButton("Cancel", self.reject))
+        self.open_button = PrimaryButton("Open the file", self.accept)
+        self.open_button.setDefault(True)
+        foot.addWidget(self.open_button)
+        layout.addLayout(foot)
+        self.columns.setFocus()
+
+    @property
+    def chosen_column(self) -> str:
+        """The column's name; "" where no column is left to choose."""
+        return self._chosen_wish[1]
+
+    @property
+    def task(self) -> str:
+        """What is to be done with it: "topics" of its texts, or "" to predict it."""
+        return self._chosen_wish[0]
+
+    @property
+    def _chosen_wish(self) -> tuple[str, str]:
+        list_item = self.columns.currentItem()
+        is_shown = list_item is not None and not list_item.isHidden()
+        return self._wishes[self.columns.currentRow()] if is_shown else ("", "")
+
+    def _wish_texts(self, has_topics: bool) -> list[str]:
+        """Bare names where all of them can only be predicted."""
+        predict = "Predict “{name}”" if has_topics else "{name}"
+        words = {"": predict, Task.TOPICS: "Find the topics of the texts in “{name}”"}
+        return [words[task].format(name=name) for task, name in self._wishes]
+
+    def ask(self) -> str:
+        """Show the dialog; the chosen column, or "" if the person thinks better of it."""
+        return self.chosen_column if self.exec() == QDialog.DialogCode.Accepted else ""
+
+    def _filter_columns(self, fragment: str) -> None:
+        list_items = [self.columns.item(row) for row in range(self.columns.count())]
+        for list_item in list_items:
+            list_item.setHidden(fragment.casefold() not in list_item.text().casefold())
+        if not self.chosen_column:
+            shown_rows = (row for row, entry in enumerate(list_items) if not entry.isHidden())
+            self.columns.setCurrentRow(next(shown_rows, -1))
+        self._update_open_button()
+
+    def _update_open_button(self) -> None:
+        self.open_button.set_allowed(bool(self.chosen_column), "No column has this in its name.")

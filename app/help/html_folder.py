@@ -1,0 +1,167 @@
+"""The help as a folder of HTML pages that any browser shows, without a network."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+
+from app.help.help_pages import HelpPage, page_of, pages_by_key
+from app.help.markup import page_html, without_markup
+from app.help.strategy_help import PICTURES
+from core.errors import UnusableError, write_error
+from core.writing import whole_file
+from resources.theme import DARK, LIGHT, Theme
+
+INDEX = "index.html"
+_OURS = '<meta name="generator" content="Tunescope help">'
+_STYLE = """
+:root { %(light)s }
+@media (prefers-color-scheme: dark) { :root { %(dark)s } }
+body { margin: 0; background: var(--canvas); color: var(--ink); line-height: 1.5;
+  font-family: Inter, "Segoe UI", "Noto Sans", system-ui, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.2rem 1.4rem 3rem; background: var(--paper);
+  min-height: 100vh; box-sizing: border-box; overflow-wrap: break-word; }
+a { color: var(--accent); } h1 { line-height: 1.2; } h2 { margin-top: 1.8em; }
+img { max-width: 100%%; height: auto; border: 1px solid var(--line); border-radius: 8px; }
+table { border-collapse: collapse; width: 100%%; } th, td { text-align: left; vertical-align: top;
+  padding: .4rem .6rem .4rem 0; border-bottom: 1px solid var(--line); }
+code { overflow-wrap: anywhere; } nav { margin-bottom: 1rem; } small { color: var(--muted); }
+input { font: inherit; width: 100%%; box-sizing: border-box; padding: .4rem .6rem; color: inherit;
+  background: var(--paper); border: 1px solid var(--control); border-radius: 6px; }
+ul.found { padding-left: 1.2rem; } :focus-visible { outline: 2px solid var(--accent); }
+"""
+# Searching: every word that was typed must be somewhere on a page; titles come first.
+_SCRIPT = """
+const pages = %s;
+const box = document.getElementById("search"), all = document.getElementById("all");
+const found = document.getElementById("found"), said = document.getElementById("said");
+document.getElementById("searching").hidden = false;
+box.addEventListener("input", () => {
+  const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  all.hidden = words.length > 0;
+  found.replaceChildren();
+  said.textContent = "";
+  if (!words.length) return;
+  const titled = page => words.every(word => page[1].toLowerCase().includes(word)) ? 0 : 1;
+  const hits = pages.filter(page => words.every(
+    word => (page[1] + " " + page[2]).toLowerCase().includes(word)));
+  hits.sort((a, b) => titled(a) - titled(b));
+  said.textContent = hits.length ? hits.length + " found" : "Nothing found.";
+  for (const [file, title, text] of hits) {
+    const item = document.createElement("li"), link = document.createElement("a");
+    link.href = file; link.textContent = title;
+    const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
+    const near = document.createElement("small");
+    near.textContent = " " + (at ? "…" : "") + text.slice(at, at + 120) + "…";
+    item.append(link, document.createElement("br"), near);
+    found.append(item);
+  }
+});
+"""
+
+
+def write_help(folder: Path) -> Path:
+    """Write every page, the pictures and an index; returns the index.
+
+    Raises:
+        UnusableError: the folder holds something else, or cannot be written.
+    """
+    _check_folder(folder)
+    try:
+        (folder / "pictures").mkdir(parents=True, exist_ok=True)
+        for picture in sorted(PICTURES.glob("*.png")):
+            _write_bytes(folder / "pictures" / picture.name, picture.read_bytes())
+        for page in pages_by_key().values():
+            _write_bytes(folder / file_of(page), _page_document(page).encode())
+        _write_bytes(folder / INDEX, _index_document().encode())
+    except OSError as error:
+        cure = "choose a folder that you may write to"
+        raise write_error("the help", str(folder), error, cure=cure) from error
+    return folder / INDEX
+
+
+def _check_folder(folder: Path) -> None:
+    """See that nothing of a person's is overwritten."""
+    try:
+        entries = list(folder.iterdir()) if folder.exists() else []
+        index = folder / INDEX
+        ours = index.is_file() and _OURS.encode() in index.read_bytes()[:2000]
+    except OSError as error:
+        cure = "choose a folder that you may write to"
+        raise write_error("the help", str(folder), error, cure=cure) from error
+    if entries and not ours:
+        raise UnusableError(
+            "the folder holds other files", where=str(folder), cure="give a new or an empty one"
+        )
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    with whole_file(path) as draft:
+        draft.write_bytes(content)
+
+
+def file_of(page: HelpPage) -> str:
+    """The file of a page."""
+    return f"{page.key}.html"
+
+
+def address(link: str) -> str:
+    """Where a link leads, from any page of the folder."""
+    if not link.startswith("#"):
+        return link
+    page = page_of(link[1:])
+    if page is None:
+        return INDEX
+    return file_of(page) + (link if link[1:] != page.key else "")
+
+
+def _page_document(page: HelpPage) -> str:
+    up = page_of(page.parent) if page.parent else None
+    above = f' · <a href="{file_of(up)}">{escape(up.title)}</a>' if up else ""
+    nav = f'<nav><a href="{INDEX}">Help of Tunescope</a>{above}</nav>'
+    return _html_document(page.title, f"{nav}\n{page_html(page.text, address)}")
+
+
+def _index_document() -> str:
+    items, open_list = [], False
+    for page in pages_by_key().values():
+        if bool(page.parent) != open_list:
+            items.append("</ul>" if open_list else "<ul>")
+            open_list = bool(page.parent)
+        items.append(f'<li><a href="{file_of(page)}">{escape(page.title)}</a></li>')
+    search_index = [
+        [file_of(page), page.title, without_markup(page.text)] for page in pages_by_key().values()
+    ]
+    data = json.dumps(search_index, ensure_ascii=False).replace("</", "<\\/")
+    body = f"""<h1>Help of Tunescope</h1>
+<div id="searching" hidden><label for="search">Search</label>
+<input id="search" type="search" autocomplete="off">
+<p id="said" role="status"></p><ul id="found" class="found"></ul></div>
+<div id="all"><ul>{"".join(items)}{"</ul>" if open_list else ""}</ul></div>
+<script>{_SCRIPT % data}</script>"""
+    return _html_document("Help of Tunescope", body)
+
+
+def _html_document(title: str, body: str) -> str:
+    style = _STYLE % {"light": _colours(LIGHT), "dark": _colours(DARK)}
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{_OURS}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)} – Tunescope</title>
+<style>{style}</style>
+</head>
+<body><main>
+{body}
+</main></body>
+</html>
+"""
+
+
+def _colours(theme: Theme) -> str:
+    names = ("ink", "muted", "line", "control", "paper", "canvas", "accent")
+    return " ".join(f"--{name}: {getattr(theme, name)};" for name in names)

@@ -1,0 +1,62 @@
+"""A model's page: what the registry says of it, and its settings with their ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.datasets.task import Task
+from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
+
+if TYPE_CHECKING:
+    from core.estimators.model import Model
+    from core.space import Axis
+
+
+def model_page(model: Model) -> str:
+    """The page as Markdown."""
+    paragraphs = [f"# {model.title}", model.good_for, f"**What it costs.** {model.cost}"]
+    predicted = ", ".join(Task(task).prediction_text for task in model.tasks)
+    paragraphs.append(f"**What it predicts.** {predicted[:1].upper()}{predicted[1:]}.")
+    if model.extra:
+        dependency = OPTIONAL_DEPENDENCIES[model.extra]
+        paragraphs.append(
+            f"**What it needs.** {dependency.modules[0]}; install it with `{dependency.command}`."
+        )
+    if model.loss:
+        paragraphs.append(
+            "**Its penalties can be learned** without trials: see [Strategies](#strategy)."
+        )
+    paragraphs += _settings(model)
+    paragraphs.append(f"On the command line: `--model {model.name}`.")
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _settings(model: Model) -> list[str]:
+    """The table of what is tuned; ranges that differ by task are given for each."""
+    rows: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for task in model.tasks:
+        for axis in model.space(task):
+            tasks_by_range = rows.setdefault((axis.label, axis.name), {})
+            tasks_by_range.setdefault(
+                f"{_range_text(axis)} | {_value_text(axis.default)}", []
+            ).append(task)
+    if not rows or model.name == "auto":
+        return []
+    lines = ["| Setting | Range | Default |", "| --- | --- | --- |"]
+    for (label, name), tasks_by_range in rows.items():
+        for words, tasks in tasks_by_range.items():
+            task_list = "" if len(tasks) == len(model.tasks) else f" ({', '.join(tasks)})"
+            lines.append(f"| {label} (`{name}`){task_list} | {words} |")
+    return ["## What is tuned", "\n".join(lines)]
+
+
+def _range_text(axis: Axis) -> str:
+    if axis.kind == "choice":
+        return ", ".join(map(_value_text, axis.choices))
+    return f"{axis.low:g} to {axis.high:g}{', on a log scale' if axis.log else ''}"
+
+
+def _value_text(value: object) -> str:
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

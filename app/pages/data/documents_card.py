@@ -1,0 +1,156 @@
+"""The card about documents: how many, how long, and which words they are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.text.data.document_text import (
+    document_facts,
+    format_integer,
+    stop_word_choices,
+    word_rules_text,
+)
+from app.widgets.card import Card, clear_layout
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
+from app.widgets.text_labels import titled_control, wrapping_label
+from core.datasets.texts.vocabulary import MAX_WORDS
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.datasets.dataset_summary import DocumentSummary
+
+_COLUMN = 190  # pixels of a column of words, at least
+_BAR = 4  # pixels: how high the bar under a word is
+_GAP = 22  # pixels between columns
+
+
+class DocumentsCard(Card):
+    """Figures about the documents, their most frequent words, and the rules for counting."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.body.addWidget(self._make_rules())
+        holder = QWidget()
+        self._facts = FlowLayout(holder, gap=16, column_width=150)
+        self.body.addWidget(holder)
+        self.body.addWidget(wrapping_label("The most frequent, and how often they come", "small"))
+        self.words = CommonWords()
+        self.body.addWidget(self.words)
+
+    def _make_rules(self) -> QWidget:
+        self.stop_words = QuietComboBox()
+        for choice, words in stop_word_choices():
+            self.stop_words.addItem(words, choice)
+        self.stop_words.currentIndexChanged.connect(
+            lambda: self.session.change_data(stop_words=self.stop_words.currentData())
+        )
+        self.vocabulary = QuietSpinBox()
+        self.vocabulary.setRange(2, MAX_WORDS)
+        self.vocabulary.setSingleStep(100)
+        self.vocabulary.setKeyboardTracking(False)
+        self.vocabulary.valueChanged.connect(lambda size: self.session.change_data(vocabulary=size))
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=225)
+        self._language = titled_control("Stop words", self.stop_words)
+        flow.addWidget(self._language)
+        flow.addWidget(titled_control("How many words count at most", self.vocabulary))
+        return holder
+
+    def show_documents(self, documents: DocumentSummary) -> None:
+        """Show the documents of a summary."""
+        self.set_words("Words that count", word_rules_text(documents))
+        data = self.session.current_data
+        with QSignalBlocker(self.stop_words), QSignalBlocker(self.vocabulary):
+            self.stop_words.setCurrentIndex(self.stop_words.findData(data.stop_words))
+            self.vocabulary.setValue(data.vocabulary)
+        self._language.setVisible(bool(documents.column))
+        clear_layout(self._facts)
+        for title, count in document_facts(documents):
+            self._facts.addWidget(_make_fact(title, count))
+        self.words.show_words(documents.words)
+
+
+def _make_fact(title: str, count: str) -> QWidget:
+    widget = QWidget()
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(wrapping_label(count, "cardtitle"))
+    column.addWidget(wrapping_label(title, "caption"))
+    return widget
+
+
+class CommonWords(QWidget):
+    """Words with bars, the most frequent first, column by column."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words: list[tuple[str, int]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("The most frequent words")
+        appearance.notifier.themed.connect(self._on_theme_changed)
+
+    def show_words(self, words: list[tuple[str, int]]) -> None:
+        """Show words and how often each comes."""
+        self._words = words
+        count_texts = (f"{word} {format_integer(count)}" for word, count in words)
+        self.setAccessibleDescription(", ".join(count_texts))
+        self._fit_height()
+
+    def _on_theme_changed(self, _theme: object) -> None:
+        self._fit_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The narrower, the higher."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_height()
+
+    def _fit_height(self) -> None:
+        """As high as the longest column."""
+        self.setFixedHeight(max(1, self._row_count(self.width())) * self._row_height())
+        self.update()
+
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + _BAR + 6
+
+    def _column_count(self, width: int) -> int:
+        min_width = appearance.pixels(_COLUMN)
+        return max(1, min(6, (width + _GAP) // (min_width + _GAP)))
+
+    def _row_count(self, width: int) -> int:
+        return -(-len(self._words) // self._column_count(width))
+
+    def sizeHint(self) -> QSize:
+        """One column, if need be."""
+        return QSize(appearance.pixels(_COLUMN), self._row_height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Words at the left, counts at the right, a bar under both."""
+        if not self._words:
+            return
+        painter, theme = QPainter(self), appearance.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        columns, row = self._column_count(self.width()), self._row_height()
+        width = (self.width() - _GAP * (columns - 1)) / columns
+        rows = self._row_count(self.width())
+        max_count = max(count for _, count in self._words)
+        for position, (word, count) in enumerate(self._words):
+            x, y = (position // rows) * (width + _GAP), (position % rows) * row
+            line = QRectF(x, y, width, self.fontMetrics().height())
+            count_text = format_integer(count)
+            painter.setPen(QPen(QColor(theme.muted)))
+            painter.drawText(line, Qt.AlignmentFlag.AlignRight, count_text)
+            room = int(width - self.fontMetrics().horizontalAdvance(count_text) - 8)
+            painter.setPen(QPen(QColor(theme.ink)))
+            shown = self.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft, shown)
+            bar = QRectF(x, line.bottom() + 1, width * count / max_count, _BAR)
+            painter.fillRect(bar, QColor(theme.accent))

@@ -1,0 +1,290 @@
+"""The preview of the data: first rows, and under each head the column's role or kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
+
+from app.look import appearance
+from app.pages.data.spread_header import SpreadHeader
+from app.text.data.column_text import column_values_text
+from app.widgets.plain_table import PlainTable
+from app.widgets.text_labels import plain_tooltip
+
+if TYPE_CHECKING:
+    from core.datasets.dataset_summary import ColumnSummary, DatasetSummary
+
+Index = QModelIndex | QPersistentModelIndex
+MIN_ROWS = 9
+FITTED_ROWS = 20  # whose cells decide how wide a column is
+MAX_WIDTH = 320  # pixels a column takes at most before its cells end in …
+
+
+class PreviewModel(QAbstractTableModel):
+    """Row 0 says what each column is; the first rows of the file follow. The target comes first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: list[str] = []
+        self.described: Sequence[ColumnSummary | None] = ()
+        self._total = 0
+        self._words: list[str] = []
+        self._roles: list[str] = []
+        self._rows: list[list[str]] = []
+
+    def show_summary(self, summary: DatasetSummary, words: Mapping[str, str]) -> None:
+        """Show the preview of a summary; `words` says what each column is."""
+        described = {column.name: column for column in summary.columns}
+        names = list(summary.preview.columns)
+        seen = set(names)
+        # Of very many columns, those beyond the preview have no cells here, but their heads do all.
+        names += [name for name in described if name not in seen]
+        roles = [described[name].role if name in described else "feature" for name in names]
+        order = sorted(range(len(names)), key=lambda index: roles[index] != "target")
+        self.beginResetModel()
+        self.names = [names[index] for index in order]
+        self._roles = [roles[index] for index in order]
+        self.described = [described.get(name) for name in self.names]
+        self._total = summary.rows + summary.set_aside
+        self._words = [words.get(name, "") for name in self.names]
+        gap = [""] * (len(names) - len(seen))
+        rows = ([*row, *gap] for row in summary.preview.rows)
+        self._rows = [[row[index] for index in order] for row in rows]
+        self.endResetModel()
+
+    def longest(self, column: int) -> tuple[str, str]:
+        """What a column is, and the longest text of its first cells."""
+        cells = (row[column] for row in self._rows[:FITTED_ROWS])
+        return self._words[column], max(cells, key=len, default="")
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """The row of kinds and the rows of the preview."""
+        return 0 if parent.isValid() or not self.names else len(self._rows) + 1
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """All columns of the preview."""
+        return 0 if parent.isValid() else len(self.names)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The columns' names."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            name, column = self.names[section], self.described[section]
+            column_text = f"{name}\n{column_values_text(column, self._total)}" if column else name
+            return (
+                plain_tooltip(column_text) if role == Qt.ItemDataRole.ToolTipRole else column_text
+            )
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.names[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A cell's text, and the look of the row of kinds."""
+        row, column = index.row(), index.column()
+        text = self._words[column] if row == 0 else self._rows[row - 1][column]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(text)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.names[column]}: {text}"
+        if role == Qt.ItemDataRole.FontRole and row == 0:
+            font = QFont()
+            font.setItalic(True)
+            font.setBold(self._roles[column] == "target")
+            return font
+        if role == Qt.ItemDataRole.ForegroundRole:
+            theme = appearance.current()
+            if self._roles[column] == "target" and row == 0:
+                return QColor(theme.accent)
+            left_out = self._roles[column] == "ignore"
+            return QColor(theme.muted) if row == 0 or left_out else QColor(theme.ink)
+        return None
+
+
+class PreviewTable(PlainTable):
+    """The table; Enter, or a click on a head, asks for the menu of a column.
+
+    Ctrl or Shift with a click, and Shift with an arrow, select several columns; the menu is then
+    theirs.
+
+    Attributes:
+        min_rows: how many rows have room in any case.
+
+    Signals:
+        column_pressed: (column name, place on the screen for the menu).
+        columns_pressed: (names of several columns, place on the screen for the menu).
+        selected: which columns are selected is another matter now.
+    """
+
+    column_pressed = Signal(str, QPoint)
+    columns_pressed = Signal(object, QPoint)
+    selected = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.min_rows = MIN_ROWS
+        self._keys = Qt.KeyboardModifier.NoModifier  # of the last click into the cells
+        self.preview = PreviewModel(self)
+        self.setModel(self.preview)
+        self.setAccessibleName("First rows of the table")
+        self.setAccessibleDescription("The first row says what each column is. Enter changes it.")
+        self._head = head = SpreadHeader(self)
+        self.setHorizontalHeader(head)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        head.setSectionsClickable(True)
+        head.setHighlightSections(False)
+        head.setTextElideMode(Qt.TextElideMode.ElideRight)
+        head.setResizeContentsPrecision(20)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        head.setAccessibleName("Names of the columns")
+        head.sectionClicked.connect(self._head_clicked)
+        head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        head.customContextMenuRequested.connect(self._on_menu_wanted)
+        self.clicked.connect(self._cell_clicked)
+        self.preview.modelReset.connect(self._show_spread)
+        appearance.notifier.themed.connect(self._on_theme_changed)
+        self.selectionModel().selectionChanged.connect(lambda *_changes: self.selected.emit())
+
+    def _show_spread(self) -> None:
+        self._head.show_columns(self.preview.described)
+        self.fit_columns()
+        self.selected.emit()
+
+    def _on_theme_changed(self, _theme: object) -> None:
+        self._show_spread()  # the text may have another size
+
+    def selected_columns(self) -> list[str]:
+        """The names of the columns that are selected, in their order."""
+        selection = self.selectionModel().selection()
+        column_indices = {
+            index
+            for selected_range in map(selection.at, range(selection.size()))
+            for index in range(selected_range.left(), selected_range.right() + 1)
+        }
+        return [self.preview.names[index] for index in sorted(column_indices)]
+
+    def fit_columns(self) -> None:
+        """Columns as wide as their content, wider where there is room; rows to the text's size."""
+        line = self.fontMetrics().height()
+        self.verticalHeader().setDefaultSectionSize(line + 12)
+        rows = min(self.preview.rowCount(), 51)
+        head = self.horizontalHeader().sizeHint().height()
+        frame = 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(head + min(rows, self.min_rows) * (line + 12) + frame)
+        self.setMaximumHeight(head + rows * (line + 12) + frame)
+        wanted_widths = self._wanted_widths()
+        widths = [min(width, appearance.pixels(MAX_WIDTH)) for width in wanted_widths]
+        spare = self.viewport().width() - sum(widths)
+        for column, width in enumerate(wanted_widths):  # first to cells that would end in …
+            more = max(0, min(width - widths[column], spare))
+            widths[column] += more
+            spare -= more
+        share = max(0, spare // len(widths)) if widths else 0
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width + share)
+        if share:
+            last = len(widths) - 1
+            self.setColumnWidth(last, widths[last] + share + spare - share * len(widths))
+
+    def _wanted_widths(self) -> list[int]:
+        """What every column wants. Its longest cell stands for all: asking each takes too long."""
+        count, head = self.preview.columnCount(), self.horizontalHeader()
+        if not count:
+            return []
+        bold = QFont(self.font())
+        bold.setItalic(True)
+        bold.setBold(True)
+        plain, first = self.fontMetrics(), QFontMetrics(bold)
+
+        def cell_width(column: int) -> int:
+            kind, longest = self.preview.longest(column)
+            return max(first.horizontalAdvance(kind), plain.horizontalAdvance(longest))
+
+        padding = max(0, self.sizeHintForColumn(0) - cell_width(0))
+        return [
+            max(head.sectionSizeHint(column), cell_width(column) + padding) + 6
+            for column in range(count)
+        ]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room there is."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.fit_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter, space or the menu key ask for the current column's menu."""
+        keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu)
+        plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in keys and plain and self.currentIndex().isValid():
+            self._request_menu(self.currentIndex().column())
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember with which keys."""
+        self._keys = event.modifiers()
+        super().mousePressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of what is selected, where the pointer is."""
+        if event.reason() == QContextMenuEvent.Reason.Mouse:
+            self._on_menu_wanted(event.pos())
+
+    def _on_menu_wanted(self, position: QPoint) -> None:
+        column = self.columnAt(position.x())
+        if column >= 0:
+            if self.preview.names[column] not in self.selected_columns():
+                self.selectColumn(column)
+            self._request_menu(column)
+
+    def _head_clicked(self, column: int) -> None:
+        if not _extends_selection(self._head.keys):
+            self.setCurrentIndex(self.preview.index(0, column))
+            self._request_menu(column)
+
+    def _cell_clicked(self, index: QModelIndex) -> None:
+        if index.row() == 0 and not _extends_selection(self._keys):
+            self._request_menu(index.column())
+
+    def _request_menu(self, column: int) -> None:
+        x = self.columnViewportPosition(column)
+        position = self.viewport().mapToGlobal(QPoint(max(0, x), 0))
+        names, name = self.selected_columns(), self.preview.names[column]
+        if len(names) > 1 and name in names:
+            self.columns_pressed.emit(names, position)
+        else:
+            self.column_pressed.emit(name, position)
+
+
+def _extends_selection(pressed: Qt.KeyboardModifier) -> bool:
+    """Whether a click selects one more column, or all up to it."""
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return bool(pressed & keys)

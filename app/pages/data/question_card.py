@@ -1,0 +1,207 @@
+"""What a person wants to know, and which rows test the result at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.preferences import remembered_choices
+from app.text.data.data_text import every_row_tests, test_set_size
+from app.text.data.document_text import format_integer
+from app.widgets.buttons import LinkButton
+from app.widgets.card import Card
+from app.widgets.drop_area import ask_for_file
+from app.widgets.flow_layout import FlowLayout
+from app.widgets.quiet_controls import QuietComboBox, QuietSlider, QuietSpinBox
+from app.widgets.text_labels import titled_control, wrapping_label
+from core.datasets.task import TASKS, Task
+
+if TYPE_CHECKING:
+    from app.session.session import Session
+    from core.datasets.dataset_summary import DatasetSummary
+
+SMALLEST_TEST, LARGEST_TEST = 5, 60  # percent
+Wish = tuple[Task, str]
+TOPICS_OF_COUNTS: Wish = (Task.TOPICS, "")
+
+
+def possible_wishes(summary: DatasetSummary) -> list[Wish]:
+    """What can be asked of the data: (topics or "" to predict, column)."""
+    current_wish = wish_of(summary)
+    if summary.format == "libsvm":  # its target stands in front of the row, nothing else can be
+        topic_wishes = [TOPICS_OF_COUNTS] if summary.counts or current_wish[0] else []
+        return [(Task.UNKNOWN, "target"), *topic_wishes]
+    topic_wishes = [(Task.TOPICS, name) for name in summary.texts]
+    if current_wish[0] and current_wish not in topic_wishes:
+        topic_wishes.append(current_wish)
+    return [*((Task.UNKNOWN, column.name) for column in summary.columns), *topic_wishes]
+
+
+def wish_of(summary: DatasetSummary) -> Wish:
+    """What the data are asked now."""
+    if not summary.task.has_target:
+        return Task.TOPICS, summary.documents.column
+    return Task.UNKNOWN, summary.target
+
+
+def wish_text(task: Task, name: str) -> str:
+    """A line of the question."""
+    if task.has_target:
+        return f"Predict “{name}”"
+    if not name:
+        return "Find topics: the numbers are counts of words"
+    return f"Find the topics of the texts in “{name}”"
+
+
+class QuestionCard(Card):
+    """What to predict or to find, the task, and the test set; every change reads the file anew."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.session = session
+        self.target = QuietComboBox()
+        self.target.setMinimumContentsLength(10)
+        self._wishes: list[Wish] = []  # one a line of it
+        self.target.currentIndexChanged.connect(self._on_wish_chosen)
+        self.task = QuietComboBox()
+        self.task.currentIndexChanged.connect(
+            lambda: session.change_data(task=self.task.currentData())
+        )
+        holder = QWidget()
+        flow = FlowLayout(holder, gap=20, column_width=225)
+        self.sheet = QuietComboBox()
+        self.sheet.setMinimumContentsLength(10)
+        self.sheet.textActivated.connect(session.open_sheet)
+        self._sheet_part = titled_control("Sheet of the workbook", self.sheet)
+        wish = QWidget()
+        column = QVBoxLayout(wish)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(10)
+        column.addWidget(titled_control("What do you want to know?", self.target))
+        column.addWidget(self._sheet_part)
+        column.addStretch(1)
+        flow.addWidget(wish)
+        self._task_part = titled_control("It is", self.task)
+        flow.addWidget(self._task_part)
+        flow.addWidget(self._make_test())
+        self.body.addWidget(holder)
+
+    def _make_test(self) -> QWidget:
+        self.share = QuietSlider(Qt.Orientation.Horizontal)
+        self.spin = QuietSpinBox()
+        self.spin.setSuffix(" %")
+        self.spin.setKeyboardTracking(False)
+        for control in (self.share, self.spin):
+            control.setRange(SMALLEST_TEST, LARGEST_TEST)
+            control.setAccessibleName("Share of rows in the test set")
+        self.share.setTracking(False)
+        self.share.sliderMoved.connect(self._preview_share)
+        self.share.valueChanged.connect(self._share_chosen)
+        self.spin.valueChanged.connect(self._share_chosen)
+        self._share_row = QWidget()
+        row = QHBoxLayout(self._share_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.share, 1)
+        row.addWidget(self.spin)
+        self._test_words = wrapping_label("", "caption")
+        self.second_file_button = LinkButton("Use a second file…", self._on_second_file_pressed)
+        self.usual = LinkButton("Back to the usual share", lambda: self._change_share(None))
+        test_box = QWidget()
+        column = QVBoxLayout(test_box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(wrapping_label("Test set, to judge the result", "small"))
+        column.addWidget(self._share_row)
+        column.addWidget(self._test_words)
+        below = QHBoxLayout()
+        below.addStretch(1)
+        below.addWidget(self.usual)
+        below.addWidget(self.second_file_button)
+        column.addLayout(below)
+        return test_box
+
+    def refresh(self) -> None:
+        """Show what the session holds."""
+        summary, data = self.session.current_summary, self.session.current_data
+        self._wishes = possible_wishes(summary)
+        with QSignalBlocker(self.target):
+            self.target.clear()
+            self.target.addItems([wish_text(*wish) for wish in self._wishes])
+            self.target.setCurrentIndex(self._wishes.index(wish_of(summary)))
+        self._task_part.setVisible(summary.task.has_target)
+        with QSignalBlocker(self.task):
+            self.task.clear()
+            for task in filter(lambda task: task.choice_title, TASKS):
+                self.task.addItem(task.choice_title, str(task))
+            self.task.setCurrentIndex(self.task.findData(str(summary.task)))
+        self._sheet_part.setVisible(len(summary.sheets) > 1)
+        self.sheet.clear()
+        self.sheet.addItems(summary.sheets)
+        self.sheet.setCurrentText(summary.sheet)
+        percent = self._test_percent
+        for control in (self.share, self.spin):
+            with QSignalBlocker(control):
+                control.setValue(percent)
+        self._share_row.setVisible(not data.test_file)
+        self.usual.setVisible(not data.test_file and data.test_size is not None)
+        self._test_words.setText(self._test_set_text())
+        self.second_file_button.set_label(
+            "Use rows of this file" if data.test_file else "Use a second file…"
+        )
+
+    def _test_set_text(self) -> str:
+        summary, data = self.session.current_summary, self.session.current_data
+        count, of_all = map(format_integer, test_set_size(summary, data))
+        if data.test_file:
+            return f"{count} {summary.task.items} of {Path(data.test_file).name}"
+        sentence = f"{count} of {of_all} {summary.task.items}"
+        if not every_row_tests(summary, data):
+            return sentence
+        return f"{sentence}. Learned penalties are tested on every row once instead."
+
+    def _on_wish_chosen(self, index: int) -> None:
+        task, name = self._wishes[index]
+        if task.has_target:
+            self.choose_target(name)
+        else:
+            self.find_topics(name)
+
+    def find_topics(self, name: str) -> None:
+        """Look for the topics of the texts in a column, or of counts ("")."""
+        if wish_of(self.session.current_summary) != (Task.TOPICS, name):
+            self.session.change_data(target=name, task=Task.TOPICS)
+
+    def choose_target(self, name: str) -> None:
+        """Predict another column; the task is told from it anew."""
+        data = self.session.requested_data
+        if name and name != self.session.current_summary.target:
+            roles = {column: role for column, role in data.roles.items() if column != name}
+            latest = "" if name == data.latest else data.latest
+            self.session.change_data(target=name, task="", roles=roles, latest=latest)
+
+    def _preview_share(self, percent: int) -> None:
+        with QSignalBlocker(self.spin):
+            self.spin.setValue(percent)
+
+    def _share_chosen(self, percent: int) -> None:
+        if percent != self._test_percent:
+            self._change_share(percent / 100)
+
+    def _change_share(self, share: float | None) -> None:
+        remembered_choices.remember_test_size(share)
+        self.session.change_data(test_size=share)
+
+    @property
+    def _test_percent(self) -> int:
+        """The share of rows that is held out, in percent."""
+        _, of_all = test_set_size(self.session.current_summary, self.session.current_data)
+        return round(100 * self.session.current_data.share_tested(of_all))
+
+    def _on_second_file_pressed(self) -> None:
+        if self.session.current_data.test_file:
+            self.session.change_data(test_file="")
+        elif file := ask_for_file(self):
+            self.session.change_data(test_file=file, latest="")

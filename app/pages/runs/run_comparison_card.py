@@ -1,0 +1,191 @@
+"""Chosen runs side by side: what must be said, their curves, and the settings that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.look import appearance
+from app.text.past.past_run_text import runs_of_one_dataset
+from app.text.past.runs_list_text import HEADS, cells_of, setting_name, setting_value
+from app.views.plot.data_table import DataTable, Table
+from app.views.results.comparison_view import ComparedRun, RunsComparison
+from app.views.results.run_curves import MAX_RUNS, RunCurves
+from app.widgets.buttons import PlainButton
+from app.widgets.card import Card
+from app.widgets.quiet_controls import QuietComboBox
+from app.widgets.text_labels import wrapping_label
+from resources.theme import TARGET
+
+if TYPE_CHECKING:
+    from core.tuning.runs.past_runs import RunSummary
+    from core.tuning.runs.run_comparison import BestSoFarCurve
+
+RESULTS = ("measure", "score", "vs default", "vs baseline", "time")  # rows before the settings
+HEIGHT = 300  # pixels of the curves
+NARROWEST = 130  # pixels of a run in the table
+
+
+class RunComparisonCard(Card):
+    """Two to eight runs beside each other.
+
+    Signals:
+        split_wanted: the folder of a run that is to be tested on a fresh split, and the seed.
+        close_pressed.
+    """
+
+    split_wanted = Signal(str, int)
+    close_pressed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Runs side by side", "", parent)
+        self.runs: list[RunSummary] = []
+        self.curves: list[BestSoFarCurve] = []
+        self.close_button = PlainButton("Close", self.close_pressed.emit, "close")
+        self.corner.addWidget(self.close_button)
+        self.caution_label = wrapping_label("", "warning")
+        self.body.addWidget(self.caution_label)
+        self.body.addLayout(self._make_split())
+        self.picture = RunCurves()
+        self.picture.setMinimumHeight(appearance.pixels(HEIGHT))
+        self.body.addWidget(self.picture)
+        self.worth = RunsComparison()
+        self.worth.setMinimumHeight(appearance.pixels(HEIGHT))
+        self.body.addWidget(self.worth)
+        self.heading = wrapping_label("", "small")
+        self.body.addWidget(self.heading)
+        self.table = DataTable("Results and settings that differ")
+        head = self.table.horizontalHeader()
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setTextElideMode(Qt.TextElideMode.ElideRight)
+        head.setStretchLastSection(False)
+        self.body.addWidget(self.table)
+
+    def _make_split(self) -> QVBoxLayout:
+        column, row = QVBoxLayout(), QHBoxLayout()
+        self.which = QuietComboBox()
+        self.which.setAccessibleName("Run to test on a fresh split")
+        self.fresh = PlainButton("Plan it on a fresh split", self._ask_split, "play")
+        self.fresh.setAccessibleDescription(
+            "Opens the run's data and plan with another seed, so that other rows test. Nothing "
+            "starts before you say so."
+        )
+        row.addWidget(self.which)
+        row.addWidget(self.fresh)
+        row.addStretch(1)
+        column.addLayout(row)
+        return column
+
+    def _ask_split(self) -> None:
+        if self.which.currentIndex() < 0:
+            return
+        used = [curve.plan.seed for curve in self.curves if curve.plan is not None]
+        self.split_wanted.emit(self.which.currentData(), max(used, default=0) + 1)
+
+    def show_runs(self, runs: Sequence[RunSummary], curves: Sequence[BestSoFarCurve]) -> None:
+        """Show these runs with what was read of them; as many curves as runs."""
+        from core.tuning.runs.run_comparison import cautions, differing_names, refusal_text
+
+        self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
+        names = _unique_names(
+            [
+                run.title or title
+                for run, title in zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
+            ]
+        )
+        reason = refusal_text(self.runs)
+        warnings = [reason] if reason else cautions(self.runs)
+        warnings += [
+            f"{n}: {c.problem}" for n, c in zip(names, self.curves, strict=True) if c.problem
+        ]
+        self.caution_label.setText("\n".join(warnings))
+        self.caution_label.setVisible(bool(warnings))
+        self._offer_split(names, bool(warnings) and not reason)
+        is_comparable = not reason and len({c.metric for c in self.curves if c.best}) <= 1
+        self.picture.setVisible(is_comparable)
+        tested_runs = [(r, n) for r, n in zip(self.runs, names, strict=True) if r.test is not None]
+        self.worth.setVisible(not reason and len(tested_runs) > 1)
+        if not reason and len(tested_runs) > 1:
+            self.worth.show_runs(
+                [
+                    ComparedRun(
+                        run.strategy,
+                        run.fits,
+                        run.seconds,
+                        run.test,
+                        name,
+                        run.interval,
+                        run.gain,
+                        run.metric,
+                    )
+                    for run, name in tested_runs
+                ]
+            )
+        if is_comparable:
+            self.picture.show_curves(self.curves, names)
+        run_values = [curve.values for curve in self.curves]
+        rows = [
+            *self._result_rows(),
+            *(
+                (setting_name(name), *(setting_value(values, name) for values in run_values))
+                for name in differing_names(run_values)
+            ),
+        ]
+        self.heading.setText("Results, and the settings that differ:")
+        self._fill_table((["", *names], [list(row) for row in rows]))
+
+    def _offer_split(self, names: Sequence[str], offered: bool) -> None:
+        self.which.clear()
+        for name, run, curve in zip(names, self.runs, self.curves, strict=True):
+            if run.test is not None and curve.draws_test_rows:
+                self.which.addItem(name, run.path)
+        scores = {run.path: (run.test or 0.0) * (1 if run.maximize else -1) for run in self.runs}
+        paths = [self.which.itemData(index) for index in range(self.which.count())]
+        if paths:
+            best = max(range(len(paths)), key=lambda index: scores[paths[index]])
+            self.which.setCurrentIndex(best)
+        for control in (self.which, self.fresh):
+            control.setVisible(offered and bool(paths))
+
+    def _result_rows(self) -> list[tuple[Any, ...]]:
+        cells = [cells_of(run) for run in self.runs]
+        return [
+            (f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells))
+            for name in RESULTS
+        ]
+
+    def _fill_table(self, table: Table) -> None:
+        self.table.set_table(table)
+        head = self.table.horizontalHeader().sizeHint().height()
+        bar = self.table.horizontalScrollBar().sizeHint().height()
+        line = max(TARGET, self.fontMetrics().height() + 12)
+        self.table.verticalHeader().setDefaultSectionSize(line)
+        self.table.setFixedHeight(head + bar + len(table[1]) * line + 6)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """The runs have columns of one width, which use the room there is."""
+        columns = self.table.model().columnCount()
+        room = self.table.viewport().width() - self.table.columnWidth(0)
+        column_width = max(room // max(columns - 1, 1), appearance.pixels(NARROWEST))
+        for column in range(1, columns):
+            self.table.setColumnWidth(column, column_width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room there is."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._share_width)
+
+
+def _unique_names(names: Sequence[str]) -> list[str]:
+    """The names, equal ones numbered."""
+    seen: dict[str, int] = {}
+    unique_names = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique_names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique_names

@@ -1,0 +1,27 @@
+"""Where trials run, as it was chosen in the settings: on this computer, or on a cluster."""
+
+from __future__ import annotations
+
+from app.preferences import preferences as settings
+
+HERE, LOCAL, SCHEDULER = "here", "local", "scheduler"
+CHOICES = (HERE, LOCAL, SCHEDULER)
+FIELDS = ("address", "ca", "certificate", "key")
+
+
+def execution_mode() -> str:
+    """here, local (a cluster on this computer) or scheduler."""
+    chosen = settings.stored_text("cluster/where", HERE)
+    return chosen if chosen in CHOICES else HERE
+
+
+def stored_field(name: str) -> str:
+    """The address of the scheduler, or the name of a file of a certificate."""
+    return settings.stored_text(f"cluster/{name}", "")
+
+
+def remember_mode(chosen: str, fields: dict[str, str]) -> None:
+    """Remember it."""
+    settings.remember("cluster/where", chosen if chosen in CHOICES else HERE)
+    for name in FIELDS:
+        settings.remember(f"cluster/{name}", fields.get(name, "").strip())

@@ -1,0 +1,116 @@
+"""What a person chose before and is offered again: options, budget, and the test set's share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.preferences import preferences as settings
+from core.errors import UnusableError
+from core.tuning.plan import Plan
+
+if TYPE_CHECKING:
+    from core.options import Option
+    from core.tuning.guidance.guidance_records import StrategyAdvice
+
+# Of every strategy: what it is for, and what a remembered value may be. Score, seed,
+# ranges, decoding and γ belong to one run and are not kept.
+_OF_EVERY = {
+    "minutes": (float, int, type(None)),
+    "patience": (int, type(None)),
+    "folds": (int,),
+    "workers": (int,),
+    "time_limit": (float, int, type(None)),
+    "standardize": (bool,),
+    "refit": (bool,),
+}
+_GAMMA = ("gamma", "gamma_by", "sensitivity")
+_OF_A_RUN = ("metric", "seed", "decoding", "evaluation", "ranges", "fixed", *_GAMMA)
+_CHOSEN = ("options", "trials", *_OF_A_RUN, *_OF_EVERY)
+_SHARE = "data/test_size"
+_EVERY = "choices/every strategy"
+
+
+def remember_plan(plan: Plan) -> None:
+    """Remember what was chosen in a plan, part of it for its strategy only."""
+    strategy_values = {"options": plan.options, "trials": plan.trials}
+    settings.remember(_settings_key(plan.strategy), json.dumps(strategy_values))
+    common_values = {name: getattr(plan, name) for name in _OF_EVERY}
+    settings.remember(_EVERY, json.dumps(common_values))
+
+
+def recalled_plan(plan: Plan, strategy: StrategyAdvice) -> Plan:
+    """A new plan with everything that was chosen before, for its strategy or any."""
+    stored_values = _read_values(_EVERY)
+    fields = {
+        name: stored_values[name]
+        for name, types in _OF_EVERY.items()
+        if name in stored_values and isinstance(stored_values[name], types)
+    }
+    return with_strategy_choices(plan.changed(**fields), strategy)
+
+
+def with_strategy_choices(plan: Plan, strategy: StrategyAdvice) -> Plan:
+    """A plan with the options and trials that were chosen before for its strategy.
+
+    What does not fit the strategy (any more) counts as forgotten.
+    """
+    stored_values = _read_values(_settings_key(plan.strategy))
+    trials = stored_values.get("trials")
+    stored_options = stored_values.get("options")
+    return plan.changed(
+        options=_usable_options(stored_options, strategy.options)
+        if isinstance(stored_options, dict)
+        else {},
+        trials=trials if isinstance(trials, int) and trials > 0 else None,
+    )
+
+
+def usual_values(plan: Plan) -> dict[str, Any]:
+    """The usual values of everything that can be chosen beside model, strategy and groups."""
+    new_plan = Plan(plan.data, plan.model, plan.strategy)
+    return {name: getattr(new_plan, name) for name in _CHOSEN}
+
+
+def is_usual(plan: Plan, strategy: StrategyAdvice) -> bool:
+    """Whether a plan does what it would do had nobody chosen anything but model and strategy."""
+    defaults = {option.name: option.default for option in strategy.options}
+    options = {name: v for name, v in plan.options.items() if v != defaults.get(name)}
+    trials = None if plan.trials == strategy.default_trials else plan.trials
+    settled = plan.changed(options=options, trials=trials)
+    return all(getattr(settled, name) == value for name, value in usual_values(plan).items())
+
+
+def test_size() -> float | None:
+    """The share of rows to test on, as it was chosen last; None for the usual one."""
+    share = settings.stored_number(_SHARE, 0.0)
+    return share if 0 < share < 1 else None
+
+
+def remember_test_size(share: float | None) -> None:
+    """Remember the share of rows to test on; None for the usual one."""
+    settings.remember(_SHARE, share or 0.0)
+
+
+def _settings_key(strategy: str) -> str:
+    return f"choices/{strategy}"
+
+
+def _read_values(key: str) -> dict[str, Any]:
+    try:
+        stored_values = json.loads(settings.stored_text(key, "{}"))
+    except ValueError:
+        return {}
+    return stored_values if isinstance(stored_values, dict) else {}
+
+
+def _usable_options(values: Mapping[str, Any], options: Iterable[Option]) -> dict[str, Any]:
+    options_by_name = {option.name: option for option in options}
+    usable_values = {}
+    for name, value in values.items():
+        try:
+            usable_values[name] = options_by_name[name].parse_value(value)
+        except (KeyError, UnusableError):
+            continue
+    return usable_values

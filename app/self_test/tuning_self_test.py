@@ -1,0 +1,150 @@
+"""The steps of the self-test that need a worker: read, tune, export, predict, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.self_test import sample_files
+from app.self_test.program_under_test import ProgramUnderTest
+from app.self_test.step_runner import StepFailedError
+from app.worker.messages import Predict
+from core.datasets.task import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from app.self_test.step_runner import StepRunner
+
+# {strategy: (the model that it tunes, how many trials)}
+RUNS = {"mm": ("logistic", None), "gp": ("svm", 6), "eb-hyp": ("logistic", 12)}
+CLOSE = {".onnx": 1e-4}  # sums in ONNX are single
+EXACT = 1e-9
+
+
+class TuningSelfTest:
+    """The program with what was tried so far."""
+
+    def __init__(self, program: ProgramUnderTest, folder: Path, steps: StepRunner) -> None:
+        self._program, self._folder, self._steps = program, folder, steps
+        self._table = sample_files.sample_table()
+
+    def run_all(self, cases: Sequence[str], formats: Sequence[str]) -> None:
+        """Every step, in order."""
+        run_step = self._steps.run_step
+        run_step("the worker is ready", self._become_ready)
+        for ending in (suffix for suffix in sample_files.readable() if suffix in formats):
+            run_step(f"reads {ending}", partial(self._read_file, ending))
+        for strategy in (case for case in cases if case in RUNS):
+            if run_step(f"tunes with {strategy}", partial(self._tune_table, strategy)):
+                self._export_all_formats(strategy)
+        if "sequences" in cases and run_step("tunes sequences with mm", self._tune_sequences):
+            self._export_all_formats("sequences")
+
+    def _become_ready(self) -> None:
+        self._program.wait_until(lambda: self._program.session.exporters)
+
+    def _read_file(self, ending: str) -> None:
+        path = self._folder / f"people.{ending}"
+        sample_files.write_table(self._table, path)
+        self._program.open_data(path)
+        rows = self._program.session.current_summary.rows
+        if rows != len(self._table):
+            raise StepFailedError(f"{rows} rows were read, not {len(self._table)}")
+
+    def _tune_table(self, strategy: str) -> None:
+        self._program.open_data(self._folder / "people.csv")
+        self._program.tune_to_end(RUNS[strategy][0], strategy, RUNS[strategy][1])
+
+    def _tune_sequences(self) -> None:
+        from core.datasets.samples.registry import SAMPLES
+
+        path = self._folder / "tags.csv"
+        sample_files.write_table(SAMPLES["tags"].table(), path)
+        self._program.open_data(path)
+        self._program.tune_to_end("crf", "mm", None)
+
+    def _export_all_formats(self, case: str) -> None:
+        """Every format that this run offers; each that predicts is asked to."""
+        from core.estimators.optional_parts import missing_package_text
+        from core.export.exportable_models import MODEL_ENDINGS, export_variants_of
+        from core.export.exporters import EXPORTERS
+
+        task = self._program.session.current_summary.task
+        (form,) = export_variants_of(task, self._program.session.shown.plan.model)
+        predicts = ".json" if form == Task.SEQUENCE else ""
+        for name, exporter in EXPORTERS.items():
+            if form not in exporter.forms or missing_package_text(exporter.extra):
+                continue
+            path = self._folder / f"{case}{exporter.ending}"
+            export = partial(self._export_format, name, path)
+            if not self._steps.run_step(f"exports {name}", export):
+                continue
+            if path.suffix in MODEL_ENDINGS or path.suffix == predicts:
+                predict = partial(self._predict, path)
+                self._steps.run_step(f"predicts as the run does, by {name}", predict)
+
+    def _export_format(self, name: str, path: Path) -> None:
+        self._program.export_run(name, path)
+        if path.suffix == ".py":
+            compile(path.read_text(encoding="utf-8"), path.name, "exec")
+
+    def _predict(self, model: Path) -> None:
+        """The worker predicts with the file; the run's own model must say the same."""
+        import pandas as pd
+
+        session, done = self._program.session, []
+        out = model.with_name(f"{model.stem}-{model.suffix[1:]}.csv")
+        file = self._folder / ("tags.csv" if model.stem == "sequences" else "people.csv")
+
+        def record_count(path: str, count: int) -> None:
+            done.append(count)
+
+        session.predictions_saved.connect(record_count)
+        request = Predict(str(model), str(file), str(out), trust=True)
+        self._program.act_and_wait(lambda: session.predict(request), lambda: done)
+        session.predictions_saved.disconnect(record_count)
+        predictions = pd.read_csv(out)
+        compare(predictions, self._of_run(), CLOSE.get(model.suffix, EXACT))
+
+    def _of_run(self) -> pd.DataFrame:
+        """What the run's own model, as its folder keeps it, says of every row."""
+        from core.export.finished_run import finished_run
+        from core.export.prediction import predictions_table
+        from core.tuning.problem import read_data
+        from core.tuning.runs.run_folder import RunFolder
+
+        run = finished_run(RunFolder.open(str(self._program.session.run_folder)))
+        return predictions_table(run.pipeline, read_data(run.plan.data).features)
+
+
+def compare(predictions: pd.DataFrame, expected: pd.DataFrame, within: float) -> None:
+    """See that two tables of predictions say the same.
+
+    Args:
+        predictions, expected: the columns "prediction" and, for classes, their probabilities.
+        within: how far two numbers may lie apart.
+
+    Raises:
+        StepFailedError: they do not.
+    """
+    if len(predictions) != len(expected):
+        raise StepFailedError(f"{len(predictions)} rows were predicted, not {len(expected)}")
+    for name in expected:
+        column, expected_column = predictions[name], expected[name]
+        if name == "prediction":
+            wrong = int(
+                (column.astype(str).to_numpy() != expected_column.astype(str).to_numpy()).sum()
+            )
+            if wrong:
+                raise StepFailedError(
+                    f"{wrong} of {len(predictions)} predictions differ from the run's"
+                )
+        elif (
+            max_difference := float(np.abs(column.to_numpy() - expected_column.to_numpy()).max())
+        ) > within:
+            raise StepFailedError(f"{name} differs from the run's by {max_difference:.2g}")

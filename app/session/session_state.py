@@ -1,0 +1,436 @@
+"""What the session knows, and how it changes with the answers of the worker.
+
+The session itself (app.session.session) adds what a person may ask.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.preferences import remembered_choices
+from app.session.data_undo_stack import DataUndoStack
+from app.session.frozen_events import FrozenEvents
+from app.session.pending_requests import PendingRequests
+from app.session.run_loader import RunLoader
+from app.session.session_history import SessionHistory
+from app.session.session_prediction import SessionPrediction
+from app.session.session_runs import SessionRuns
+from app.session.shown_run import GOING_ON, ShownRun
+from app.session.starting_plan import plan_for
+from app.worker import messages as m
+from app.worker.evaluator_thread import SurrogateEvaluator
+from app.worker.worker_thread import WorkerThread
+from core.datasets.dataset_summary import DatasetSummary
+from core.datasets.finding import SuggestedChange
+from core.errors import UnusableError
+from core.tuning.events import Event, ModelSelected, RemarkMade, RunFailed
+from core.tuning.guidance.guidance_records import Advice, RunEstimate
+from core.tuning.plan import DataPlan, Plan
+from core.tuning.run_results import Results
+from core.tuning.why.answer_types import NoAnswer
+
+ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
+
+
+class SessionState(QObject):
+    """Everything that the pages show and change.
+
+    Attributes:
+        data: which data are open and how they are understood, or None.
+        summary: what the data look like.
+        advice: the models and strategies that fit.
+        plan: what would be tuned now; the recommendation until a person chooses.
+        estimate: how long the plan will take; None while nobody knows.
+        history_summary: what the history holds for the plan's model; None while nobody knows.
+        state: idle, running, paused, stopping, interrupted or finished.
+        details: what "Copy details" copies for the last problem; no data in it.
+        other_targets, texts: the columns to choose from where the last problem was the target, and
+            those whose topics could be looked for instead.
+        offer: of a refused file, how it could be used; None for nothing.
+        shown: the run that is shown: its events, and its state at every moment.
+        history: of datasets, for the page about it.
+        run_loader: reads a past run.
+        runs: the past runs, for the page about them and for lists.
+        prediction: a model that is used on single rows.
+        changes: of the Data page, which can be undone.
+        exporters: of everything that can be saved.
+    """
+
+    data_changed = Signal()
+    file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
+    advice_changed = Signal()
+    plan_changed = Signal()
+    changes_changed = Signal()  # what can be undone, where nothing else changed
+    estimate_changed = Signal()
+    history_summary_changed = Signal()
+    cluster_checked = Signal(object)  # a ClusterChecked
+    run_changed = Signal()  # the state, the folder or the results
+    run_replaced = Signal()  # another run is shown now: begin again with `shown`
+    run_opened = Signal()  # after `run_replaced`, where it is a past run
+    events_arrived = Signal(object)  # what the run told since the last time, oldest first
+    exported = Signal(str)
+    model_given = Signal(str)  # a file that holds a model, where data were looked for
+    predictions_saved = Signal(str, int)  # where the predictions are, and how many
+    rows_predicted = Signal(object)  # RowsPredicted
+    evaluated = Signal(object)  # the answer to `evaluate`
+    explained = Signal(object)  # an Explained about the run that is shown
+    exporters_changed = Signal()
+    problem = Signal(str)
+    busy_changed = Signal(str)  # what is waited for; "" for nothing
+
+    def __init__(self, runs_root: Path | None = None, worker: WorkerThread | None = None) -> None:
+        super().__init__()
+        self.data: DataPlan | None = None
+        self.summary: DatasetSummary | None = None
+        self.advice: Advice | None = None
+        self.plan: Plan | None = None
+        self.estimate: RunEstimate | None = None
+        self.history_summary: m.HistorySummary | None = None
+        self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
+        self._estimate_timer.timeout.connect(self._ask_estimate)
+        self.state = "idle"
+        self.shown = ShownRun([], None)
+        self._frozen_events = FrozenEvents()  # its events
+        self.details = ""
+        self.other_targets: tuple[str, ...] = ()
+        self.texts: tuple[str, ...] = ()
+        self.offer: SuggestedChange | None = None
+        self._opening: DataPlan | None = None
+        self.changes = DataUndoStack()
+        self._is_given = False  # whether a person gave the file that is opened
+        self.exporters: list[m.ExportFormat] = []
+        self.history = SessionHistory(self)
+        self.history.changed.connect(self._ask_history_summary)
+        self.history.import_wanted.connect(self._import_history)
+        self._runs_root = runs_root
+        self._keeps_best = True
+        self._concludes = False  # whether the results are worked out from the run's folder
+        self._abandons = False  # whether a person does not wait for them
+        self._plan_to_restore: Plan | None = None
+        self.run_loader = RunLoader(self)
+        self.run_loader.done.connect(self._take_past)
+        self.run_loader.refused.connect(self._refuse_past)
+        self.runs = SessionRuns(self._find_runs_root, self)
+        self.runs.gone.connect(self._leave_deleted)
+        self._worker = worker or WorkerThread()
+        self._worker.arrived.connect(self._handle_messages)
+        self._requests = requests = PendingRequests(self._worker.ask)
+        self.prediction = SessionPrediction(
+            requests.ask, lambda: requests.cancel_latest(m.PredictRows), self
+        )
+        self._evaluator = SurrogateEvaluator()
+        self._evaluator.arrived.connect(self.evaluated)
+        self._worker.start()  # last: what fails above leaves no process behind
+
+    # Of open data, for who is shown only where data are open -----------------------------------
+
+    @property
+    def current_data(self) -> DataPlan:
+        """`data`, which are open."""
+        assert self.data is not None
+        return self.data
+
+    @property
+    def current_summary(self) -> DatasetSummary:
+        """`summary` of the data that are open."""
+        assert self.summary is not None
+        return self.summary
+
+    @property
+    def current_plan(self) -> Plan:
+        """`plan` of the data that are open."""
+        assert self.plan is not None
+        return self.plan
+
+    # The run that is shown --------------------------------------------------------------------
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether a run goes on, is paused, or works out its results."""
+        return self.state in GOING_ON
+
+    @property
+    def events(self) -> list[Event]:
+        """Of the run that is shown, oldest first."""
+        return self.shown.events
+
+    @property
+    def results(self) -> Results | None:
+        """Of the run that is shown, once it ended."""
+        return self.shown.state.results if self.state in ("stopping", "finished") else None
+
+    @property
+    def run_folder(self) -> Path | None:
+        """Where the run that is shown keeps everything."""
+        return self.shown.folder
+
+    def _ask_estimate(self) -> None:
+        if self.plan is not None and not self.is_going_on:
+            self._ask_history_summary()  # first: an estimate takes a second
+            self._requests.ask(m.Estimate(self.plan))
+
+    def _ask_history_summary(self) -> None:
+        if self.plan is not None and not self.is_going_on:
+            self._requests.ask(m.SummarizeHistory(self.plan))
+
+    def _import_history(self, request: m.ImportHistory) -> None:
+        self.busy_changed.emit("Reading the studies …")
+        self._requests.ask(request)
+
+    # The plan -------------------------------------------------------------------------------
+
+    def _change_plan(self, plan: Plan) -> None:
+        self.changes.record_plan(plan)
+        if plan != self.plan:
+            if self.plan is None or plan.model != self.plan.model:
+                self.history_summary = None
+            self.plan, self.estimate = plan, None
+            self._requests.forget_kind(m.Estimate)  # the answer on its way is about the plan before
+            self.plan_changed.emit()
+            self.estimate_changed.emit()
+            self._estimate_timer.start()
+
+    # The run --------------------------------------------------------------------------------
+
+    def _conclude(
+        self, exclude: m.Exclude | None = None, pick: ModelSelected | None = None
+    ) -> None:
+        self._keeps_best = self._concludes = True
+        self._requests.conclude(m.Conclude(str(self.run_folder), exclude, pick))
+        self._set_state("stopping")
+
+    def _forget_run(self) -> None:
+        folder = self.run_folder
+        self._requests.forget_kind(m.Tune)
+        self._show_run([], None)
+        if folder is not None:
+            from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
+
+            try:
+                RunFolder(folder).remove_run()
+            except UnusableError as error:  # such as: another program goes on with it
+                self.problem.emit(error.sentence)
+
+    def _show_run(self, events: list[Event], folder: Path | None) -> None:
+        self._replace_run(ShownRun(events, folder))
+
+    def _replace_run(self, run: ShownRun) -> None:
+        self.shown, self.state = run, run.phase
+        self._frozen_events.begin_again(len(run.events))
+        self.run_replaced.emit()
+        self.run_changed.emit()
+
+    # Past runs ------------------------------------------------------------------------------
+
+    def _take_past(self, run: ShownRun, plan: Plan) -> None:
+        self.busy_changed.emit("")
+        self._replace_run(run)
+        self._plan_to_restore, self._is_given = plan, False
+        self.run_opened.emit()
+        self._read_data(plan.data)
+
+    def _read_data(self, data: DataPlan) -> None:
+        """Read data that are no change of those that are shown."""
+        self.changes.read_no_more()
+        self._requests.ask(m.OpenData(data))
+
+    def _find_runs_root(self) -> Path:
+        if self._runs_root is None:
+            from core.tuning.runs.run_folder import runs_root
+
+            self._runs_root = runs_root()
+        return self._runs_root
+
+    def _leave_deleted(self, folder: Path) -> None:
+        """Show a run that is in the bin now no longer: nothing could be saved of it."""
+        if self.run_folder == folder and not self.is_going_on:
+            self._show_run([], None)
+
+    def _refuse_past(self, sentence: str) -> None:
+        self.busy_changed.emit("")
+        self.problem.emit(sentence)
+
+    # Answers --------------------------------------------------------------------------------
+
+    def _handle_messages(self, batch: list[m.Message]) -> None:
+        events: list[Event] = []  # told together: a cheap run has hundreds in one batch
+        for message in batch:
+            counts, kind = self._requests.answered(message)
+            if not counts:
+                continue
+            if isinstance(message.answer, Event):
+                self.shown.add_event(message.answer)
+                events.append(message.answer)
+                continue
+            self._emit_events(events)
+            events = []
+            self._handle_answer(message.answer, kind)
+        self._emit_events(events)
+
+    def _handle_answer(self, answer: m.Answer, kind: type | None) -> None:
+        match answer:
+            case m.Ready():
+                self.exporters = answer.exporters
+                self.exporters_changed.emit()
+                if answer.left_out:
+                    self.problem.emit(" ".join(answer.left_out))
+            case m.Opened():
+                self._take_data(answer)
+            case m.Estimated():
+                self.estimate = answer.estimate
+                self.estimate_changed.emit()
+            case m.HistorySummary():
+                self.history_summary = answer
+                self.history_summary_changed.emit()
+            case m.HistoryImported():
+                self.busy_changed.emit("")
+                self._requests.forget_kind(m.ImportHistory)
+                self.history.take_answer(answer.imported)
+            case m.FolderMade():
+                self.shown.folder = Path(answer.folder)
+                self.run_changed.emit()
+            case m.Paused():
+                self._set_state("paused")
+            case m.RunEnded():
+                self._take_end()
+            case m.Exported():
+                self.busy_changed.emit("")
+                self.exported.emit(answer.path)
+                if answer.remark:
+                    self.problem.emit(answer.remark)
+            case m.ClusterChecked():
+                self.cluster_checked.emit(answer)
+            case m.PredictionsSaved():
+                self.busy_changed.emit("")
+                self.predictions_saved.emit(answer.path, answer.count)
+            case m.Explained():
+                self._tell_explained(answer)
+            case m.UseProgress() | m.ModelDescribed() | m.RowPredicted() | m.TestRowFound():
+                if isinstance(answer, m.UseProgress):
+                    self.busy_changed.emit("")  # the page has a bar of its own
+                self.prediction.take_answer(answer)
+            case m.RowsPredicted():
+                self.busy_changed.emit("")
+                self.rows_predicted.emit(answer)
+            case m.InputRefused():
+                opening = kind is m.OpenData
+                self.other_targets = answer.columns if opening else ()
+                self.texts = answer.texts if opening else ()
+                self.offer = answer.offer if opening else None
+                self._take_refusal(kind, answer.sentence)
+            case m.WorkerDefect():
+                self.details = answer.details
+                self._take_refusal(kind, answer.sentence)
+            case m.WorkerDied():
+                self._take_death(answer)
+
+    def _take_data(self, opened: m.Opened) -> None:
+        self.busy_changed.emit("")
+        old, is_other_file = self.data, self.data is None or self.data.file != opened.data.file
+        self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
+        self.estimate = self.history_summary = None
+        before, self._plan_to_restore = self._plan_to_restore, None
+        if before is None and is_other_file and self.events:
+            self._show_run([], None)
+        if self.changes.is_travelling and old is not None:
+            self.plan = self.changes.end_travel(opened.advice, self.plan)
+            if old.test_size != opened.data.test_size:
+                remembered_choices.remember_test_size(opened.data.test_size)
+        else:
+            self.plan = before or plan_for(
+                opened.data, opened.advice, None if is_other_file else self.plan
+            )
+            begins = before is not None or is_other_file
+            (self.changes.reset_to if begins else self.changes.add_change)(opened.data, self.plan)
+            self.changes.read_no_more()
+        self.data_changed.emit()
+        self.advice_changed.emit()
+        self.plan_changed.emit()
+        self._estimate_timer.start()
+        if self._is_given:
+            self.file_opened.emit()
+        if left_out := opened.advice.left_out:
+            self.problem.emit(" ".join(left_out))
+
+    def _emit_events(self, events: list[Event]) -> None:
+        if events:
+            self._frozen_events.add_events(len(events))
+            self.events_arrived.emit(events)
+        for event in events:
+            if isinstance(event, (RunFailed, RemarkMade)):
+                self.problem.emit(event.sentence)
+
+    def _take_end(self) -> None:
+        if self._keeps_best:
+            self._set_state(self.shown.phase)
+            self._estimate_timer.start()
+        else:
+            self._forget_run()
+
+    def _tell_explained(self, answer: m.Explained) -> None:
+        if answer.details and isinstance(answer.answer, NoAnswer):
+            self.details = answer.details
+            self.problem.emit(answer.answer.problem)
+        if self.run_folder is not None and answer.request.folder == str(self.run_folder):
+            self.explained.emit(answer)
+
+    def _leave_questions(self, sentence: str) -> None:
+        """The worker broke or is gone: whoever waits for an answer is told."""
+        for request in self._requests.unanswered():
+            self._tell_explained(m.Explained(request, NoAnswer(sentence)))
+
+    def _take_refusal(self, kind: type | None, sentence: str) -> None:
+        if kind is m.Estimate and not self.details:
+            self.estimate = RunEstimate(sentence, unusable=True)
+            self.estimate_changed.emit()
+            return
+        if kind is m.SummarizeHistory and not self.details:
+            return  # the estimate says why the plan cannot be carried out
+        self.busy_changed.emit("")
+        if kind is m.ImportHistory:
+            self._requests.forget_kind(kind)
+            self.history.report_refusal(sentence)
+            if not self.details:
+                return
+        if kind is m.OpenData:
+            self.changes.read_no_more()
+        if kind is m.OpenData and self._plan_to_restore is not None:
+            self._plan_to_restore, self.other_targets, self.texts = None, (), ()
+            if self.events:
+                sentence = f"The run is shown without its data. {sentence}"
+        if kind in (m.Tune, m.Conclude):
+            self._set_state(self.shown.phase)
+        self.problem.emit(sentence)
+
+    def _take_death(self, died: m.WorkerDied) -> None:
+        self.changes.read_no_more()
+        self.busy_changed.emit("")
+        self.details = died.details
+        self._leave_questions(died.sentence)
+        abandoned, self._abandons = self._abandons, False
+        if self._requests.forget_kind(m.ImportHistory):
+            self.history.report_refusal(died.sentence)
+        if not self.is_going_on:
+            self.problem.emit(died.sentence)
+        elif not self._keeps_best:
+            self._forget_run()
+        elif abandoned:
+            self._set_state("interrupted" if self.run_folder is not None else "idle")
+        elif self._was_stopped(died):
+            self._conclude()
+        else:
+            lost = "{count} trials are kept; the current one is lost."
+            self._set_state("interrupted" if self.run_folder is not None else "idle")
+            self.problem.emit(f"{died.sentence} {lost.format(count=self.shown.state.finished)}")
+
+    def _was_stopped(self, died: m.WorkerDied) -> bool:
+        """Whether it ended for a person's stop, so that the results are still to come."""
+        stopped = self.state == "stopping" and not self._concludes
+        return died.forced and stopped and self.run_folder is not None
+
+    def _set_state(self, state: str) -> None:
+        if state != self.state:
+            self.state = state
+            self.run_changed.emit()

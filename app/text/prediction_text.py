@@ -1,0 +1,91 @@
+"""Sentences about a model that is used on single rows and on files of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.text.number_format import format_number, percent
+from core.export.using.row_answers import RowPrediction, TestRow
+from core.tuning.results.training_columns import TrainingColumn
+
+if TYPE_CHECKING:
+    from core.evaluation.conformal import PredictionInterval
+
+NO_RANGES = (
+    "This model was made before ranges were kept with models: typical values and ranges of its "
+    "training rows are not known, so unusual rows are not marked."
+)
+TYPICAL = "A typical row: the median of numbers, the most frequent value of others."
+
+
+def predicted_text(prediction: RowPrediction) -> str:
+    """What is predicted: "yes (83 %)", "12.4"."""
+    value, shares = prediction.prediction, dict(prediction.shares)
+    if isinstance(value, float):
+        return format_number(value, 5)
+    share = f" ({percent(shares[value])})" if value in shares else ""
+    return f"{_shortened_text(value)}{share}"
+
+
+def prediction_interval_text(prediction: RowPrediction, interval: PredictionInterval | None) -> str:
+    """Where the true number lies, and how that is known; "" without an interval."""
+    if interval is None or prediction.low is None or prediction.high is None:
+        return ""
+    low, high = format_number(prediction.low, 4), format_number(prediction.high, 4)
+    return (
+        f"Prediction interval {low} to {high}: it should hold the true number in"
+        f" {percent(interval.coverage)} of rows like the {interval.rows:,} test rows, whose"
+        " errors give its width."
+    )
+
+
+def no_interval(min_rows: int) -> str:
+    """Why a predicted number stands alone."""
+    return f"There is no prediction interval: it takes the errors on {min_rows} test rows or more."
+
+
+def true_value_text(test_row: TestRow) -> str:
+    """What the file says of a test row's target."""
+    truth = test_row.truth
+    value = format_number(truth, 5) if isinstance(truth, float) else _shortened_text(str(truth))
+    return f"True value of {_shortened_text(test_row.target)} in the file: {value}"
+
+
+def test_row_text(test_row: TestRow) -> str:
+    """Which row of the test set is shown."""
+    return (
+        f"Row {test_row.number:,} of the {test_row.count:,} in the test set, "
+        f"{test_row.counted} {test_row.line:,} of the file."
+    )
+
+
+def training_range_text(column: TrainingColumn, outside: bool, before: str) -> str:
+    """Under a number: its range in training, and what it was."""
+    phrases = []
+    if column.low is not None and column.high is not None:
+        low, high = format_number(column.low, 4), format_number(column.high, 4)
+        ends = f"{low} to {high}" if low != high else f"always {low}"
+        phrases.append(f"outside {ends}" if outside and low != high else ends)
+    elif outside:
+        phrases.append("never seen in training")
+    return " · ".join([*phrases, *([f"was {before}"] if before else [])])
+
+
+def unlike_row_text(words: str) -> str:
+    """What is unlike the training rows in one row."""
+    return f"Unlike the training rows, so this is a guess: {words}." if words else ""
+
+
+def marked_rows_text(marked: int, count: int) -> str:
+    """How many rows of a file are unlike the training rows; "" for none."""
+    rows = "1 row" if count == 1 else f"{count:,} rows"
+    if not marked:
+        return ""
+    if marked == 1:
+        return f"1 of {rows} is unlike the training rows: its prediction is a guess."
+    return f"{marked:,} of {rows} are unlike the training rows: their predictions are guesses."
+
+
+def _shortened_text(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,0 +1,12 @@
+"""What is said of single trials: that one was ended early, and after how much of it."""
+
+from __future__ import annotations
+
+from core.tuning.events import RunStarted
+from core.tuning.runs.trial_table import Trial
+
+
+def ended_early(trial: Trial, started: RunStarted) -> str:
+    """Such as "ended early: clearly behind after 2 of 5 folds"."""
+    folds = started.run_plan.folds * started.repeats
+    return f"ended early: clearly behind after {trial.fits} of {folds} folds"

@@ -1,0 +1,111 @@
+"""What all views share: the state of the run that they show, and the person's choices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.views.plot.scales import Scale, scale_of
+from core.space import Setting
+from core.tuning.events import Event, RunStarted
+from core.tuning.runs.model_run_state import ModelRunState
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import GrowingArray
+
+
+class ViewState:
+    """The state of a run that is shown, the scales of its settings, and what a person chose.
+
+    Attributes:
+        whole_run: the state of the run; `consume` folds events into it unless somebody else keeps
+            it up (`show_run`).
+        model: which of several models a person looks at; "" for all.
+        run: the state that views draw: of the whole run, or that model's part of it.
+        axes, scales: of every hyperparameter.
+        best_k: how many of the best trials are shown; None for all.
+        selected: number of the trial that a person looks at.
+        example: which of the sequences or molecules.
+    """
+
+    def __init__(self) -> None:
+        self.best_k: int | None = None
+        self.example = 0
+        self.selected: int | None = None
+        self._owns_run, self.model = True, ""
+        self.whole_run = self.run = RunState()
+        self._model_state: ModelRunState | None = None
+        self._start_run()
+
+    def show_run(self, run: RunState) -> None:
+        """Show a state that somebody else keeps up: of another run, or another moment of this."""
+        before, self.whole_run, self._owns_run = self.whole_run.started, run, False
+        if run.started is not before:
+            self.look_at("")
+        else:
+            self._follow_run()
+
+    def consume(self, event: Event) -> None:
+        """Keep what the event says."""
+        if self._owns_run:
+            self.whole_run.consume(event)
+        if isinstance(event, RunStarted):
+            self.look_at("")
+        else:
+            self._follow_run()
+
+    def look_at(self, model: str) -> None:
+        """Show the trials of one of several models alone; "" for those of all."""
+        self.model, self._model_state = (
+            model,
+            ModelRunState(model, self.whole_run) if model else None,
+        )
+        self._follow_run()
+        self._start_run()
+
+    def _follow_run(self) -> None:
+        before = self.run.started
+        if self._model_state is None:
+            self.run = self.whole_run
+            return
+        self._model_state.follow_run(self.whole_run)
+        self.run = self._model_state.state
+        if self.run.started is not before:
+            self._start_run()
+
+    def _start_run(self) -> None:
+        self.selected, self.example = None, 0
+        self.axes = list(self.run.started.space)
+        self.scales: list[Scale] = [scale_of(axis) for axis in self.axes]
+        self._forget_positions()
+
+    # What the views ask -------------------------------------------------------------------------
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Places of the settings on the scales, shape (n, axes)."""
+        trials, replaced = self.run.trials, (self.run, len(self.run.replaced))
+        if replaced != self._replaced:
+            self._forget_positions()
+        for trial in trials[len(self._positions.rows) :]:
+            self._positions.append(self._positions_of(trial.setting))
+        return self._positions.rows[: len(trials)]
+
+    def positions_of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The same of some trials, shape (rows, axes), without those of all the others."""
+        positions = [self._positions_of(self.run.trials[row].setting) for row in rows.tolist()]
+        return np.array(positions, dtype=float).reshape(len(rows), len(self.axes))
+
+    def _forget_positions(self) -> None:
+        self._positions = GrowingArray(float, len(self.axes))
+        self._replaced = (self.run, len(self.run.replaced))
+
+    def _positions_of(self, setting: Setting) -> list[float]:
+        pairs = zip(self.axes, self.scales, strict=True)
+        return [scale.position_of(setting.get(axis.name)) for axis, scale in pairs]
+
+    def filtered(self) -> np.ndarray:
+        """Rows with a score that the best-k filter lets through, boolean, shape (n,)."""
+        if self.best_k is None:
+            return np.isfinite(self.run.scores)
+        mask = np.zeros(len(self.run.scores), dtype=bool)
+        mask[self.run.best_rows(self.best_k)] = True
+        return mask

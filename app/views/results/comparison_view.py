@@ -1,0 +1,152 @@
+"""Several runs of one dataset side by side: score, fits and time of each strategy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from app.look import appearance
+from app.text.number_format import format_duration, format_number
+from app.text.score_text import score_text
+from app.views.plot.bar_words import BarLabels
+from app.views.plot.data_table import Table
+from app.views.plot.items import Dots, HorizontalBars, Lines, pen
+from app.views.plot.plot import Plot
+from app.views.plot.scales import Scale
+from app.views.results.result_view import ResultView
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run in the comparison; an empty name leaves it to the strategy."""
+
+    strategy: str
+    fits: float | None
+    seconds: float | None
+    test: float | None
+    name: str = ""
+    interval: Sequence[float | None] | None = None
+    gain: float | None = None
+    metric: str = ""
+
+
+class RunsComparison(ResultView):
+    """One row a run: a dot for its test score, bars for fits and seconds on log axes."""
+
+    name = "comparison"
+    title = "Which strategy was worth its time?"
+    question = "Test score, models fitted, and time of every run of this dataset."
+    waiting = "Runs of one dataset are compared here."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.runs: list[ComparedRun] = []
+        self.score = self.canvas.add_plot(Scale(), Scale("choice"), column=0)
+        self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
+        self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
+        for plot, title in (
+            (self.score, "test score"),
+            (self.fits, "models fitted"),
+            (self.time, "seconds"),
+        ):
+            plot.vb.invertY(True)
+            plot.bottom.set_title(title)
+        self.canvas.ci.layout.setHorizontalSpacing(24)
+        self.fits.left.hide_labels()
+        self.time.left.hide_labels()
+        self.dots, self.whiskers = Dots("circle", 11), Lines()
+        self.score.addItem(self.whiskers)
+        self.score.addItem(self.dots)
+        self.bars = {plot: (HorizontalBars(), BarLabels()) for plot in (self.fits, self.time)}
+        for plot, (bars, words) in self.bars.items():
+            plot.addItem(bars)
+            plot.addItem(words)
+
+    def has_content(self) -> bool:
+        """Whether there are runs to compare."""
+        return bool(self.runs)
+
+    def show_runs(self, runs: Sequence[ComparedRun]) -> None:
+        """Compare runs, the best on top."""
+        self.runs = sorted(runs, key=lambda run: -(_finite_or_none(run.test) or -math.inf))
+        self.draw_afresh()
+
+    def run_names(self) -> list[str]:
+        """What each row is called; equal names are numbered."""
+        seen: dict[str, int] = {}
+        names = []
+        for run in self.runs:
+            name = run.name or run.strategy
+            seen[name] = seen.get(name, 0) + 1
+            names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        return names
+
+    def draw(self) -> None:
+        """Three plots with common rows."""
+        theme, rows = appearance.current(), np.arange(len(self.runs), dtype=float)
+        scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.run_names()))
+        for plot in self.canvas.plots:
+            plot.left.set_scale(scale)
+            plot.hold_y(-0.6, max(len(rows), 3) - 0.4, exact=True)
+        scores = np.array([_finite_or_none(run.test) for run in self.runs], float)
+        ends = np.array([run.interval or (np.nan, np.nan) for run in self.runs], float)
+        self.dots.set_style(theme.model, theme.paper, 1.2)
+        self.whiskers.set_style(pen(theme.model, 2.4))
+        self.dots.set_data(scores, rows)
+        gaps = np.full(len(rows), np.nan)
+        across = np.column_stack([ends, gaps]).ravel()
+        self.whiskers.set_data(across, np.repeat(rows, 3))
+        values = np.concatenate([scores, ends.ravel()])
+        if np.isfinite(values).any():
+            self.score.hold_x(float(np.nanmin(values)), float(np.nanmax(values)))
+        self._draw_bars(self.fits, [run.fits for run in self.runs], format_number)
+        self._draw_bars(self.time, [run.seconds for run in self.runs], format_duration)
+
+    def _draw_bars(
+        self, plot: Plot, amounts: Sequence[float | None], words: Callable[[float], str]
+    ) -> None:
+        theme = appearance.current()
+        values = [(row, _finite_or_none(amount)) for row, amount in enumerate(amounts)]
+        lengths = [(row, math.log10(v), v) for row, v in values if v is not None and v > 0]
+        bars, texts = self.bars[plot]
+        if not lengths:
+            bars.set_data([], [], [], theme.ink)
+            texts.set_data([])
+            return
+        low = math.floor(min(length for _, length, _ in lengths) - 0.2)
+        high = max(length for _, length, _ in lengths)
+        plot.hold_x(low, low + (high - low) * 1.5, exact=True)
+        bars.set_data(
+            [(row, low, length) for row, length, _ in lengths],
+            [theme.control] * len(lengths),
+            [False] * len(lengths),
+            theme.ink,
+        )
+        texts.set_data([(length, row, words(value)) for row, length, value in lengths])
+
+    def describe(self) -> str:
+        """The best and the fastest."""
+        names = self.run_names()
+        best = score_text(_finite_or_none(self.runs[0].test), self.runs[0].metric)
+        times = [_finite_or_none(run.seconds) for run in self.runs]
+        fastest = min(range(len(times)), key=lambda index: times[index] or math.inf)
+        template = "{} runs; best {} with {}, fastest {} with {}."
+        quick = format_duration(times[fastest] or 0.0)
+        return template.format(len(names), names[0], best, names[fastest], quick)
+
+    def table_data(self) -> Table:
+        """One row a run, best first."""
+        headers = ["run", "score", "gain", "fits", "seconds"]
+        rows = [
+            [name, run.test, run.gain, run.fits, run.seconds]
+            for name, run in zip(self.run_names(), self.runs, strict=True)
+        ]
+        return headers, rows
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,0 +1,50 @@
+"""A part that can be folded away, and stays as it was left."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.look import icons
+from app.preferences import preferences as settings
+from app.widgets.buttons import LinkButton
+
+
+class CollapsibleSection(QWidget):
+    """A button that shows or hides what is in `body`.
+
+    Args:
+        title: the button's words.
+        key: under which the settings remember whether it is open.
+    """
+
+    def __init__(self, title: str, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._key = f"folds/{key}"
+        self._title = title
+        self.button = LinkButton(title, self._toggle_open)
+        self.content = QWidget()
+        self.body = QVBoxLayout(self.content)
+        self.body.setContentsMargins(0, 0, 0, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.button)
+        layout.addWidget(self.content)
+        self._set_open(settings.stored_flag(self._key))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the content shows."""
+        return self._open
+
+    def _toggle_open(self) -> None:
+        self._set_open(not self._open)
+        settings.remember(self._key, self._open)
+
+    def _set_open(self, opened: bool) -> None:
+        self._open = opened
+        self.content.setVisible(opened)
+        self.button.setIcon(
+            icons.tinted_icon("chevron-down" if opened else "chevron-right", "accent")
+        )
+        self.button.setAccessibleDescription("open" if opened else "folded")

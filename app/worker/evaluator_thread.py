@@ -1,0 +1,127 @@
+"""Evaluates surrogates in a small process, so that the window never waits for them."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import threading
+import time
+
+from PySide6.QtCore import QThread, Signal
+
+from app.worker.evaluator_process import serve_requests
+from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
+from core.processes import LEAVES, OwnedProcess
+
+CLOSES = 3.0  # seconds from `leave` until the process is killed from outside
+PATIENCE = 30.0  # seconds for one answer, the first start of the process included
+
+
+class SurrogateEvaluator(QThread):
+    """Answers the requests of views, the latest of each view only.
+
+    The process starts with `warm_up`, or else the first request, and again when it was killed.
+    """
+
+    arrived = Signal(object)  # EvaluationReply
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._context = multiprocessing.get_context("spawn")
+        self._wanted: dict[str, EvaluationRequest] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        self._process: OwnedProcess | None = None
+
+    # Called by the window's thread ----------------------------------------------------------
+
+    def ask(self, request: EvaluationRequest) -> None:
+        """Hand in a request; an earlier one of the same view that waits is forgotten."""
+        with self._changed:
+            if self._closing:
+                return
+            self._wanted.pop(request.view, None)
+            self._wanted[request.view] = request
+            self._changed.notify()
+        if not self.isRunning():
+            self.start()
+
+    def warm_up(self) -> None:
+        """Start the process now, so that the first answer does not wait for its imports."""
+        if not self._closing and not self.isRunning():
+            self.start()
+
+    def drop_requests(self) -> None:
+        """Drop what still waits, as when another run begins."""
+        with self._changed:
+            self._wanted.clear()
+
+    def begin_shutdown(self) -> None:
+        """Let process and thread end; `shutdown` waits for both."""
+        with self._changed:
+            self._closing = True
+            self._wanted.clear()
+            self._changed.notify()
+
+    def shutdown(self) -> None:
+        """End process and thread, and wait for both (some milliseconds, at most 6 s)."""
+        self.begin_shutdown()
+        if not self.wait(int(1000 * CLOSES)):
+            if (process := self._process) is not None:
+                process.kill()
+            self.wait()
+
+    @property
+    def process_id(self) -> int | None:
+        """The number of the process, or None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    # Called by this thread ------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Until shut down: one request after the other."""
+        with contextlib.suppress(OSError):  # the first request tries again
+            self._living_process()
+        while (request := self._next_request()) is not None:
+            if (reply := self._answer_request(request)) is not None:
+                self.arrived.emit(reply)
+        self._end_process()
+
+    def _next_request(self) -> EvaluationRequest | None:
+        with self._changed:
+            while not self._wanted and not self._closing:
+                self._changed.wait()
+            if self._closing:
+                return None
+            return self._wanted.pop(next(iter(self._wanted)))
+
+    def _answer_request(self, request: EvaluationRequest) -> EvaluationReply | None:
+        for _attempt in range(2):  # once more when the process was killed meanwhile
+            try:
+                return self._exchange(request)
+            except (EOFError, OSError):
+                self._end_process()
+        return EvaluationReply(request.view, request.run, problem="ended")
+
+    def _exchange(self, request: EvaluationRequest) -> EvaluationReply | None:
+        pipe = self._living_process().pipe
+        pipe.send(request)
+        deadline = time.monotonic() + PATIENCE
+        while not pipe.poll(0.05):
+            if self._closing:
+                return None
+            if time.monotonic() > deadline:
+                raise EOFError
+        reply: EvaluationReply = pipe.recv()
+        return reply
+
+    def _living_process(self) -> OwnedProcess:
+        if self._process is None or not self._process.is_alive:
+            self._end_process()
+            self._process = OwnedProcess(self._context, serve_requests, name="evaluator")
+        return self._process
+
+    def _end_process(self) -> None:
+        if self._process is not None:
+            self._process.end_process(LEAVES)
+        self._process = None

@@ -1,0 +1,370 @@
+"""The worker's process: it reads, tunes and exports, and leaves when the window is gone.
+
+The main thread does one request after the other. A second thread only listens: it queues work,
+hears pause and stop at any time, and ends the process when the pipe closes. No Qt in here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, TypeVar
+
+from app.worker import messages as m
+from core.extensions import extension_errors
+from core.garbage_collection import collect_rarely, restore_collection
+from core.tuning.events import (
+    EvaluationShortened,
+    Event,
+    RunFailed,
+    RunFinished,
+    SettingRequested,
+    TrialExcluded,
+    TuningEnded,
+)
+from core.tuning.why.answer_types import NoAnswer
+
+if TYPE_CHECKING:
+    from app.worker.engine import Engine
+
+T = TypeVar("T")
+
+THREAD_LIMITS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+NICENESS = 10
+BELOW_NORMAL = 0x00004000  # BELOW_NORMAL_PRIORITY_CLASS of Windows
+
+
+def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
+    """The whole life of the process.
+
+    Args:
+        pipe: our end; when the other end closes, the process ends at once.
+        engine: the module whose class `Engine` does the work.
+        scratch: a folder for temporary files that goes when the process does.
+    """
+    settle_down(scratch)
+    collect_rarely()
+    worker = _Worker(pipe, scratch)
+    threading.Thread(target=worker.listen_to_pipe, name="listener", daemon=True).start()
+    worker_engine = worker.make_engine(lambda: importlib.import_module(engine).Engine())
+    worker.work_forever(worker_engine)
+
+
+def settle_down(scratch: str) -> None:
+    """One BLAS thread (before numpy comes), a group and a scratch of its own."""
+    os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
+    os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
+    tempfile.tempdir = scratch
+    if sys.platform != "win32":
+        os.setpgid(0, 0)  # with it, the window can end the processes of the trials too
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the window
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            faulthandler.enable()
+
+
+def give_way() -> None:
+    """From here on at low priority: the window and other programs go first."""
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), BELOW_NORMAL)
+    else:
+        os.nice(NICENESS)
+
+
+class _Worker:
+    """What both threads share: the pipe, the queue of work, and what was told about the run."""
+
+    def __init__(self, pipe: Connection, scratch: str) -> None:
+        self._pipe, self._scratch = pipe, scratch
+        self._work: deque[m.Request] = deque()
+        self._lock = threading.Lock()  # of the writing end
+        self._condition = threading.Condition()
+        self._run = 0  # the request whose run is going on
+        self._question_id = 0  # the question that is being answered
+        self._paused = False
+        self._is_testing = False  # whether that run has come to its end and its winner is tested
+        self._stop: dict[int, m.StopRun] = {}
+        self._cancelled_ids: set[int] = set()  # questions that nobody waits for any more
+        self._requests: deque[Event] = deque()
+
+    # The listening thread -------------------------------------------------------------------
+
+    def listen_to_pipe(self) -> None:
+        """Take what comes until the window is gone."""
+        while True:
+            try:
+                request = self._pipe.recv()
+            except (EOFError, OSError):
+                self._exit_process()
+            with self._condition:
+                if isinstance(request.payload, m.Control):
+                    self._handle_control(request)
+                else:
+                    self._queue_work(request)
+                self._condition.notify_all()
+
+    def _queue_work(self, request: m.Request) -> None:
+        """Put it last, and drop what it outdates: an estimate costs a second."""
+        outdated: tuple[type, ...] = OUTDATES.get(type(request.payload), ())
+        self._work = deque(
+            other_request
+            for other_request in self._work
+            if not isinstance(other_request.payload, outdated)
+        )
+        self._work.append(request)
+
+    def _handle_control(self, request: m.Request) -> None:
+        match request.payload:
+            case m.StopRun() if self._is_wanted(request.id):
+                self._stop[request.id] = request.payload
+                if self._is_testing:
+                    self._shorten(request.id)
+            case m.CancelExplanation() if (
+                self._is_wanted(request.id) or request.id == self._question_id
+            ):
+                self._cancelled_ids.add(request.id)
+            case _ if request.id != self._run:
+                return
+            case m.Pause():
+                self._paused = True
+            case m.Resume():
+                self._paused = False
+            case m.Exclude(number=number, excluded=excluded):
+                self._requests.append(TrialExcluded(number=number, excluded=excluded))
+            case m.TrySetting(setting=setting):
+                self._requests.append(SettingRequested(setting=setting))
+
+    def _shorten(self, id: int) -> None:
+        """The winner is being tested already: get that over, if it is to be kept."""
+        if self._stop[id].keep:
+            self._requests.append(EvaluationShortened())
+            self._send_answer(id, m.Concluding())
+
+    def _is_wanted(self, id: int) -> bool:
+        return id == self._run or any(request.id == id for request in self._work)
+
+    def _exit_process(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if sys.platform != "win32":
+            os.killpg(0, signal.SIGKILL)  # this process and those of its trials
+        os._exit(0)
+
+    # The working thread ---------------------------------------------------------------------
+
+    def make_engine(self, make: Callable[[], Engine]) -> Engine:
+        """What `make` makes; where that fails, the reason is said and the process ends."""
+        try:
+            return make()
+        except Exception as error:
+            self._send_answer(0, m.WorkerDefect(SORRY, details_of(error)))
+            raise
+
+    def work_forever(self, engine: Engine) -> None:
+        """Do one request after the other, for ever."""
+        exporters = self._run_guarded(0, engine.warm)
+        restore_collection()
+        give_way()  # not before: on a busy machine a person would wait minutes for the start alone
+        self._send_answer(0, m.Ready(exporters or [], extension_errors()))
+        while True:
+            with self._condition:
+                self._condition.wait_for(lambda: self._work)
+                request = self._work.popleft()
+                self._question_id = (
+                    request.id if isinstance(request.payload, (m.Explain, m.PredictRows)) else 0
+                )
+                if isinstance(request.payload, m.Tune):
+                    self._run, self._paused, self._is_testing = request.id, False, False
+                    self._requests.clear()
+            self._run_guarded(request.id, partial(self._handle_request, engine, request))
+            with self._condition:
+                self._run = self._question_id = 0  # also where it was refused
+                self._stop.pop(request.id, None)
+                self._cancelled_ids.discard(request.id)
+
+    def _handle_request(self, engine: Engine, request: m.Request) -> None:
+        id = request.id
+        match request.payload:
+            case m.Tune():
+                self._run_tuning(engine, id, request.payload)
+            case m.Conclude():
+                self._send_answer(id, m.Concluding())
+                self._tell_all(id, engine.conclude(request.payload))
+                self._send_answer(id, m.RunEnded())
+            case m.Explain():
+                self._explain(engine, id, request.payload)
+            case m.PredictRows():
+                uses = engine.using.use(request.payload, lambda: self._is_cancelled(id))
+                with contextlib.closing(uses) as answers:
+                    for answer in answers:
+                        self._send_answer(id, answer)
+                        self._answer_single_rows(engine)
+            case payload:
+                assert isinstance(payload, m.ShortWork)
+                self._send_answer(id, engine.answer(payload))
+
+    def _is_cancelled(self, id: int) -> bool:
+        """Whether no further rows are wanted: a person said so, or wants something else done."""
+        with self._condition:
+            hurried = any(
+                isinstance(request.payload, (m.Tune, m.PredictRows, m.OpenData))
+                for request in self._work
+            )
+            return hurried or id in self._cancelled_ids
+
+    def _answer_single_rows(self, engine: Engine) -> None:
+        """While a large file is predicted, the form is not to wait for its end."""
+        while True:
+            with self._condition:
+                short = next(
+                    (request for request in self._work if isinstance(request.payload, SINGLE_ROWS)),
+                    None,
+                )
+                if short is None:
+                    return
+                self._work.remove(short)
+            self._run_guarded(short.id, partial(self._handle_request, engine, short))
+
+    def _explain(self, engine: Engine, id: int, request: m.Explain) -> None:
+        """A question about a run is left as soon as a person wants something else done."""
+        from core.errors import UnusableError
+
+        try:
+            with contextlib.closing(engine.explain(request)) as answers:
+                for answer in answers:
+                    self._send_answer(id, answer)
+                    if not answer.done and (why := self._cancel_reason(id)):
+                        self._send_answer(id, m.Explained(request, NoAnswer(why)))
+                        return
+        except UnusableError as error:
+            self._send_answer(id, m.Explained(request, NoAnswer(error.sentence)))
+        except MemoryError:
+            self._send_answer(id, m.Explained(request, NoAnswer(NO_MEMORY)))
+        except Exception as error:
+            self._send_answer(id, m.Explained(request, NoAnswer(SORRY), details=details_of(error)))
+
+    def _cancel_reason(self, id: int) -> str:
+        """Why a question is answered no further; "" where it is."""
+        with self._condition:
+            if id in self._cancelled_ids:
+                return STOPPED
+            hurried = any(not isinstance(request.payload, PATIENT) for request in self._work)
+            return INTERRUPTED if hurried else ""
+
+    def _run_tuning(self, engine: Engine, id: int, request: m.Tune) -> None:
+        folder = engine.folder(request)
+        self._send_answer(id, m.FolderMade(folder))
+        event: Event | None = None
+        with contextlib.closing(engine.tune(request, folder, self._requests)) as events:
+            for event in events:
+                self._send_answer(id, event)
+                self._wait_while_paused(id)
+                if self._is_over(id, event):
+                    break
+        with self._condition:
+            stop, self._run = self._stop.pop(id, None), 0
+        if stop is not None and not isinstance(event, (RunFinished, RunFailed)):
+            self._send_answer(id, m.Concluding())
+            if stop.keep:
+                self._tell_all(id, engine.conclude(m.Conclude(folder)))
+        self._send_answer(id, m.RunEnded())
+
+    def _is_over(self, id: int, event: Event) -> bool:
+        """Whether a run is left here; one whose winner is being tested is not, if that is kept."""
+        with self._condition:
+            stop = self._stop.get(id)
+            if isinstance(event, TuningEnded):
+                self._is_testing = True
+                if stop is not None:
+                    self._shorten(id)
+            return stop is not None and not (self._is_testing and stop.keep)
+
+    def _tell_all(self, id: int, events: Iterator[Event]) -> None:
+        for event in events:
+            self._send_answer(id, event)
+
+    def _wait_while_paused(self, id: int) -> None:
+        with self._condition:
+            if self._paused and id not in self._stop:
+                self._send_answer(id, m.Paused())
+            while self._paused and id not in self._stop:
+                self._condition.wait()
+
+    def _run_guarded(self, id: int, call: Callable[[], T]) -> T | None:
+        """Do it; what goes wrong becomes a sentence."""
+        from core.datasets.understanding.fixable_input import FixableInputError
+        from core.datasets.understanding.unusable_target import UnusableTargetError
+        from core.errors import UnusableError
+
+        try:
+            return call()
+        except UnusableTargetError as error:
+            self._send_answer(id, m.InputRefused(error.sentence, error.columns, error.texts))
+        except FixableInputError as error:
+            self._send_answer(id, m.InputRefused(error.sentence, offer=error.offer))
+        except UnusableError as error:
+            self._send_answer(id, m.InputRefused(error.sentence))
+        except MemoryError:
+            self._send_answer(id, m.InputRefused(NO_MEMORY))
+        except Exception as error:
+            self._send_answer(id, m.WorkerDefect(SORRY, details_of(error)))
+        return None
+
+    def _send_answer(self, id: int, answer: m.Answer) -> None:
+        with self._lock:
+            try:
+                self._pipe.send(m.Message(id, answer))
+            except OSError:
+                self._exit_process()
+
+
+OUTDATES: dict[type, tuple[type, ...]] = {
+    m.Estimate: (m.Estimate,),
+    m.SummarizeHistory: (m.SummarizeHistory,),
+    m.OpenData: (m.OpenData, m.Estimate, m.SummarizeHistory),
+    m.Tune: (m.Estimate, m.SummarizeHistory, m.Explain),
+    m.PredictRows: (m.PredictRows,),
+    m.DescribeModel: (m.DescribeModel, m.PredictRow, m.FindTestRow),
+    m.PredictRow: (m.PredictRow,),
+    m.FindTestRow: (m.FindTestRow,),
+}
+PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
+SINGLE_ROWS = (m.DescribeModel, m.PredictRow, m.FindTestRow)  # what is answered between two parts
+STOPPED = "Stopped. What was worked out until then is shown."
+INTERRUPTED = "This was left because something else was asked for meanwhile."
+NO_MEMORY = (
+    "There is not enough memory for this; close other programs, or use fewer rows or columns."
+)
+SORRY = "Something in the program went wrong. This was not your doing; nothing else was changed."
+
+
+def details_of(error: BaseException) -> str:
+    """Where an exception came from, without its message: that could hold a value of the data."""
+    lines = [type(error).__name__]
+    for frame in traceback.extract_tb(error.__traceback__):
+        path_parts = frame.filename.replace("\\", "/").rsplit("/", 3)[-3:]
+        lines.append(f"  {'/'.join(path_parts)}, line {frame.lineno}, in {frame.name}")
+    if error.__cause__ is not None:
+        lines += ["caused by", details_of(error.__cause__)]
+    return "\n".join(lines)

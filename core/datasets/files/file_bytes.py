@@ -1,0 +1,284 @@
+"""The bytes of a file: decompressed on the way, guarded against what no table contains."""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import hashlib
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from core.datasets.files.unpacking_limits import check_stream, max_unpacked_bytes, too_large_error
+from core.errors import UnusableError
+
+LONGEST_LINE = 64 * 2**20
+HEAD_BYTES = 2**20
+
+# The first bytes of what people open by mistake, and what it is.
+_FOREIGN = (
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook, or one with a password"),
+    (b"FEA1", "a Feather file of the first version"),
+    (b"\x93NUMPY", "a numpy array"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+)
+_TEXTS = (
+    ((b"<!doctype html", b"<html"), "a web page"),
+    ((b"<?xml",), "an XML file"),
+    ((b'{"', b"{\n", b'[{"', b"[\n", b"[{\n"), "a JSON file"),
+)
+_COMPRESSED = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+)
+
+
+class GuardedFile(io.RawIOBase):
+    """Decompressed bytes of a file, read in order, that refuses endless lines and NUL bytes.
+
+    Args:
+        inner: the decompressed bytes.
+        name: of the file, for errors.
+        wide: whether it is UTF-16, where NUL is half of a letter.
+        counts: whether lines are counted, without which errors name a wrong one.
+
+    Attributes:
+        lines: how many lines have passed.
+        fault: the error that was raised while reading, if any.
+    """
+
+    def __init__(self, inner: IO[bytes], name: str, *, wide: bool, counts: bool = True) -> None:
+        self._inner = inner
+        self._name = name
+        self._wide = wide
+        self._counts = counts
+        self._since_newline = 0
+        self._last = b"\n"
+        self.lines = 0
+        self.fault: UnusableError | None = None
+
+    def readable(self) -> bool:
+        """Always: it is made for reading."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Fill the buffer from the file; raises UnusableError at a broken or endless place."""
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        try:
+            with file_faults(self._name):
+                size = self._inner.readinto(view)  # type: ignore[attr-defined]
+            self._check_chunk(view[:size])
+        except UnusableError as fault:
+            self.fault = fault
+            raise
+        return int(size)
+
+    def close(self) -> None:
+        """Close the file beneath too."""
+        self._inner.close()
+        super().close()
+
+    def _check_chunk(self, view: memoryview) -> None:
+        if not view:
+            self.lines += self._last != b"\n"
+            self._last = b"\n"
+            return
+        data = view.tobytes()
+        self._last = data[-1:]
+        if not self._wide and b"\0" in data:
+            lines_before = self.lines + data.count(b"\n", 0, data.index(b"\0"))
+            raise UnusableError(
+                "there is a NUL byte, so this is no plain text",
+                where=f"{self._name}, line {lines_before + 1}",
+                cure="save the table as CSV again, in UTF-8",
+            )
+        if self._counts:
+            self.lines += data.count(b"\n")
+        self._measure_line(data)
+
+    def _measure_line(self, data: bytes) -> None:
+        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._since_newline = len(data) - last - 1 if last >= 0 else self._since_newline + len(data)
+        if self._since_newline > LONGEST_LINE:
+            raise UnusableError(
+                f"the line is longer than {LONGEST_LINE // 2**20} megabytes",
+                where=f"{self._name}, line {self.lines + 1}",
+                cure="check that the file is a table with one row a line",
+            )
+
+
+def check_path(file: str) -> Path:
+    """The path of an existing, ordinary file.
+
+    Raises:
+        UnusableError: nothing is there (with the nearest name in the folder), or it is a folder.
+    """
+    path = Path(file).expanduser()
+    try:
+        if path.is_dir():
+            raise UnusableError("this is a folder, not a file", where=file, cure=_files_in(path))
+        if path.is_file():
+            return path
+        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    if path.exists():
+        raise UnusableError("this is no ordinary file", where=file, cure="choose a CSV file")
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.5)
+    cure = f"did you mean {path.with_name(near[0])}" if near else "check the path and the name"
+    raise UnusableError("there is no such file", where=file, cure=cure)
+
+
+def _files_in(folder: Path) -> str:
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    endings = (".csv", ".libsvm", ".svm", ".xlsx", ".ods", ".parquet", ".feather", ".arff")
+    tables = [name for name in names if any(ending in name for ending in endings)]
+    return f"choose a file in it, such as {tables[0]}" if tables else "choose a file in it"
+
+
+def _unreadable(name: str, error: OSError) -> UnusableError:
+    if isinstance(error, PermissionError):
+        return UnusableError(
+            "the file may not be read", where=name, cure="ask for the right to read it"
+        )
+    if isinstance(error, FileNotFoundError):
+        return UnusableError("the file is gone", where=name, cure="put it back or choose another")
+    reason = (error.strerror or str(error)).lower()
+    return UnusableError(f"the file cannot be read ({reason})", where=name, cure="copy it anew")
+
+
+@contextmanager
+def file_faults(name: str) -> Iterator[None]:
+    """Turn what goes wrong while reading a file into one sentence.
+
+    Raises:
+        UnusableError: the file vanished, may not be read, or its compressed content is broken.
+    """
+    broken = UnusableError(
+        "the compressed file is broken or cut short", where=name, cure="download or pack it again"
+    )
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
+        raise broken from None
+    except NotImplementedError:  # zipfile does not know this way of packing
+        raise broken from None
+    except OSError as error:
+        if error.errno is None:  # bz2 says "Invalid data stream" this way
+            raise broken from None
+        raise _unreadable(name, error) from None
+
+
+def compression_of(path: Path) -> str:
+    """The compression, told by the first bytes: gzip, bz2, xz, zip or "" for none.
+
+    Raises:
+        UnusableError: the file is empty, or of a kind that is no table.
+    """
+    with file_faults(path.name), path.open("rb") as file:
+        start = file.read(16)
+    if not start:
+        raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
+    for magic, description in _FOREIGN:
+        if start.startswith(magic):
+            raise UnusableError(
+                f"this is {description}, not a table", where=path.name, cure=_SAVE_AS
+            )
+    return next((name for magic, name in _COMPRESSED if start.startswith(magic)), "")
+
+
+_SAVE_AS = "save the table as .xlsx or CSV and open that"
+
+
+def open_bytes(path: Path, compression: str) -> IO[bytes]:
+    """The file's decompressed bytes."""
+    with file_faults(path.name):
+        if compression == "gzip":
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        if compression == "bz2":
+            return cast(IO[bytes], bz2.open(path, "rb"))
+        if compression == "xz":
+            return cast(IO[bytes], lzma.open(path, "rb"))
+        if compression == "zip":
+            return _open_zip(path)
+        return path.open("rb")
+
+
+def _open_zip(path: Path) -> IO[bytes]:
+    archive = zipfile.ZipFile(path)
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    if len(names) != 1:
+        raise UnusableError(
+            f"the archive holds {len(names)} files, not one",
+            where=path.name,
+            cure="unpack it and open one of them" if names else "choose another file",
+        )
+    if archive.getinfo(names[0]).file_size > max_unpacked_bytes(path.stat().st_size):
+        raise too_large_error(path)
+    if archive.infolist()[0].flag_bits & 1:
+        raise UnusableError("the archive has a password", where=path.name, cure="unpack it first")
+    return archive.open(names[0])
+
+
+def read_head(path: Path, compression: str) -> bytes:
+    """The first megabyte, or more where lines are so long that it holds fewer than ten.
+
+    Raises:
+        UnusableError: empty, binary, with a line that never ends, or packed so that it would fill
+            the memory.
+    """
+    if compression in ("gzip", "bz2", "xz"):  # a zip file says itself how much it holds
+        with file_faults(path.name), open_bytes(path, compression) as packed:
+            check_stream(packed, path)
+    with io.BufferedReader(
+        GuardedFile(open_bytes(path, compression), path.name, wide=True)
+    ) as file:
+        head = file.read(HEAD_BYTES)
+        while len(head) < 4 * LONGEST_LINE and head.count(b"\n") + head.count(b"\r") < 10:
+            more = file.read(HEAD_BYTES)
+            if not more:
+                break
+            head += more
+    if not head.strip():
+        raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
+    _check_text(head, path.name)
+    return head
+
+
+def _check_text(head: bytes, name: str) -> None:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return
+    start = head[: 2**16]
+    words = start[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for beginnings, description in _TEXTS:
+        if words.startswith(beginnings):
+            raise UnusableError(f"this is {description}, not a table", where=name, cure=_SAVE_AS)
+    odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a")
+    if odd > 0.02 * len(start) or (b"\0" in start[:512]):
+        raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of the file's bytes as they lie on disk, hexadecimal."""
+    with file_faults(path.name), path.open("rb", buffering=0) as file:
+        digest = hashlib.sha256()
+        while chunk := file.read(4 * 2**20):
+            digest.update(chunk)
+    return digest.hexdigest()

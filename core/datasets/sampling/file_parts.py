@@ -1,0 +1,427 @@
+"""What of a file is read: all rows, or so many drawn at random; and its rows in parts.
+
+Text is written anew with fewer rows and then read like any other file, so that a sample has just
+the rows that a reading of the whole file has. Of columns only the wanted rows are taken.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from core.datasets.dataset import Dataset, RowSample
+from core.datasets.files import csv_table
+from core.datasets.files.columnar_table import ColumnarFile
+from core.datasets.files.delimiters import ONE_COLUMN
+from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
+from core.datasets.files.sniffing import sniff_dialect
+from core.datasets.files.table_file import TableFile, TextFile, open_table
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.raw_table import DataOptions
+from core.datasets.sampling import row_sampling
+from core.datasets.sampling.memory_limit import max_data_bytes
+from core.datasets.understanding.target import target_column
+from core.errors import UnusableError, write_error
+
+ALL = 0  # all of them, whatever the memory
+MIN_ROWS = 1000  # rows that are drawn at least
+_ENTRY = 12  # bytes of an entry of a sparse matrix
+_TEXT = 60  # bytes of a text beside its letters
+_PACKED = 5.0  # times that a compressed file is larger when it is unpacked
+_LINE = re.compile(r"\bline (\d+(?:,\d{3})*)")
+_ZEROS = (b" 0:", b"\t0:")
+
+
+@dataclass(frozen=True)
+class RowLimit:
+    """How many rows of a file are wanted.
+
+    Attributes:
+        rows: at most so many; `ALL`; or None for as many as fit into memory.
+        seed: of the draw.
+    """
+
+    rows: int | None = None
+    seed: int = 0
+
+
+AS_FIT = RowLimit()
+
+
+@dataclass
+class LineNumbers:
+    """The rows that stand in a text of fewer rows, to name them in errors.
+
+    Attributes:
+        chosen: their numbers in the whole file, from 0; None where lines are its own.
+        before: lines before the first row.
+    """
+
+    chosen: np.ndarray | None = None
+    before: int = 0
+
+    def set_rows(self, chosen: np.ndarray, form: row_sampling.RowFormat) -> None:
+        """From now on lines are those of a text with these rows."""
+        self.chosen, self.before = chosen, form.skip + int(form.header)
+
+    @contextmanager
+    def translate_line_numbers(self) -> Iterator[None]:
+        """Let errors name rows of the whole file.
+
+        Raises:
+            UnusableError: what was raised inside, at its place in the whole file.
+        """
+        try:
+            yield
+        except UnusableError as error:
+            where = error.where if self.chosen is None else _LINE.sub(self._row_text, error.where)
+            raise UnusableError(error.what, where=where, cure=error.cure) from error
+
+    def _row_text(self, match: re.Match[str]) -> str:
+        assert self.chosen is not None
+        index = int(match.group(1).replace(",", "")) - 1 - self.before
+        return f"row {self.chosen[index] + 1:,}" if 0 <= index < len(self.chosen) else match.group()
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """What is read of a file.
+
+    Attributes:
+        file: all of it, or some of its rows.
+        sampled: which they are; None for all.
+        zero_based: whether the LIBSVM indices of the whole file begin with 0; None where all is
+            read, which tells.
+        path, compression: of the whole file.
+        lines: names rows of the whole file in errors.
+    """
+
+    file: TableFile
+    sampled: RowSample | None = None
+    zero_based: bool | None = None
+    path: Path = field(default_factory=Path)
+    compression: str = ""
+    lines: LineNumbers = field(default_factory=LineNumbers)
+
+    def with_sample_note(self, dataset: Dataset) -> Dataset:
+        """The dataset of the file's rows as that of a sample of the whole file."""
+        sample = self.sampled
+        if sample is None:
+            return dataset
+        source = replace(dataset.source, path=str(self.path), fingerprint=fingerprint(self.path))
+        if self.compression:
+            csv_arguments = dict(source.read_csv)
+            if "compression" in csv_arguments:
+                csv_arguments["compression"] = self.compression
+            described = f"{source.described}, {self.compression}"
+            source = replace(
+                source, read_csv=csv_arguments, described=described, compression=self.compression
+            )
+        read_all = SuggestedChange("Read all rows", "--rows all", fields={"rows": ALL})
+        proposal = None if sample.asked else read_all
+        finding = Finding(sample.sentence(self.path.name), serious=True, proposal=proposal)
+        findings = (finding, *dataset.findings)
+        return replace(dataset, source=source, findings=findings, sampled=sample)
+
+
+@contextmanager
+def open_file_part(
+    file: TableFile, choices: DataOptions, row_limit: RowLimit
+) -> Iterator[FilePart]:
+    """The part of a file that is read; what was written for it goes on the way out.
+
+    Raises:
+        UnusableError: rows were asked for and the file's kind does not allow to draw them.
+    """
+    _check_limit(row_limit)
+    whole_file = FilePart(file)
+    if row_limit.rows == ALL:
+        yield whole_file
+        return
+    if not can_be_drawn(file):
+        if row_limit.rows is not None:
+            raise UnusableError(
+                "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone",
+                where=file.path.name,
+                cure="leave out how many rows are wanted, or save the table as CSV in UTF-8",
+            )
+        yield whole_file
+        return
+    estimated_bytes = 0.0
+    if (
+        row_limit.rows is None
+        and (estimated_bytes := bytes_of(file, choices.kinds)) <= max_data_bytes()
+    ):
+        yield whole_file
+    elif isinstance(file, ColumnarFile):
+        yield _columnar_part(file, choices, row_limit, estimated_bytes)
+    else:
+        assert isinstance(file, TextFile)
+        with _temporary_folder() as folder:
+            file_part = _text_part(file, choices, row_limit, estimated_bytes, folder)
+            with file_part.lines.translate_line_numbers():
+                yield file_part
+
+
+def _check_limit(row_limit: RowLimit) -> None:
+    if row_limit.rows is not None and row_limit.rows < 0:
+        raise UnusableError(
+            f"{row_limit.rows:,} rows cannot be drawn", where="option rows", cure="give 1 or more"
+        )
+
+
+def can_be_drawn(file: TableFile) -> bool:
+    """Whether rows of a file can be read without the others."""
+    if isinstance(file, ColumnarFile):
+        return True
+    wide = (b"\xff\xfe", b"\xfe\xff")
+    return isinstance(file, TextFile) and not file.head.startswith(wide) and b"\n" in file.head
+
+
+def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
+    """About the memory that a file's rows take: 8 bytes a number, 12 a sparse entry, and texts."""
+    if isinstance(file, ColumnarFile):
+        return file.bytes_of_rows()
+    if not isinstance(file, TextFile):
+        return 0.0
+    size = float(file.path.stat().st_size) * (_PACKED if file.compression else 1.0)
+    head = file.head
+    if len(head) < 2**20:
+        size = float(len(head))
+    if file.is_libsvm:
+        head_bytes = float(_ENTRY * head.count(b":") + 8 * head.count(b"\n"))
+        return head_bytes * size / len(head)
+    dialect = sniff_dialect(head, file.path.name, complete=len(head) < 2**20)
+    texts = csv_table.text_columns(dialect, kinds)
+    rows = max(1, sum(1 for _ in row_sampling.rows_of(io.BytesIO(head), form_of(file))))
+    head_bytes = 8.0 * dialect.width * rows
+    if texts:
+        head_bytes += _TEXT * len(texts) * rows + len(head) * len(texts) / max(1, dialect.width)
+    return head_bytes * size / len(head)
+
+
+def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
+    """How the rows of a text stand in it; `target` is the column that a person wants predicted."""
+    if file.is_libsvm:
+        return row_sampling.RowFormat()
+    complete = len(file.head) < 2**20
+    dialect = sniff_dialect(file.head, file.path.name, complete=complete, required_column=target)
+    names, position = csv_table.names_of(dialect), None
+    if dialect.delimiter != ONE_COLUMN:
+        try:
+            position = names.index(target_column(names, target, file.path.name))
+            position += dialect.extra == "names"
+        except UnusableError:  # reading says so
+            position = None
+    return row_sampling.RowFormat(
+        skip=dialect.skip,
+        header=bool(dialect.header),
+        delimiter=dialect.delimiter.encode("latin-1", "replace"),
+        quote=dialect.quote.encode("latin-1", "replace"),
+        place=position,
+    )
+
+
+def _sample_size(row_limit: RowLimit, total: int, estimated_bytes: float) -> int:
+    """How many rows to draw."""
+    if row_limit.rows is not None:
+        return row_limit.rows
+    return max(MIN_ROWS, int(total * max_data_bytes() / estimated_bytes))
+
+
+def _target_of(choices: DataOptions) -> str:
+    by_role = [name for name, role in choices.roles.items() if role == "target"]
+    return choices.target or (by_role[0] if by_role else "")
+
+
+def _columnar_part(
+    file: ColumnarFile, choices: DataOptions, row_limit: RowLimit, estimated_bytes: float
+) -> FilePart:
+    try:
+        name = file.column_named(
+            target_column(file.column_names, _target_of(choices), file.path.name)
+        )
+    except UnusableError:  # reading says so
+        name = None
+    total, codes = file.count_labels(name)
+    size = _sample_size(row_limit, total, estimated_bytes)
+    if size >= total:
+        return FilePart(file)
+    row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
+    sampled = RowSample(
+        size, total, row_limit.seed, codes is not None, row_limit.rows is not None, row_numbers
+    )
+    return FilePart(replace(file, chosen=row_numbers), sampled, path=file.path)
+
+
+def _text_part(
+    file: TextFile, choices: DataOptions, row_limit: RowLimit, estimated_bytes: float, folder: Path
+) -> FilePart:
+    form, scan = form_of(file, _target_of(choices)), _ZeroIndexScan()
+    with open_text(file) as source:
+        total, codes = row_sampling.count_labels(
+            scan.watched(row_sampling.rows_of(source, form)), form
+        )
+    size = _sample_size(row_limit, total, estimated_bytes)
+    if size >= total:
+        return FilePart(file)
+    row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
+    copy = write_part(file, form, row_numbers, folder)
+    lines = LineNumbers()
+    lines.set_rows(row_numbers, form)
+    is_requested = row_limit.rows is not None
+    plain = {
+        name: value.decode("latin-1") if isinstance(value, bytes) else value
+        for name, value in asdict(form).items()
+    }
+    sampled = RowSample(
+        size, total, row_limit.seed, codes is not None, is_requested, row_numbers, plain
+    )
+    return FilePart(copy, sampled, scan.zero, file.path, file.compression, lines)
+
+
+class _ZeroIndexScan:
+    """What passes by while rows are counted: whether an index is 0."""
+
+    def __init__(self) -> None:
+        self.zero = False
+
+    def watched(self, rows: Iterator[bytes]) -> Iterator[bytes]:
+        """The rows as they are."""
+        for row in rows:
+            if not self.zero and any(sign in row for sign in _ZEROS):
+                self.zero = True
+            yield row
+
+
+def open_text(file: TextFile) -> IO[bytes]:
+    """The unpacked bytes of a text."""
+    guarded = GuardedFile(open_bytes(file.path, file.compression), file.path.name, wide=False)
+    return io.BufferedReader(guarded, 2**18)
+
+
+def write_part(
+    file: TextFile, form: row_sampling.RowFormat, row_numbers: np.ndarray, folder: Path
+) -> TextFile:
+    """A text of some rows, in a file of the same name in another folder.
+
+    Raises:
+        UnusableError: the disk is full.
+    """
+    path = folder / file.path.name
+    try:
+        with path.open("wb") as into:
+            row_sampling.write_rows(lambda: open_text(file), form, row_numbers, into)
+    except OSError as error:
+        raise write_error("the rows that were drawn", str(path), error) from error
+    return as_text(path)
+
+
+def as_text(path: Path) -> TextFile:
+    """The reader of a text that was written here.
+
+    Raises:
+        UnusableError: it is none.
+    """
+    copy = open_table(str(path))
+    if not isinstance(copy, TextFile):
+        raise UnusableError(
+            "the rows that were drawn are no table", where=path.name, cure="read all rows"
+        )
+    return copy
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="tunescope-") as folder:
+        yield Path(folder)
+
+
+def memory_sized_parts(file: TableFile) -> Iterator[FilePart]:
+    """The whole file where it fits into memory; otherwise its rows in parts that do.
+
+    Raises:
+        UnusableError: it cannot be read, or parts of it not written.
+    """
+    if not can_be_drawn(file) or (estimated_bytes := bytes_of(file, {})) <= max_data_bytes():
+        yield FilePart(file)
+        return
+    if isinstance(file, ColumnarFile):
+        total, _ = file.count_labels()
+    else:
+        assert isinstance(file, TextFile)
+        with open_text(file) as source:
+            total = sum(1 for _ in row_sampling.rows_of(source, form_of(file)))
+    yield from row_parts(file, max(MIN_ROWS, int(total * max_data_bytes() / estimated_bytes)))
+
+
+def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> Iterator[FilePart]:
+    """All rows of a file, so many at a time, each part readable until the next is asked for.
+
+    Args:
+        file: one whose rows can be drawn.
+        size: rows of a part.
+        without: the numbers of rows that are left out, sorted.
+
+    Raises:
+        UnusableError: it cannot be read, or parts of it not written.
+    """
+    leave = np.empty(0, dtype=np.int64) if without is None else without
+    if isinstance(file, ColumnarFile):
+        total, _ = file.count_labels()
+        for first in range(0, total, size):
+            rows = np.setdiff1d(np.arange(first, min(first + size, total)), leave, True)
+            if len(rows):
+                yield FilePart(replace(file, chosen=rows), path=file.path)
+        return
+    assert isinstance(file, TextFile)
+    form, zero = form_of(file), None
+    if file.is_libsvm:
+        scan = _ZeroIndexScan()
+        with open_text(file) as source:
+            for _ in scan.watched(row_sampling.rows_of(source, form)):
+                if scan.zero:
+                    break
+        zero = scan.zero
+    with open_text(file) as source, _temporary_folder() as folder:
+        preamble_lines = row_sampling.preamble(source, form)
+        for numbers, block in _row_blocks(row_sampling.records(source, form), size, leave):
+            path, lines = folder / file.path.name, LineNumbers()
+            _write_lines(path, [*preamble_lines, *block])
+            lines.set_rows(np.array(numbers), form)
+            yield FilePart(as_text(path), None, zero, file.path, file.compression, lines)
+
+
+def _row_blocks(
+    rows: Iterator[bytes], size: int, without: np.ndarray
+) -> Iterator[tuple[list[int], list[bytes]]]:
+    """Rows with their numbers, so many at a time."""
+    left_out = iter(without.tolist())
+    leave, numbers, block = next(left_out, -1), list[int](), list[bytes]()
+    for number, row in enumerate(rows):
+        if number == leave:
+            leave = next(left_out, -1)
+            continue
+        numbers.append(number)
+        block.append(row if row.endswith(b"\n") else row + b"\n")
+        if len(block) == size:
+            yield numbers, block
+            numbers, block = [], []
+    if block:
+        yield numbers, block
+
+
+def _write_lines(path: Path, lines: list[bytes]) -> None:
+    try:
+        with path.open("wb") as into:
+            into.writelines(lines)
+    except OSError as error:
+        raise write_error("a part of the file", str(path), error) from error

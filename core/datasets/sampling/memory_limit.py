@@ -1,0 +1,94 @@
+"""How many bytes of memory this process may still take, and the share that a file may have."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+# A run holds its rows raw, divided, and prepared for every fold: some eight times in all.
+SHARE = 1 / 8
+VARIABLE = "TUNESCOPE_MEMORY"
+_USUAL = 2**32  # where the system does not tell
+_PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+
+
+def max_data_bytes() -> float:
+    """The bytes that the rows of a file may take; rows are drawn where they would take more."""
+    return available_memory() * SHARE
+
+
+def available_memory() -> int:
+    """Bytes of memory that are free, within the limits of this process's control group.
+
+    The environment's TUNESCOPE_MEMORY, a number of bytes, outweighs what the system says.
+    """
+    with contextlib.suppress(ValueError):
+        return max(0, int(os.environ.get(VARIABLE, "")))
+    limits = [_free_memory(), *_group_limits()]
+    return min(limit for limit in limits if limit is not None)
+
+
+def _free_memory() -> int:
+    """What the system says to be free."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in (_PROC / "meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return _free_of_windows()
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        # Half of all there is: macOS does not say how much of it is free.
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return _USUAL
+
+
+def _free_of_windows() -> int:
+    class Status(ctypes.Structure):
+        _fields_ = [
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "free", "c", "d", "e", "f", "g")),
+        ]
+
+    status = Status(length=ctypes.sizeof(Status))
+    has_status = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return int(status.free) if has_status else _USUAL
+
+
+def _group_limits() -> list[int | None]:
+    """What the control groups of this process leave it, those above them too."""
+    try:
+        lines = (_PROC / "self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+    limits: list[int | None] = []
+    for line in lines:
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
+        if not controllers:
+            root, names = _GROUPS, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root, names = _GROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        group_folder = root / group.lstrip("/")
+        for folder in (group_folder, *group_folder.parents):
+            limits.append(_group_allowance(folder, *names))
+            if folder == root:
+                break
+    return limits
+
+
+def _group_allowance(folder: Path, limit: str, used: str) -> int | None:
+    """The limit of a group less what it uses, caches that can be dropped not counted."""
+    try:
+        max_bytes = int((folder / limit).read_text(encoding="ascii"))
+        used_bytes = int((folder / used).read_text(encoding="ascii"))
+        statistics = (folder / "memory.stat").read_text(encoding="ascii").split()
+    except (OSError, ValueError):  # "max" is no limit
+        return None
+    facts = dict(zip(statistics[::2], statistics[1::2], strict=False))
+    dropped = int(facts.get("inactive_file", facts.get("total_inactive_file", "0")))
+    return max(0, max_bytes - max(0, used_bytes - dropped))

@@ -1,0 +1,265 @@
+"""A table becomes a Dataset: roles, kinds, target, task and what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import describe_columns, sentence_columns, unknown_column
+from core.datasets.dataset import Column, Dataset
+from core.datasets.finding import Finding
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.understanding.findings import GIVES_AWAY, table_findings
+from core.datasets.understanding.target import (
+    refuse_fractions,
+    settle_target,
+    target_column,
+    target_findings,
+    without_target,
+)
+from core.datasets.understanding.target_leakage import copies_of_target, leaking_columns
+from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.errors import UnusableError
+
+_TOPICS = "or choose topics as the task"
+HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
+
+
+def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
+    """The dataset of a table, with the person's choices where there are any.
+
+    Raises:
+        UnusableTargetError: an unusable target; it names the other columns.
+        UnusableError: choices that do not fit the table, no feature left.
+    """
+    table, name, roles, task = raw_table.table, raw_table.name, choices.roles, choices.task
+    names = [str(column) for column in table.columns]
+    if len(names) < 2:
+        raise UnusableError(
+            "there is only one column", where=name, cure="give a target and at least one feature"
+        )
+    by_role = [column for column, role in roles.items() if role == "target" and column in names]
+    wanted_target = choices.target or (by_role[0] if by_role else "")
+    ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
+    target_name = target_column(names, wanted_target, name, _unlikely(table, wanted_target, ends))
+    # Whatever else was said to be the target is an ordinary column now.
+    roles = {c: r for c, r in roles.items() if c != target_name and r != "target"}
+    columns = describe_columns(table, target_name, roles, choices.kinds)
+    has_target = table[target_name].notna().to_numpy()
+    where = f"{name}, column {target_name}"
+    try:
+        values, settled, classes = settle_target(table[target_name][has_target], task, where)
+    except UnusableError as error:
+        other_columns = [column for column in names if column not in (target_name, *ends)]
+        texts = sentence_columns(table)
+        cure = f"{error.cure}, {_TOPICS}" if texts and error.cure else error.cure
+        raise UnusableTargetError(
+            error.what, where=error.where, cure=cure, columns=other_columns, texts=texts
+        ) from None
+    features = [column.name for column in columns if column.role == "feature"]
+    if not features:
+        raise no_feature(columns, name, sentence_columns(table))
+    set_aside = int(len(table) - has_target.sum())
+    rows = table if not set_aside else table[has_target].reset_index(drop=True)
+    dataset = Dataset(
+        name=name,
+        source=raw_table.source,
+        columns=columns,
+        table=rows[features],
+        matrix=None,
+        target=values,
+        task=settled,
+        classes=classes,
+        row_groups=row_groups(rows, columns),
+        set_aside=set_aside,
+        left_out=left_out(rows, columns),
+        findings=(
+            *target_findings(target_name, values, settled, classes, bool(task), set_aside),
+            *raw_table.findings,
+        ),
+    )
+    dataset = _without_leaks(dataset, rows, choices, roles, lambda: sentence_columns(table))
+    return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+
+
+def _unlikely(table: pd.DataFrame, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
+    """The columns that are no target where nobody wants them: nameless ones, and running text."""
+    passed = [*ends, *([] if wanted_target else sentence_columns(table))]
+    for some in (passed, ends):
+        if len(some) < table.shape[1]:
+            return some
+    return ()
+
+
+def _without_leaks(
+    dataset: Dataset,
+    rows: pd.DataFrame,
+    choices: DataOptions,
+    roles: Mapping[str, str],
+    texts: Callable[[], Sequence[str]],
+) -> Dataset:
+    """The dataset without columns that leak the target, unless a person uses them.
+
+    Where nothing else could predict, and there are no texts either, they stay and are told.
+
+    Raises:
+        UnusableTargetError: nothing but texts is left.
+    """
+    free = [name for name in dataset.feature_names if name not in roles]
+    leaks = [] if choices.leaks else leaking_columns(dataset, free)
+    if choices.leaks or len(leaks) == len(dataset.feature_names):
+        leaks = [name for name in copies_of_target(dataset) if name in free]
+    features = [name for name in dataset.feature_names if name not in leaks]
+    if not leaks or not (features or texts()):
+        return dataset
+    columns = tuple(
+        replace(column, role="ignore", note=GIVES_AWAY) if column.name in leaks else column
+        for column in dataset.columns
+    )
+    if not features:
+        raise no_feature(columns, dataset.name, texts())
+    return replace(dataset, columns=columns, table=rows[features], left_out=left_out(rows, columns))
+
+
+def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """The first rows of the columns that are neither feature nor target."""
+    names = [column.name for column in columns if column.role not in ("feature", "target")]
+    return rows[names].head(HEAD_ROWS).copy()
+
+
+def no_feature(
+    columns: Sequence[Column], name: str, texts: Sequence[str] = ()
+) -> UnusableTargetError:
+    """The error for a table where every column has another role, with the reasons.
+
+    Where there are columns of texts, topics can be looked for instead.
+    """
+    unused = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
+    reason = f" ({'; '.join(unused[:3])})" if unused else ""
+    cure = "give a column with different values the role feature"
+    return UnusableTargetError(
+        f"no column is left to learn from{reason}",
+        where=name,
+        cure=f"{cure}, {_TOPICS}" if texts else cure,
+        texts=texts,
+    )
+
+
+def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
+    """A number for the group of every row; None where no column has the role group.
+
+    Raises:
+        UnusableError: several columns have it.
+    """
+    grouping = [column.name for column in columns if column.role == "group"]
+    if not grouping:
+        return None
+    if len(grouping) > 1:
+        raise UnusableError(
+            f"{len(grouping)} columns have the role group",
+            where=f"columns {', '.join(grouping)}",
+            cure="give it to one",
+        )
+    codes, _ = pd.factorize(rows[grouping[0]], use_na_sentinel=True)
+    # A row without a value belongs to nobody else: each is a group of its own.
+    alone = np.flatnonzero(codes < 0)
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(len(alone))
+    return codes
+
+
+def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
+    """A second file's rows, understood as the first file's were.
+
+    Raises:
+        UnusableError: columns are missing, or a value's kind is another one.
+    """
+    table, name = raw_table.table, raw_table.name
+    needed = [*train.feature_names, train.target_name]
+    groups = [column.name for column in train.columns if column.role == "group"]
+    for column in needed:
+        if column not in table.columns:
+            raise unknown_column(column, [str(c) for c in table.columns], name)
+    for column in train.feature_names:
+        check_same_kind(train, table[column], name)
+    has_target = table[train.target_name].notna().to_numpy()
+    rows = table[has_target].reset_index(drop=True)
+    values, _, classes = settle_target_like(train, rows[train.target_name], name)
+    new = [label for label in classes if label not in train.classes]
+    findings = []
+    if new:
+        label_list = ", ".join(f"“{label}”" for label in new[:5])
+        findings.append(
+            Finding(
+                f"The test file has classes that the first file has not: {label_list}.",
+                serious=True,
+            )
+        )
+    lost_rows = int(len(table) - has_target.sum())
+    if lost_rows:
+        findings.append(
+            without_target(train.target_name, lost_rows, len(table), "In the test file, ")
+        )
+    group_columns = [
+        column for column in train.columns if column.name in groups and column.name in rows
+    ]
+    return Dataset(
+        name=name,
+        source=raw_table.source,
+        columns=train.columns,
+        table=rows[train.feature_names],
+        matrix=None,
+        target=values,
+        task=train.task,
+        classes=train.classes,
+        row_groups=row_groups(rows, group_columns),
+        set_aside=lost_rows,
+        findings=tuple(findings),
+    )
+
+
+def settle_target_like(
+    train: Dataset, values: pd.Series, name: str
+) -> tuple[np.ndarray, str, tuple]:
+    """A second file's target as the first one's type; its classes may be fewer.
+
+    Raises:
+        UnusableError: no value at all, or of another type.
+    """
+    where = f"{name}, column {train.target_name}"
+    if values.empty:
+        raise UnusableError(
+            "no row has a value of the target", where=where, cure="choose another test file"
+        )
+    numeric = train.target.dtype.kind in "iuf"
+    if numeric and not pd.api.types.is_numeric_dtype(values.dtype):
+        raise UnusableError(
+            f"the target is text (“{values.iloc[0]}”), in the first file it is numbers",
+            where=where,
+            cure="choose a test file of the same kind",
+        )
+    array = values.to_numpy() if numeric else np.asarray(values.astype(str), dtype=str)
+    if train.task.has_numbers:
+        return array.astype(float), train.task, ()
+    if numeric:
+        refuse_fractions(array, where)
+        array = array.astype(np.int64)
+    return array, train.task, tuple(np.unique(array).tolist())
+
+
+def check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
+    """See that a second file's column holds numbers where the first one's does.
+
+    Raises:
+        UnusableError: it holds text.
+    """
+    assert train.table is not None
+    was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
+    if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
+        raise UnusableError(
+            f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers",
+            where=f"{name}, column {values.name}",
+            cure="choose a test file of the same kind",
+        )

@@ -1,0 +1,28 @@
+"""The refusal of a file that could be used if it were read in another way, which it offers."""
+
+from __future__ import annotations
+
+from core.datasets.finding import SuggestedChange
+from core.errors import UnusableError
+
+
+class FixableInputError(UnusableError):
+    """The file cannot be used as it is asked for, but otherwise.
+
+    Args:
+        what, where, cure: as for UnusableError.
+        offer: how it could be used.
+    """
+
+    def __init__(
+        self, what: str, offer: SuggestedChange, *, where: str = "", cure: str = ""
+    ) -> None:
+        super().__init__(what, where=where, cure=cure)
+        self.offer = offer
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.what, self.offer, self.where, self.cure))
+
+
+def _rebuild(what: str, offer: SuggestedChange, where: str, cure: str) -> FixableInputError:
+    return FixableInputError(what, offer, where=where, cure=cure)

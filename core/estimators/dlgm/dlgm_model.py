@@ -1,0 +1,105 @@
+"""Deep latent Gaussian models as a model that can be tuned: the space of McInerney 2017, 4.2."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.datasets.task import CLASSIFICATION_TASKS
+from core.estimators.dlgm.predictive import joint_log_densities
+from core.estimators.facts import ModelingFacts
+from core.estimators.model import Model
+from core.estimators.recipe import Recipe, build_from_recipe, script_from_recipe
+from core.space import Axis, Setting
+
+# Of the prior variance κ and the step ρ: log in [−5, −0.05], natural logarithms.
+_MIN_SCALE, _MAX_SCALE = math.exp(-5.0), math.exp(-0.05)
+
+_MIN_ROWS = 300  # to learn what rows look like, beside their classes
+_MAX_TRIAL_MINUTES = 2.0  # of a trial
+_FOLDS, _EPOCHS, _ROWS_A_STEP = 5, 50, 64  # what a run and the model have by default
+_SECONDS_A_STEP, _SECONDS_A_COLUMN = 4e-3, 4e-6  # measured on one core: 61 and 1,850 columns
+
+
+def _search_space(task: str) -> tuple[Axis, ...]:
+    step = "Learning rate"
+    return (
+        Axis("n1", "Latent variables in the first layer", "int", 10, 200, default=100),
+        Axis("n2", "Latent variables in the second layer, 0: none", "int", 0, 200, default=50),
+        Axis(
+            "kappa",
+            "How large weights may be",
+            "float",
+            _MIN_SCALE,
+            _MAX_SCALE,
+            True,
+            default=0.5,
+            most=1,
+        ),
+        Axis("rho", step, "float", _MIN_SCALE, _MAX_SCALE, True, default=0.1, most=1),
+    )
+
+
+def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
+    arguments = {
+        "n1": int(setting["n1"]),
+        "n2": int(setting["n2"]),
+        "kappa": float(setting["kappa"]),
+        "rho": float(setting["rho"]),
+        "random_state": seed,
+    }
+    return Recipe("core.estimators.dlgm.dlgm_classifier", "DlgmClassifier", arguments)
+
+
+def training_score(model: Any, X: Any, y: Any) -> float:
+    """The mean over rows of log p(x, y), in nats: how well a fitted model explains what it knows.
+
+    The joint density of a row's columns and its label under the approximate posterior, the proxy of
+    the marginal likelihood that McInerney 2017 maximizes without validation. log p(y | x) alone
+    would soon be 0 in every model that is large enough to know its rows by heart.
+
+    Args:
+        model: a fitted `core.estimators.dlgm.dlgm_classifier.DlgmClassifier`.
+        X: the rows that it was fitted to, shape (n, D).
+        y: their classes, shape (n,).
+    """
+    return float(joint_log_densities(model, X, y).mean())
+
+
+def _size_warning(facts: ModelingFacts) -> str:
+    if facts.rows < _MIN_ROWS:
+        return f"{facts.rows:,} rows are few for it: it also learns what rows look like."
+    training_rows = facts.training * (_FOLDS - 1) / _FOLDS
+    steps = _FOLDS * _EPOCHS * training_rows / _ROWS_A_STEP
+    minutes = steps * (_SECONDS_A_STEP + _SECONDS_A_COLUMN * facts.inputs) / 60
+    if minutes < _MAX_TRIAL_MINUTES:
+        return ""
+    return (
+        f"{facts.rows:,} rows of {facts.inputs:,} columns are many for it: a trial of {_FOLDS} "
+        f"folds takes some {minutes:,.0f} minutes."
+    )
+
+
+DLGM = Model(
+    name="dlgm",
+    title="Deep latent Gaussian model",
+    noun="a deep latent Gaussian model",
+    good_for="Learns how rows of numbers, small pictures for instance, come about from a few "
+    "latent variables, and reads the class off them. It can also generate new rows.",
+    cost="Slow: some ten seconds a fit for a thousand pictures of two thousand points, and each "
+    "trial fits several times.",
+    tasks=CLASSIFICATION_TASKS,
+    space=_search_space,
+    build=build_from_recipe(_make_recipe),
+    loss={},
+    takes_sparse=False,
+    scaled=False,  # it standardizes columns itself, so that what it draws is on their scale
+    script=script_from_recipe(_make_recipe),
+    training_score=training_score,
+    extra="deep",
+    warns=_size_warning,
+    shows="pictures",
+    folder="classes",
+    costly=True,
+    competes=False,
+)

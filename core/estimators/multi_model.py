@@ -1,0 +1,100 @@
+"""Several models as one: a setting says which model it is of, and what that model's setting is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from core.datasets.task import TABLE_TASKS
+from core.estimators.facts import ModelingFacts, Suggestion
+from core.estimators.model import Model
+from core.estimators.optional_parts import is_installed
+from core.space import Axis, Setting, default_setting
+
+SEVERAL = "auto"  # on the command line
+MODEL = "model"  # the key of a setting that says which model it is of
+_MIN_ROWS = 20  # rows: a choice between models would be chance
+
+
+def combined_setting(name: str, setting: Mapping[str, Any]) -> Setting:
+    """A setting of several models, from one of a single model."""
+    return {MODEL: name, **setting}
+
+
+def split_model_setting(setting: Mapping[str, Any]) -> tuple[str, Setting]:
+    """The model that a setting of several models is of, and that model's own setting."""
+    model_setting = {name: value for name, value in setting.items() if name != MODEL}
+    return str(setting[MODEL]), model_setting
+
+
+def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]:
+    """The models that are tuned together: those for rows of tables whose packages are there."""
+    return tuple(
+        name
+        for name, model in models.items()
+        if name != SEVERAL
+        and model.competes
+        and task in model.tasks
+        and (not model.extra or is_installed(model.extra))
+    )
+
+
+def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
+    """The model that stands for all others.
+
+    Args:
+        models: gives the registry that it is part of.
+    """
+
+    def model_space(task: str) -> tuple[Axis, ...]:
+        names = selectable_models(models(), task)
+        return (Axis(MODEL, "Model", "choice", choices=names, default=names[0]),)
+
+    def model_and_setting(task: str, setting: Setting) -> tuple[Model, Setting]:
+        name, model_setting = split_model_setting(setting)
+        model = models()[name]
+        return model, {**default_setting(model.space(task)), **model_setting}
+
+    def build_chosen(task: str, setting: Setting, seed: int) -> Any:
+        model, model_setting = model_and_setting(task, setting)
+        return model.build(task, model_setting, seed)
+
+    def build_probabilistic(task: str, setting: Setting, seed: int) -> Any:
+        model, model_setting = model_and_setting(task, setting)
+        return (model.probabilistic or model).build(task, model_setting, seed)
+
+    def script_chosen(task: str, setting: Setting, seed: int) -> tuple[str, str]:
+        model, model_setting = model_and_setting(task, setting)
+        return model.script(task, model_setting, seed)
+
+    def script_probabilistic(task: str, setting: Setting, seed: int) -> tuple[str, str]:
+        model, model_setting = model_and_setting(task, setting)
+        return (model.probabilistic or model).script(task, model_setting, seed)
+
+    plain = Model(
+        name=SEVERAL,
+        title="Find the best model",
+        noun="the best of several models",
+        good_for="Tunes every model that suits the table, within the minutes you give, and spends "
+        "them where the best score may still improve.",
+        cost="As many minutes as you give; more of them find a better model.",
+        tasks=TABLE_TASKS,
+        space=model_space,
+        build=build_chosen,
+        loss={},
+        takes_sparse=True,
+        scaled=True,
+        script=script_chosen,
+        suggests=_suggests,
+        competes=False,
+    )
+    probabilistic = replace(plain, build=build_probabilistic, script=script_probabilistic)
+    return replace(plain, probabilistic=probabilistic)
+
+
+def _suggests(facts: ModelingFacts) -> Suggestion | None:
+    if facts.rows < _MIN_ROWS:
+        return None
+    why = "which model suits them best shows only when several are tried."
+    return Suggestion(10, f"{facts.sentence}: {why}")

@@ -1,0 +1,180 @@
+"""Topics of new documents from the named arrays of topic models, by numpy alone.
+
+An exported folder holds this file's source, and the program itself predicts through it
+too. The arrays are described in core.export.bundle.folder_arrays; the notation is that of
+core.estimators.lda.inference, whose compiled loops do the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.datasets.texts.words import words_of
+from core.export.bundle.csv_rows import UnreadableError, columns_of
+from core.export.cell_format import cell_format_of
+
+MIN_DENOMINATOR = 1e-300  # keeps 0/0 away where a word is impossible
+
+
+def predict_table(
+    arrays: Mapping[str, np.ndarray], text: str, report: Callable[[int, int], None]
+) -> tuple[list[str], list[list[Any]]]:
+    """What every document is about, and how well its words were foretold.
+
+    Args:
+        arrays: the members, and the words that they know.
+        text: CSV with the column of texts, or LIBSVM lines of counts.
+        report: (documents done, documents) from time to time.
+
+    Returns:
+        A header, and one row a document: the share of every topic of the best member; the log
+        density of a random half of its words given the other half, averaged over the members, in
+        nats; and how many words that half has.
+
+    Raises:
+        UnreadableError: a column is missing, or a count is no whole number.
+    """
+    settings = json.loads(str(arrays["settings"]))
+    documents = _documents(arrays, settings, text)
+    first, second = _split_halves(documents)
+    weights = arrays["weights"]
+    logs = np.empty((len(documents), len(weights)))
+    shares: list[np.ndarray] = []
+    best = int(np.argmax(weights))
+    for t in range(len(weights)):
+        lam = arrays[f"components_{t}"].T
+        B, beta = exp_digamma(lam) / exp_digamma(lam.sum(axis=0)), lam / lam.sum(axis=0)
+        options = (float(arrays["alpha"][t]), float(arrays["tolerance"][t]))
+        steps = int(arrays["iterations"][t])
+        for d, document in enumerate(documents):
+            if t == best:
+                shares.append(_topic_shares(document, B, *options, steps))
+            theta = _topic_shares(first[d], B, *options, steps)
+            words, counts = second[d]
+            logs[d, t] = counts @ np.log(beta[words] @ theta) if len(words) else 0.0
+        report((t + 1) * len(documents), len(weights) * len(documents))
+    max_logs = logs.max(axis=1, keepdims=True)
+    density = np.log(np.exp(logs - max_logs) @ weights) + max_logs[:, 0]
+    sizes = [float(counts.sum()) for _, counts in second]
+    topics = [f"topic {k + 1}" for k in range(arrays[f"components_{best}"].shape[0])]
+    header = [*topics, "log density of half the words", "words in that half"]
+    rows = zip(shares, density.tolist(), sizes, strict=True)
+    return header, [[*share.tolist(), log, int(size)] for share, log, size in rows]
+
+
+def exp_digamma(x: np.ndarray) -> np.ndarray:
+    """Exp ψ(x) of positive numbers: ψ(x) = ψ(x + 10) − Σ_{i<10} 1/(x + i), the rest by its series.
+
+    ψ(z) = ln z − 1/(2z) − 1/(12z²) + 1/(120z⁴) − 1/(252z⁶) + 1/(240z⁸) − …
+    """
+    total = sum(1.0 / (x + i) for i in range(10))
+    z = x + 10.0
+    q = 1.0 / (z * z)
+    series = 0.5 / z + q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q / 240)))
+    exp_psi: np.ndarray = z * np.exp(-series - total)
+    return exp_psi
+
+
+def _topic_shares(
+    document: tuple[np.ndarray, np.ndarray],
+    B: np.ndarray,
+    alpha: float,
+    tolerance: float,
+    iterations: int,
+) -> np.ndarray:
+    """E[θ] of one document: γ = α + e ∘ Σ_w (n_w / Σ_j e_j B_wj) B_w· until it settles."""
+    words, counts = document
+    word_rows = B[words]
+    gamma, e = np.ones(B.shape[1]), np.ones(B.shape[1])
+    for _ in range(iterations):
+        new = alpha + e * ((counts / (word_rows @ e + MIN_DENOMINATOR)) @ word_rows)
+        change = float(np.abs(new - gamma).sum())
+        gamma, e = new, exp_digamma(new)
+        if change < tolerance * len(gamma):
+            break
+    shares: np.ndarray = gamma / gamma.sum()
+    return shares
+
+
+def _split_halves(documents: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Any, Any]:
+    """Every document's words in two random halves, the first larger by at most one."""
+    random = np.random.default_rng(0)
+    first: list[Any] = []
+    second: list[Any] = []
+    for words, counts in documents:
+        tokens = np.repeat(words, counts.astype(np.int64))
+        order = np.argsort(random.random(len(tokens)), kind="stable")
+        early = tokens[order[: (len(tokens) + 1) // 2]]
+        late = tokens[order[(len(tokens) + 1) // 2 :]]
+        for half_tokens, half_documents in ((early, first), (late, second)):
+            half_words, half_counts = np.unique(half_tokens, return_counts=True)
+            half_documents.append((half_words, half_counts.astype(float)))
+    return first, second
+
+
+def _documents(
+    arrays: Mapping[str, np.ndarray], settings: dict[str, Any], text: str
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The numbers of the known words in every document, ascending, and how often each comes."""
+    if settings["column"]:
+        number_of_word = {word: number for number, word in enumerate(arrays["words"].tolist())}
+        cell_format, column = cell_format_of(settings), settings["column"]
+        cells, _ = columns_of(text, [column], cell_format)
+        missing = cell_format.missing_words(column)
+        documents = ("" if cell in missing else cell for cell in cells[column])
+        return [
+            _count_words([number_of_word[w] for w in words_of(document) if w in number_of_word])
+            for document in documents
+        ]
+    columns = {int(column): number for number, column in enumerate(arrays["columns"])}
+    zero_based = bool(settings["zero_based"])
+    return [
+        _counts_of_columns(pairs, columns, 0 if zero_based else 1)
+        for pairs in (
+            _parse_counts(line, line_number)
+            for line_number, line in enumerate(text.splitlines(), start=1)
+        )
+        if pairs is not None
+    ]
+
+
+def _count_words(numbers: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    words, times = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
+    return words, times.astype(float)
+
+
+def _parse_counts(line: str, line_number: int) -> list[tuple[int, float]] | None:
+    """The pairs index:count of a line; None for a line that says nothing."""
+    cells = line.partition("#")[0].split()
+    if not cells:
+        return None
+    pairs = []
+    for cell in cells[":" not in cells[0] :]:
+        index, _, count = cell.partition(":")
+        try:
+            pairs.append((int(index), float(count)))
+        except ValueError:
+            raise UnreadableError(
+                f"“{cell[:40]}” is no index:count", f"line {line_number}"
+            ) from None
+        if not (float(count) >= 0 and float(count).is_integer()):
+            raise UnreadableError(
+                f"“{cell[:40]}” is no whole number of words", f"line {line_number}"
+            )
+    return pairs
+
+
+def _counts_of_columns(
+    pairs: list[tuple[int, float]], columns: dict[int, int], first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    count_of_word: dict[int, float] = {}
+    for index, count in pairs:
+        number = columns.get(index - first)
+        if number is not None and count > 0:
+            count_of_word[number] = count_of_word.get(number, 0.0) + count
+    words = np.array(sorted(count_of_word), dtype=np.int64)
+    return words, np.array([count_of_word[w] for w in words.tolist()], dtype=float)

@@ -1,0 +1,145 @@
+"""The ONNX export: preparation and model in one file that runs wherever an ONNX runtime is.
+
+Inputs have the columns' names, (N, 1) each: double for numbers (NaN where missing) and dates
+(seconds since 1970), text for the others ("" where missing). A column called like an output, or not
+at all, has "column " before its name; "inputs" in the metadata says which column each input takes.
+A LIBSVM file's rows are one input of the shape (N, features).
+
+Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of the classes,
+or "scores" (N, K) where the model has no probabilities. Numbers are calculated in double precision.
+What `tunescope predict` must know lies in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import UnusableError
+from core.estimators.optional_parts import optional_module
+from core.export.card_record import ATTRIBUTE, ModelCard
+from core.export.files.model_card import with_card
+from core.export.finished_run import FinishedRun
+from core.export.onnx.onnx_nodes import add_classifier, add_regressor
+from core.export.onnx.rows import MATRIX, date_formats, rows_graph
+from core.json_reading import read_as
+
+KEY = "tunescope"  # of the metadata
+CHUNK_ROWS = 1000  # rows that are predicted together: kernels of all rows would fill the memory
+
+
+def write(run: FinishedRun, path: Path) -> None:
+    """Write the model.
+
+    Raises:
+        UnusableError: the optional part is missing, or ONNX has no counterpart of a part of it.
+    """
+    path.write_bytes(onnx_model(with_card(run)).SerializeToString())
+
+
+def onnx_model(pipeline: Any) -> Any:
+    """The ONNX model of a fitted pipeline in scikit-learn's own classes, with its card.
+
+    Raises:
+        UnusableError: as `write`.
+    """
+    helper = optional_module("onnx", "onnx").helper
+    prepare, model = pipeline.named_steps["prepare"], pipeline[-1]
+    graph, X = rows_graph(prepare)
+    labels = np.asarray(getattr(model, "classes_", []))
+    if labels.size:
+        outputs = add_classifier(graph, X, model)
+        prediction = graph.add_node("Gather", graph.add_constant(labels), outputs.class_index)
+        scores_name = "probabilities" if outputs.has_probabilities else "scores"
+        graph.add_output("prediction", prediction, _label_type(labels))
+        graph.add_output(scores_name, outputs.scores, np.dtype(float), len(labels))
+    else:
+        flat = graph.add_constant(np.array([-1]))
+        number = graph.add_node("Reshape", add_regressor(graph, X, model), flat)
+        graph.add_output("prediction", number, np.dtype(float))
+    model_proto = graph.model_proto()
+    card = getattr(pipeline, ATTRIBUTE, {})
+    card = {**card, "dates": date_formats(prepare), "inputs": graph.inputs}
+    card["classes"] = labels.tolist()
+    helper.set_model_props(model_proto, {KEY: json.dumps(card, ensure_ascii=False)})
+    return model_proto
+
+
+def _label_type(labels: np.ndarray) -> np.dtype:
+    """The type of labels in the file, where text has no length."""
+    return np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
+
+
+class OnnxModel:
+    """An ONNX file of this program, open: it predicts raw rows as its pipeline does.
+
+    Attributes:
+        card: what it says of itself.
+        classes_: the labels; empty for regression.
+    """
+
+    def __init__(self, path: Path) -> None:
+        runtime = optional_module("onnx", "onnxruntime")
+        try:
+            options = runtime.SessionOptions()
+            options.log_severity_level = 4
+            self._session = runtime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+            card_text = self._session.get_modelmeta().custom_metadata_map.get(KEY, "{}")
+            self.card = read_as(ModelCard, json.loads(card_text))
+        except Exception as error:
+            # The runtime raises kinds of its own for damaged bytes; each means the same here.
+            raise UnusableError(
+                "this is no ONNX model, or it is damaged",
+                where=str(path),
+                cure="export the model again",
+            ) from error
+        self.classes_: list[Any] = self.card.classes or []
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of its inputs, in order."""
+        return [str(session_input.name) for session_input in self._session.get_inputs()]
+
+    def outputs(self, rows: Any) -> dict[str, np.ndarray]:
+        """Predictions (N,), and where there are classes "probabilities" or "scores", (N, K).
+
+        Args:
+            rows: as `core.export.raw_rows.rows_of` gives them for the card.
+        """
+        names = [str(session_output.name) for session_output in self._session.get_outputs()]
+        chunks = [
+            self._session.run(names, self._session_inputs(rows[start : start + CHUNK_ROWS]))
+            for start in range(0, max(rows.shape[0], 1), CHUNK_ROWS)
+        ]
+        joined = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
+        return dict(zip(names, joined, strict=True))
+
+    def _session_inputs(self, rows: Any) -> dict[str, np.ndarray]:
+        if not isinstance(rows, pd.DataFrame):
+            return {MATRIX: rows.toarray()}
+        dates, columns = self.card.dates or {}, {}
+        for session_input in self._session.get_inputs():
+            # Files of earlier versions call every input by its column's name.
+            source = (self.card.inputs or {}).get(session_input.name, session_input.name)
+            values = rows[source]
+            if session_input.type == "tensor(string)":
+                column = values.astype(object).where(values.notna(), "").astype(str).to_numpy()
+            elif source in dates:
+                column = seconds(values, dates[source])
+            else:
+                column = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            columns[session_input.name] = column.reshape(-1, 1)
+        return columns
+
+
+def seconds(values: pd.Series, date_format: str) -> np.ndarray:
+    """Dates as text to seconds since 1970, NaN for what is none."""
+    dates = pd.to_datetime(values, errors="coerce", format=date_format, utc=True)
+    times = dates.to_numpy(dtype="datetime64[s]")
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))

@@ -1,0 +1,414 @@
+"""Fitted scikit-learn models as nodes of an ONNX graph, all in double precision.
+
+The operators that ONNX has for whole models calculate in single precision: a support vector machine
+with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out here.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| N, p, K | | | rows, prepared columns, classes |
+| X | ``X`` | (N, p) | the prepared rows, name of a result |
+| s, a | ``support_vectors_``, ``dual_coef_`` | (S, p), | support vectors and their weights |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from core.errors import UnusableError
+from core.export.onnx.graph import OnnxGraph
+from core.export.onnx.neighbours import neighbours
+from core.export.onnx.trees import boosted_sum, forest_mean
+
+_INT64 = 7  # ONNX's number of the type int64
+_HIDDEN = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
+
+
+@dataclass(frozen=True)
+class ClassifierOutputs:
+    """What a classifier says, as names of results.
+
+    Attributes:
+        class_index: of the predicted class among the sorted ones, (N,).
+        scores: probabilities or scores, (N, K).
+        has_probabilities: whether they are probabilities.
+    """
+
+    class_index: str
+    scores: str
+    has_probabilities: bool
+
+
+def add_regressor(graph: OnnxGraph, X: str, model: Any) -> str:
+    """What a fitted regressor predicts, (N, 1).
+
+    Raises:
+        UnusableError: the graph has no counterpart of this kind of model.
+    """
+    return _writer_of(_NUMBERS, model)(graph, X, model)
+
+
+def add_classifier(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
+    """What a fitted classifier predicts.
+
+    Raises:
+        UnusableError: the graph has no counterpart of this kind of model.
+    """
+    return _writer_of(_CLASSES, model)(graph, X, model)
+
+
+def _writer_of(writers: dict[type, Callable[..., Any]], model: Any) -> Callable[..., Any]:
+    writer = writers.get(type(model))
+    if writer is None:
+        raise _no_counterpart(model)
+    return writer
+
+
+def _no_counterpart(model: Any) -> UnusableError:
+    return UnusableError(
+        f"ONNX has no counterpart of this kind of model ({type(model).__name__})",
+        cure="export it as skops, or choose another model",
+    )
+
+
+# Numbers ----------------------------------------------------------------------------------
+
+
+def _linear_numbers(graph: OnnxGraph, X: str, model: Any) -> str:
+    return graph.add_affine(
+        X, np.reshape(model.coef_, (-1, 1)), np.reshape(model.intercept_, (1, 1))
+    )
+
+
+def _dummy_numbers(graph: OnnxGraph, X: str, model: DummyRegressor) -> str:
+    return _same_for_every_row(graph, X, model.constant_.reshape(1, 1))
+
+
+def _same_for_every_row(graph: OnnxGraph, X: str, row_values: np.ndarray) -> str:
+    """One line of numbers, (1, K), for each of the N rows."""
+    rows = graph.add_node("Shape", X, start=0, end=1)
+    shape = graph.add_node("Concat", rows, graph.add_constant(np.array([1])), axis=0)
+    return graph.add_node("Expand", graph.add_constant(row_values.astype(np.float64)), shape)
+
+
+def _support_regression(graph: OnnxGraph, X: str, model: SVR) -> str:
+    weights = _to_dense(model.dual_coef_).T
+    return graph.add_affine(_rbf_kernel(graph, X, model), weights, model.intercept_.reshape(1, 1))
+
+
+def _on_standard_target(graph: OnnxGraph, X: str, model: TransformedTargetRegressor) -> str:
+    """ŷ = μ + σ f(x) of a regressor f of the standardized target."""
+    scaler = model.transformer_
+    if type(scaler) is not StandardScaler:
+        raise _no_counterpart(scaler)
+    inner = add_regressor(graph, X, model.regressor_)
+    scaled = graph.add_node("Mul", inner, graph.add_constant(scaler.scale_.reshape(1, 1)))
+    return graph.add_node("Add", scaled, graph.add_constant(scaler.mean_.reshape(1, 1)))
+
+
+def _mean_of_numbers(graph: OnnxGraph, X: str, vote: VotingRegressor) -> str:
+    member_numbers = [add_regressor(graph, X, member) for member in vote.estimators_]
+    return _weighted(graph, member_numbers, vote.weights)
+
+
+# Classes ----------------------------------------------------------------------------------
+
+
+def _logistic_classes(graph: OnnxGraph, X: str, model: LogisticRegression) -> ClassifierOutputs:
+    return _linked_classes(graph, graph.add_affine(X, model.coef_.T, model.intercept_[None]), model)
+
+
+def _dummy_classes(graph: OnnxGraph, X: str, model: DummyClassifier) -> ClassifierOutputs:
+    if model.strategy != "prior":
+        raise _no_counterpart(model)
+    return _likeliest(graph, _same_for_every_row(graph, X, model.class_prior_[None]))
+
+
+def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
+    """One number a row, (N, 1), by the logistic function; one a class, (N, K), by softmax."""
+    if len(model.classes_) > 2:
+        return _likeliest(graph, graph.add_node("Softmax", z, axis=1))
+    second = graph.add_node("Sigmoid", z)
+    return _likeliest(graph, _both_shares(graph, second))
+
+
+def _both_shares(graph: OnnxGraph, second: str) -> str:
+    """The probabilities of both classes from that of the second, (N, 1)."""
+    first = graph.add_node("Sub", graph.add_constant(np.ones((1, 1))), second)
+    return graph.add_node("Concat", first, second, axis=1)
+
+
+def _likeliest(graph: OnnxGraph, shares: str) -> ClassifierOutputs:
+    return ClassifierOutputs(graph.add_node("ArgMax", shares, axis=1, keepdims=0), shares, True)
+
+
+def _network_of_numbers(graph: OnnxGraph, X: str, model: MLPRegressor) -> str:
+    if model.out_activation_ != "identity":
+        raise _no_counterpart(model)
+    return _network_layers(graph, X, model)
+
+
+def _network_classes(graph: OnnxGraph, X: str, model: MLPClassifier) -> ClassifierOutputs:
+    return _linked_classes(graph, _network_layers(graph, X, model), model)
+
+
+def _network_layers(graph: OnnxGraph, X: str, model: Any) -> str:
+    *inner, last = zip(model.coefs_, model.intercepts_, strict=True)
+    for weights, constant in inner:
+        X = graph.add_node(_HIDDEN[model.activation], graph.add_affine(X, weights, constant[None]))
+    weights, constant = last
+    return graph.add_affine(X, weights, constant[None])
+
+
+def _support_classes(graph: OnnxGraph, X: str, model: SVC) -> ClassifierOutputs:
+    """Every pair of classes decides between its two; scores are scikit-learn's own.
+
+    Two classes: −f and f. Several: the votes of the pairs, and less than a third of a vote by how
+    sure they are, Σf / (3 (|Σf| + 1)).
+    """
+    pairs = list(combinations(range(len(model.classes_)), 2))
+    f = graph.add_affine(
+        _rbf_kernel(graph, X, model), *_pair_weights(model, pairs)
+    )  # > 0: the first
+    zeros, ones = graph.add_constant(np.zeros((1, 1))), graph.add_constant(np.ones((1, 1)))
+    firsts, seconds = (np.eye(len(model.classes_))[list(side)] for side in zip(*pairs, strict=True))
+    if len(pairs) == 1:
+        scores = graph.add_node("MatMul", f, graph.add_constant(np.array([[1.0, -1.0]])))
+        return ClassifierOutputs(
+            graph.add_node("ArgMax", scores, axis=1, keepdims=0), scores, False
+        )
+    first_wins = graph.add_node("Where", graph.add_node("Greater", f, zeros), ones, zeros)
+    second_wins = graph.add_node("Sub", ones, first_wins)
+    votes = graph.add_sum(
+        [
+            graph.add_node("MatMul", first_wins, graph.add_constant(firsts)),
+            graph.add_node("MatMul", second_wins, graph.add_constant(seconds)),
+        ]
+    )
+    confidence = graph.add_node("MatMul", f, graph.add_constant(firsts - seconds))
+    size = graph.add_node("Add", graph.add_node("Abs", confidence), ones)
+    tie_break = graph.add_node(
+        "Div", confidence, graph.add_node("Mul", size, graph.add_constant(np.full((1, 1), 3.0)))
+    )
+    return ClassifierOutputs(
+        graph.add_node("ArgMax", votes, axis=1, keepdims=0),
+        graph.add_node("Add", votes, tie_break),
+        False,
+    )
+
+
+def _pair_weights(model: SVC, pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of the kernel in every pair's decision, (S, pairs), and its constant.
+
+    Row j − 1 of libsvm's table holds the weights of class i's support vectors against class j > i,
+    row j those against class j < i. scikit-learn turns the sign of two classes' public copy.
+    """
+    dual = _to_dense(model.dual_coef_)
+    sign = -1.0 if len(model.classes_) == 2 else 1.0
+    ends = np.cumsum(model.n_support_)
+    of_class = [slice(end - n, end) for end, n in zip(ends, model.n_support_, strict=True)]
+    weights = np.zeros((dual.shape[1], len(pairs)))
+    for column, (i, j) in enumerate(pairs):
+        weights[of_class[i], column] = dual[j - 1, of_class[i]]
+        weights[of_class[j], column] = dual[i, of_class[j]]
+    return sign * weights, sign * np.asarray(model.intercept_).reshape(1, -1)
+
+
+def _rbf_kernel(graph: OnnxGraph, X: str, model: SVC | SVR) -> str:
+    """exp(−γ ‖x − s‖²) of every row and support vector, (N, S)."""
+    if model.kernel != "rbf":
+        raise _no_counterpart(model)
+    vectors, gamma = _to_dense(model.support_vectors_), float(model._gamma)
+    row_squares = graph.add_node(
+        "ReduceSumSquare", X, graph.add_constant(np.array([1])), keepdims=1
+    )
+    vector_squares = graph.add_constant((vectors**2).sum(axis=1)[None])
+    cross_products = graph.add_node("MatMul", X, graph.add_constant(-2.0 * vectors.T))
+    squared_distances = graph.add_node(
+        "Max",
+        graph.add_sum([row_squares, cross_products, vector_squares]),
+        graph.add_constant(np.zeros((1, 1))),
+    )
+    return graph.add_node(
+        "Exp", graph.add_node("Mul", squared_distances, graph.add_constant(np.full((1, 1), -gamma)))
+    )
+
+
+def _calibrated_classes(
+    graph: OnnxGraph, X: str, model: CalibratedClassifierCV
+) -> ClassifierOutputs:
+    member_shares = [_one_calibrated(graph, X, member) for member in model.calibrated_classifiers_]
+    return _likeliest(graph, _weighted(graph, member_shares, None))
+
+
+def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
+    """Sigmoids of the decisions, 1 / (1 + exp(a f + b)), with sum 1 over the classes, (N, K)."""
+    inner, sigmoids = add_classifier(graph, X, model.estimator), model.calibrators
+    if inner.has_probabilities or any(
+        type(sigmoid) is not _SigmoidCalibration for sigmoid in sigmoids
+    ):
+        raise _no_counterpart(model)
+    a, b = (np.array([[getattr(sigmoid, name) for sigmoid in sigmoids]]) for name in ("a_", "b_"))
+    decisions = inner.scores
+    if len(sigmoids) == 1:  # of the second class
+        decisions = graph.add_node("Gather", decisions, graph.add_constant(np.array([1])), axis=1)
+    scaled = graph.add_node("Mul", decisions, graph.add_constant(-a))
+    shares = graph.add_node("Sigmoid", graph.add_node("Sub", scaled, graph.add_constant(b)))
+    if len(sigmoids) == 1:
+        return _both_shares(graph, shares)
+    total = graph.add_node("ReduceSum", shares, graph.add_constant(np.array([1])), keepdims=1)
+    return graph.add_node("Div", shares, total)
+
+
+def _mean_of_shares(graph: OnnxGraph, X: str, vote: VotingClassifier) -> ClassifierOutputs:
+    if vote.voting == "hard":  # a tie between labels would be broken in another way
+        raise _no_counterpart(vote)
+    member_outputs = [add_classifier(graph, X, member) for member in vote.estimators_]
+    return _likeliest(
+        graph, _weighted(graph, [outputs.scores for outputs in member_outputs], vote.weights)
+    )
+
+
+def _threshold_classes(
+    graph: OnnxGraph, X: str, model: FixedThresholdClassifier
+) -> ClassifierOutputs:
+    """The second of two classes from its threshold on; the probabilities stay as they are."""
+    inner = add_classifier(graph, X, model.estimator_)
+    if not inner.has_probabilities or model.pos_label != model.classes_[1]:
+        raise _no_counterpart(model)
+    second = graph.add_node("Gather", inner.scores, graph.add_constant(np.array([1])), axis=1)
+    is_second = graph.add_node(
+        "GreaterOrEqual", second, graph.add_constant(np.array([float(model.threshold)]))
+    )
+    class_index = graph.add_node("Cast", is_second, to=_INT64)
+    return replace(
+        inner,
+        class_index=graph.add_node("Reshape", class_index, graph.add_constant(np.array([-1]))),
+    )
+
+
+def _boosted_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
+    return _linked_classes(graph, boosted_sum(graph, X, model), model)
+
+
+def _forest_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
+    return _likeliest(graph, forest_mean(graph, X, model))
+
+
+def _naive_bayes(graph: OnnxGraph, X: str, model: GaussianNB) -> ClassifierOutputs:
+    """Softmax of log π_k − ½ Σ_j log 2πσ²_kj − ½ Σ_j ((x_j − θ_kj) / σ_kj)²."""
+    difference = graph.add_node(
+        "Sub", _third_axis(graph, X), graph.add_constant(model.theta_[None])
+    )
+    scaled = graph.add_node("Div", difference, graph.add_constant(np.sqrt(model.var_)[None]))
+    squares = graph.add_node(
+        "ReduceSumSquare", scaled, graph.add_constant(np.array([2])), keepdims=0
+    )
+    exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -0.5)))
+    constant = np.log(model.class_prior_) - 0.5 * np.log(2 * np.pi * model.var_).sum(axis=1)
+    joint = graph.add_node("Add", exponent, graph.add_constant(constant[None]))
+    return _likeliest(graph, graph.add_node("Softmax", joint, axis=1))
+
+
+def _third_axis(graph: OnnxGraph, X: str) -> str:
+    """(N, p) as (N, 1, p)."""
+    return graph.add_node("Unsqueeze", X, graph.add_constant(np.array([1])))
+
+
+def _mean_of_neighbours(graph: OnnxGraph, X: str, model: KNeighborsRegressor) -> str:
+    targets = np.asarray(model._y, dtype=np.float64).reshape(-1, 1)
+    return _neighbour_mean(graph, *neighbours(graph, X, model), targets)
+
+
+def _vote_of_neighbours(graph: OnnxGraph, X: str, model: KNeighborsClassifier) -> ClassifierOutputs:
+    votes = np.eye(len(model.classes_))[model._y]
+    return _likeliest(graph, _neighbour_mean(graph, *neighbours(graph, X, model), votes))
+
+
+def _neighbour_mean(graph: OnnxGraph, row_indices: str, weights: str, targets: np.ndarray) -> str:
+    """The weighted mean of the neighbours' `targets`, (N, outputs)."""
+    neighbour_targets = graph.add_node(
+        "Gather", graph.add_constant(targets), row_indices, axis=0
+    )  # (N, k, outputs)
+    weighted_targets = graph.add_node(
+        "Mul",
+        neighbour_targets,
+        graph.add_node("Unsqueeze", weights, graph.add_constant(np.array([2]))),
+    )
+    sums = graph.add_node(
+        "ReduceSum", weighted_targets, graph.add_constant(np.array([1])), keepdims=0
+    )
+    total = graph.add_node("ReduceSum", weights, graph.add_constant(np.array([1])), keepdims=1)
+    return graph.add_node("Div", sums, total)
+
+
+def _weighted(graph: OnnxGraph, results: list[str], weights: Any) -> str:
+    """The weighted mean of results; None weighs them alike."""
+    raw_weights = (
+        np.ones(len(results)) if weights is None else np.asarray(weights, dtype=np.float64)
+    )
+    shares = raw_weights / raw_weights.sum()
+    pairs = zip(results, shares, strict=True)
+    return graph.add_sum(
+        [
+            graph.add_node("Mul", result, graph.add_constant(np.full((1, 1), w)))
+            for result, w in pairs
+        ]
+    )
+
+
+def _to_dense(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+
+
+_NUMBERS: dict[type, Callable[..., str]] = {
+    Ridge: _linear_numbers,
+    ElasticNet: _linear_numbers,
+    SVR: _support_regression,
+    MLPRegressor: _network_of_numbers,
+    RandomForestRegressor: forest_mean,
+    ExtraTreesRegressor: forest_mean,
+    KNeighborsRegressor: _mean_of_neighbours,
+    HistGradientBoostingRegressor: boosted_sum,
+    TransformedTargetRegressor: _on_standard_target,
+    VotingRegressor: _mean_of_numbers,
+    DummyRegressor: _dummy_numbers,
+}
+_CLASSES: dict[type, Callable[..., ClassifierOutputs]] = {
+    LogisticRegression: _logistic_classes,
+    SVC: _support_classes,
+    MLPClassifier: _network_classes,
+    RandomForestClassifier: _forest_classes,
+    ExtraTreesClassifier: _forest_classes,
+    KNeighborsClassifier: _vote_of_neighbours,
+    GaussianNB: _naive_bayes,
+    HistGradientBoostingClassifier: _boosted_classes,
+    CalibratedClassifierCV: _calibrated_classes,
+    VotingClassifier: _mean_of_shares,
+    FixedThresholdClassifier: _threshold_classes,
+    DummyClassifier: _dummy_classes,
+}

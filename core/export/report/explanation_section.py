@@ -1,0 +1,288 @@
+"""The report's sections on what people ask after the score.
+
+What was answered before is taken from the run's folder; what takes seconds is worked out now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from core.errors import UnusableError
+from core.evaluation.calibration_bin import CalibrationBin
+from core.export.exportable_models import TUNED
+from core.export.finished_run import FinishedRun
+from core.export.report import explanation_figures as figures
+from core.export.report.html import collapsible, html_table, paragraphs, section_card
+from core.export.report.results_section import CALIBRATION_TITLE
+from core.export.report.svg import svg_number
+from core.tuning.problem import read_data
+from core.tuning.scores.metrics import METRICS
+from core.tuning.why.answer_types import (
+    Answer,
+    ClassDiagnostics,
+    ColumnImportance,
+    LearningCurve,
+    RegressionDiagnostics,
+    RowDiagnostics,
+    ScoreLoss,
+)
+from core.tuning.why.answers import (
+    IMPORTANCE,
+    LEARNING,
+    ROWS,
+    SOON,
+    answers,
+    can_explain,
+    keep_answer,
+    kept_answer,
+    seconds_before,
+)
+from core.tuning.why.tested_model import fit_tested_model
+
+MAX_BARS = 25
+MAX_CLASSES = 3
+MAX_CELLS = 14  # columns of a quoted row
+
+
+def explanation_sections(run: FinishedRun) -> list[str]:
+    """The sections that the run's answers can fill; one sentence where they cannot be had."""
+    if run.selected_name != TUNED or not can_explain(run.results, run.takeaway.task):
+        return []
+    answer_by_question, problem = answers_of(run)
+    sections = []
+    for question in (IMPORTANCE, ROWS, LEARNING):
+        match answer_by_question.get(question):
+            case ColumnImportance() as importance:
+                sections += _column_sections(importance, run.allows_examples)
+            case RowDiagnostics() as diagnostics:
+                sections += _row_sections(run, diagnostics)
+            case LearningCurve() as curve:
+                sections.append(_learning_section(curve))
+    if problem:
+        why = "Which columns matter, and where it is wrong, is not in this report."
+        sections.append(
+            section_card("What else could be asked", "", paragraphs([f"{why} {problem}"]))
+        )
+    return sections
+
+
+def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
+    """{question: answer} of what was answered before or takes seconds; why some are missing."""
+    results = run.results
+    stored_answers = {q: kept_answer(run.folder, results, q) for q in (IMPORTANCE, ROWS, LEARNING)}
+    answer_by_question = {
+        question: answer for question, answer in stored_answers.items() if answer is not None
+    }
+    missing = [question for question in (IMPORTANCE, ROWS) if question not in answer_by_question]
+    if not missing:
+        return answer_by_question, ""
+    if seconds_before(ROWS, run.state) > SOON:
+        return (
+            answer_by_question,
+            "It takes longer than a report should: ask on the Results page first.",
+        )
+    try:
+        tested_model = fit_tested_model(run.folder, read_data(run.plan.data))
+        for question in missing:
+            for answer in answers(tested_model, question):
+                answer_by_question[question] = keep_answer(run.folder, results, question, answer)
+    except UnusableError as error:
+        return answer_by_question, error.sentence
+    except (ValueError, ArithmeticError, LookupError, MemoryError):
+        return answer_by_question, "The model could not be asked about its test rows."
+    return answer_by_question, ""
+
+
+def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
+    metric = METRICS[importance.metric]
+    format_difference = partial(_difference_text, metric.share)
+    shown = importance.columns[:MAX_BARS]
+    label = f"loss of {metric.title[:1].lower()}{metric.title[1:]} if shuffled"
+    weights = any(column.weight is not None for column in importance.columns)
+    header = ("column", "loss of score", "low", "high", *(["weight, scaled"] if weights else []))
+    rows = [
+        (*_loss_cells(column, format_difference), *([column.weight] if weights else []))
+        for column in importance.columns
+    ]
+    sentences = [
+        f"{', '.join(group.names)} say nearly the same (correlation {group.least:.2f} or more): "
+        "each can replace the other, so that all look unimportant."
+        for group in importance.alike
+    ]
+    if importance.screened:
+        sentences.append(
+            f"Of {importance.total:,} columns the {len(importance.columns)} that correlate "
+            "most with its predictions were shuffled."
+        )
+    body = figures.column_bars(shown, label, format_difference) if shown else ""
+    body += paragraphs(sentences) + collapsible(
+        "As a table", html_table(header, rows, row_heads=True)
+    )
+    if importance.alike:
+        group_rows = [_loss_cells(group, format_difference) for group in importance.groups]
+        group_header = ("columns shuffled together", "loss of score", "low", "high")
+        body += collapsible(
+            "Correlated columns together", html_table(group_header, group_rows, row_heads=True)
+        )
+    question = (
+        f"Permutation importance: how much worse the score of {importance.rows:,} test rows "
+        "becomes if a column is shuffled, of the model that was fitted without them. Line: 95 % "
+        "confidence interval."
+    )
+    sections = [section_card("Which columns matter?", question, body)]
+    if examples:
+        question = "Thick: the mean over test rows, with its 95 % confidence interval. Pale: rows."
+        for name, dependence in (importance.dependence or {}).items():
+            if not dependence.problem:
+                values: Sequence[str | float] = dependence.words or dependence.grid
+                curve = zip(values, dependence.mean, dependence.low, dependence.high, strict=True)
+                as_table = html_table((name, "mean", "low", "high"), curve)
+                figure = figures.dependence(dependence) + collapsible("As a table", as_table)
+                sections.append(section_card(f"What does {name} do?", question, figure, "half"))
+    return sections
+
+
+def _loss_cells(
+    loss: ScoreLoss, format_difference: Callable[[float | None], str]
+) -> tuple[str, ...]:
+    losses = (format_difference(value) for value in (loss.mean, loss.low, loss.high))
+    return (" + ".join(loss.names), *losses)
+
+
+def _difference_text(share: bool, value: float | None) -> str:
+    if value is None:
+        return "–"
+    text = f"{100 * value:.1f} points" if share else svg_number(value)
+    return text.replace("-", "\u2212")
+
+
+def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
+    sections = []
+    if isinstance(diagnostics, ClassDiagnostics):
+        is_binary = len(diagnostics.labels) == 2  # those of the other class say the same
+        labels = diagnostics.labels[: 1 if is_binary else MAX_CLASSES]
+        sections += [_curves_section(label, diagnostics) for label in labels]
+        bins_by_label = {label: diagnostics.of[label].calibration for label in labels}
+        sections += [
+            _calibration_section(label, bins) for label, bins in bins_by_label.items() if bins
+        ]
+    if isinstance(diagnostics, RegressionDiagnostics):
+        residuals = diagnostics.residuals
+        question = (
+            "Residuals: above the line the prediction is too high. Large dots: the mean of an "
+            "eighth of the test rows, with its 95 % confidence interval."
+        )
+        rows = [
+            (name or "prediction", entry.at, entry.mean, entry.low, entry.high, entry.rows)
+            for name, bins in residuals.bins.items()
+            if run.allows_examples or not name
+            for entry in bins
+        ]
+        header = ("over", "at", "mean", "low", "high", "rows")
+        body = figures.residuals(residuals, run.allows_examples)
+        body += collapsible("As a table, over every column too", html_table(header, rows))
+        sections.append(section_card("Where is it too high or too low?", question, body))
+    if run.allows_examples and diagnostics.wrong.rows:
+        sections.append(_wrong_rows_section(diagnostics))
+    return sections
+
+
+def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
+    tally, thresholds = diagnostics.of[label], diagnostics.of[label].thresholds
+    marked_index = None
+    if diagnostics.chosen is not None and label == diagnostics.second:
+        marked_index = max(sum(t >= diagnostics.chosen for t in thresholds) - 1, 0)
+    rows = []
+    indices = set(range(0, len(thresholds), max(1, len(thresholds) // 40)))
+    for index in sorted(indices if marked_index is None else {*indices, marked_index}):
+        true, false = tally.true[index], tally.false[index]
+        recall, right = true / max(tally.positives, 1), true / max(true + false, 1)
+        counts = (true, false, tally.positives - true, tally.negatives - false)
+        rows.append((thresholds[index], *counts, f"{recall:.3f}", f"{right:.3f}"))
+    header = (
+        diagnostics.scale,
+        "true positives",
+        "false positives",
+        "false negatives",
+        "true negatives",
+        "recall",
+        "precision",
+    )
+    area = f"Area under the ROC curve {_with_interval(tally.area)}, baseline 0.5."
+    average = f"Average precision {_with_interval(tally.precision)}, baseline {tally.share:.3f}."
+    figure = f'<div class="cards"><div>{figures.roc_curve(tally, marked_index)}</div>'
+    figure += f"<div>{figures.precision_recall_curve(tally, marked_index)}</div></div>"
+    marked = (
+        "" if marked_index is None else " The large dot is the threshold that the model decides by."
+    )
+    body = (
+        figure + paragraphs([area, average]) + collapsible("As a table", html_table(header, rows))
+    )
+    question = f"“{label}” against the rest. Dashed: baseline.{marked}"
+    return section_card("How well does it tell classes apart?", question, body)
+
+
+def _with_interval(values: list[float | None]) -> str:
+    value, low, high = values
+    if value is None:
+        return "unknown"
+    if low is None or high is None:
+        return f"{value:.3f}"
+    return f"{value:.3f} (95 % confidence interval {low:.3f} to {high:.3f})"
+
+
+def _calibration_section(label: str, bins: list[CalibrationBin]) -> str:
+    header = ("predicted", "observed", "low", "high", "rows")
+    rows = [(entry.predicted, entry.observed, entry.low, entry.high, entry.rows) for entry in bins]
+    body = figures.calibration(bins, label) + collapsible("As a table", html_table(header, rows))
+    question = (
+        "Calibration: on the dashed line, 70 % means 70 %. Bars: 95 % confidence interval; "
+        "numbers: rows."
+    )
+    return section_card(CALIBRATION_TITLE, question, body, "half")
+
+
+def _wrong_rows_section(diagnostics: RowDiagnostics) -> str:
+    wrong, is_regression = diagnostics.wrong, isinstance(diagnostics, RegressionDiagnostics)
+    how_far = any(sure is not None for sure in wrong.sure)  # some models give no probabilities
+    header = [
+        wrong.counted,
+        "actual",
+        "predicted",
+        *(["off by" if is_regression else "sure"] * how_far),
+    ]
+    cells = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
+    rows = []
+    for line, actual, predicted, sure, row in cells:
+        far = sure if is_regression or sure is None else f"{100 * sure:.0f}\u00a0%"
+        rows.append([str(line), actual, predicted, *([far] * how_far), *row[:MAX_CELLS]])
+    body = html_table((*header, *wrong.headers[:MAX_CELLS]), rows)
+    if len(wrong.headers) > MAX_CELLS:
+        body += paragraphs([f"The first {MAX_CELLS} columns."])
+    question = "Test rows, the worst first, as they are in the file."
+    return section_card("Which rows is it most wrong about?", question, body)
+
+
+def _learning_section(curve: LearningCurve) -> str:
+    metric, gain = METRICS[curve.metric], curve.gain
+    format_difference = partial(_difference_text, metric.share)
+    sentence = "There are too few rows to tell."
+    if gain is not None:
+        first = {"yes": "Yes, likely", "no": "No, likely not"}
+        mean, low, high = (format_difference(value) for value in (gain.mean, gain.low, gain.high))
+        sentence = (
+            f"{first.get(curve.answer or '', 'That is not clear')}: from {gain.from_rows:,} to "
+            f"{gain.to_rows:,} training rows it became better by {mean} (95 % confidence interval "
+            f"{low} to {high})."
+        )
+    rows = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
+    body = paragraphs([sentence]) + figures.learning_curve(curve.sizes, metric.title)
+    body += collapsible(
+        "As a table", html_table(("training rows", "mean score", "low", "high"), rows)
+    )
+    question = (
+        "Learning curve: the same setting, fitted on fewer training rows. Line: 95 % confidence "
+        "interval."
+    )
+    return section_card("Would more rows help?", question, body)

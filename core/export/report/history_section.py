@@ -1,0 +1,173 @@
+"""The report's sections on how it was done: course of the run, all trials, data and versions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.export.finished_run import FinishedRun, file_name_of
+from core.export.report import report_figures
+from core.export.report.html import collapsible, html_table, inline_code, paragraphs, section_card
+from core.export.report.models_section import model_and_setting
+from core.tuning.events import HyperGradientStep, PenaltyStep
+from core.tuning.runs.state import RunState
+from core.tuning.runs.trial_table import Trial
+
+MAX_ROWS = 500
+MAX_GROUPS = 8
+
+
+def history_sections(run: FinishedRun) -> list[str]:
+    """The sections that this run's events can fill, in reading order."""
+    sections, state = [], run.state
+    if state.finished:
+        sections += [_best_so_far_section(state), _trials_section(run)]
+    if state.steps:
+        sections += _penalty_steps(state.steps)
+    if state.gradients:
+        sections += _gradient_steps(state.gradients)
+    return [*sections, _data_section(run), _method_section(run)]
+
+
+def _best_so_far_section(run: RunState) -> str:
+    scored = sorted((trial.number, trial.score) for trial in _ranked_trials(run))
+    failed = [trial.number for trial in run.trials if trial.failure]
+    metric = run.started.metric
+    figure = (
+        report_figures.best_so_far(
+            scored,
+            failed,
+            run.default_trial.score if run.default_trial else None,
+            f"{metric.replace('_', ' ')} in validation",
+            run.started.maximize,
+        )
+        if scored
+        else ""
+    )
+    question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
+    return section_card("Best score so far", question, figure)
+
+
+def _ranked_trials(run: RunState) -> list[Trial]:
+    """The trials that count, the best first."""
+    return [run.trials[row] for row in run.best_rows(len(run.trials))]
+
+
+def _setting_columns(run: FinishedRun, trials: list[Trial]) -> tuple[list[str], list[list[Any]]]:
+    """Columns for settings, and the cells of each trial; of several models one for all."""
+    if run.tunes_several_models:
+        return ["model", "setting"], [model_and_setting(run, t.setting) for t in trials]
+    names = list(trials[0].setting) if trials else []
+    return names, [[t.setting.get(name) for name in names] for t in trials]
+
+
+def _ended_early_table(run: FinishedRun, metric: str) -> str:
+    """The trials that were ended early, clearly behind the best; nothing where none was."""
+    early = [trial for trial in run.state.scored_trials() if trial.behind]
+    if not early:
+        return ""
+    names, settings = _setting_columns(run, early[:MAX_ROWS])
+    rows = [[t.number, t.score, *cells, t.fits] for t, cells in zip(early, settings, strict=False)]
+    header = ("trial", f"{metric}, estimated", *names, "folds")
+    return collapsible(
+        f"{len(early)} ended early, clearly behind the best", html_table(header, rows)
+    )
+
+
+def _trials_section(run: FinishedRun) -> str:
+    state = run.state
+    order = _ranked_trials(state)
+    names, settings = _setting_columns(run, order[:MAX_ROWS])
+    rows: list[list[Any]] = [
+        [t.number, t.score, *cells, t.reason, t.took]
+        for t, cells in zip(order, settings, strict=False)
+    ]
+    metric = state.started.metric.replace("_", " ")
+    body = html_table(("trial", metric, *names, "reason", "seconds"), rows, best=0)
+    body += _ended_early_table(run, metric)
+    if len(order) > MAX_ROWS:
+        body += paragraphs([f"The best {MAX_ROWS} of {len(order):,}; the JSON export has all."])
+    if failed := [trial for trial in state.trials if trial.failure]:
+        lost = [(trial.number, trial.failure) for trial in failed[:MAX_ROWS]]
+        body += collapsible(f"{len(failed)} failed", html_table(("trial", "why"), lost))
+    if state.excluded:
+        body += paragraphs([f"Excluded by hand: {', '.join(map(str, sorted(state.excluded)))}."])
+    return section_card("What was tried", "The best first.", body, "long")
+
+
+def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:
+    groups = list(steps[-1].penalties)[:MAX_GROUPS]
+    rows = [
+        (s.step, s.objective, s.loss, s.iterations, *(s.penalties.get(g) for g in groups))
+        for s in steps
+    ]
+    header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
+    question = "How did every group find its penalty? A high line means that it is mostly noise."
+    figure = report_figures.trajectory([step.penalties for step in steps])
+    as_table = collapsible("As a table", html_table(header, rows))
+    sections = [section_card("Regularization trajectory", question, figure + as_table, "wide")]
+    objectives = [step.objective for step in steps if math.isfinite(step.objective)]
+    if objectives:
+        body = report_figures.step_curve(objectives, "Objective", ("step", "objective"))
+        question = "Has it settled? The run stops when the line no longer moves."
+        sections.append(section_card("Objective", question, body, "narrow"))
+    return sections
+
+
+def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
+    penalties = [{group: math.exp(d) for group, d in step.d.items()} for step in steps]
+    question = "Where did the gradient lead every group's penalty?"
+    losses = [step.holdout_loss for step in steps]
+    header = ("step", "holdout loss", "length of the gradient", "fits")
+    rows = [(s.step, s.holdout_loss, s.gradient_norm, s.fits) for s in steps]
+    body = report_figures.step_curve(losses, "Holdout loss", ("step", "loss on the holdout part"))
+    as_table = collapsible("As a table", html_table(header, rows))
+    return [
+        section_card(
+            "Path of the penalties", question, report_figures.trajectory(penalties), "wide"
+        ),
+        section_card("Holdout loss", "Do validation rows agree?", body + as_table, "narrow"),
+    ]
+
+
+def _data_section(run: FinishedRun) -> str:
+    takeaway = run.takeaway
+    source, test = takeaway.source, takeaway.test_source
+    rows = takeaway.task.units
+    split = (
+        f"{len(takeaway.train_rows):,} {rows} to tune and train on, {len(takeaway.test_rows):,} "
+        "in the test set."
+    )
+    if run.is_nested:
+        split = f"{takeaway.rows:,} {rows}, all to tune and train on, and each tested once."
+    if test:
+        split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."
+    described = source.described
+    body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
+    kinds = [(c.name, c.role, c.kind, c.missing) for c in takeaway.columns[:MAX_ROWS]]
+    body += collapsible("Columns", html_table(("column", "role", "kind", "missing"), kinds))
+    body += f"<p>File: {inline_code(file_name_of(source) or takeaway.dataset)}<br>"
+    body += f"SHA-256: {inline_code(source.fingerprint)}</p>"
+    if test:
+        body += f"<p>Test file: {inline_code(file_name_of(test))}<br>"
+        body += f"SHA-256: {inline_code(test.fingerprint)}</p>"
+    return section_card("The data", "What went in?", body, "half")
+
+
+def _method_section(run: FinishedRun) -> str:
+    plan, task = run.plan, run.takeaway.task
+    rows: list[tuple[str, Any]] = [
+        ("started", run.started.started_at),
+        ("model", plan.model),
+        ("strategy", plan.strategy),
+        *((f"option {name}", value) for name, value in plan.options.items()),
+        ("seed", plan.seed),
+        ("folds", plan.folds),
+        *([("standardized columns", plan.standardize)] if task.is_table else []),
+        *((f"version of {name}", version) for name, version in run.takeaway.versions.items()),
+    ]
+    shown = [(name, str(value) if not isinstance(value, bool) else value) for name, value in rows]
+    body = html_table(("", ""), shown, row_heads=True)
+    return section_card(
+        "How it was done", "What must be equal to get the same again?", body, "half"
+    )

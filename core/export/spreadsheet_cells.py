@@ -1,0 +1,34 @@
+"""Cells of tables for people: a spreadsheet must not take the text of a file for a formula."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+FORMULA_STARTS = (
+    "=",
+    "+",
+    "-",
+    "\N{MINUS SIGN}",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\N{FULLWIDTH EQUALS SIGN}",
+)
+_NUMBER = r"[+\-\N{MINUS SIGN}]?[\d.,]*\d(e[+-]?\d+)?"
+# A number, with a word for its unit behind it, or a range.
+_HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?")
+
+
+def escape_formula(cell: Any) -> Any:
+    """The cell; a text that a spreadsheet would calculate has an apostrophe before it.
+
+    Numbers stay numbers, as values and as text. No predictions go through here.
+    """
+    if not isinstance(cell, str):
+        return cell
+    # A lone carriage return would begin another row, since csv does not quote it.
+    cell = cell.replace("\r\n", "\n").replace("\r", "\n") if "\r" in cell else cell
+    is_formula = cell.startswith(FORMULA_STARTS) and not _HARMLESS.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell

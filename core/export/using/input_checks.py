@@ -1,0 +1,232 @@
+"""What a person should know of the rows that a model is used on: one sentence each.
+
+Rows come in parts; what they are like adds up here, and `sentences` tells it at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.export.raw_rows import ReadNotes
+from core.export.using.loaded_model import LoadedModel
+from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn
+
+MIN_VALUES = 2  # values of a column that may lie in another unit
+MIN_OUTSIDE_SHARE = 0.5  # share of a column's values from which on another unit is suspected
+MAX_NAMED = 3  # columns, or categories, that are named in a sentence
+MAX_NEW_CATEGORIES = 1000  # new categories of one column that are counted
+OUTSIDE = "mostly outside the range of training"
+NEW = "values never seen in training"
+NO_DATES = "values that are no dates like those of training"
+ROUND = 0.1  # how near to a power of ten a ratio must be, in powers of ten
+
+
+@dataclass
+class _Numbers:
+    """What the new values of a column of numbers were like so far."""
+
+    middle: float = math.nan
+    count: int = 0
+    outside: int = 0
+
+
+class InputChecks:
+    """What the new rows were like so far.
+
+    Args:
+        model: that is used on them.
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        training = model.training
+        columns = training.columns if training else ()
+        self._model = model
+        self._numbers = [
+            column for column in columns if column.kind == NUMBER and column.low is not None
+        ]
+        self._choices = [column for column in columns if column.kind == CHOICE and not column.more]
+        self._typical = [column.name for column in columns if column.typical not in (None, "")]
+        self._number_stats: dict[str, _Numbers] = {}
+        self._new: dict[str, dict[str, None]] = {}
+        self._no_dates: dict[str, dict[str, None]] = {}
+        self._filled_columns: set[str] = set()
+        self._present_columns: set[str] = set()
+        self.noted = ReadNotes()
+
+    def add_rows(self, rows: pd.DataFrame) -> None:
+        """Add some rows, of all columns that are compared with the training rows."""
+        self._present_columns |= {name for name in self._typical if name in rows}
+        empty = [
+            name
+            for name in self._present_columns - self._filled_columns
+            if not rows[name].isna().all()
+        ]
+        self._filled_columns |= set(empty)
+        for column in self._numbers:
+            if column.name in rows:
+                self._add_numbers(column, pd.to_numeric(rows[column.name], errors="coerce"))
+        for column in self._choices:
+            if column.name in rows and not column.numeric:
+                present_values = rows[column.name].dropna().astype(str)
+                new = present_values[~present_values.isin(list(column.choices))].unique()
+                noted_values = self._new.setdefault(column.name, {})
+                noted_values |= dict.fromkeys(new[:MAX_NEW_CATEGORIES])
+        for name, words in unread_dates(rows, self._model).items():
+            noted_values = self._no_dates.setdefault(name, {})
+            noted_values |= dict.fromkeys(words[:MAX_NEW_CATEGORIES])
+
+    def _add_numbers(self, column: TrainingColumn, values: pd.Series) -> None:
+        numbers = values.to_numpy(float)
+        numbers = numbers[np.isfinite(numbers)]
+        if not len(numbers):
+            return
+        stats = self._number_stats.setdefault(column.name, _Numbers(float(np.median(numbers))))
+        stats.count += len(numbers)
+        stats.outside += int(np.sum((numbers < column.low) | (numbers > column.high)))
+
+    def sentences(self) -> list[str]:
+        """What is worth knowing."""
+        sentences = (
+            [_ignored_columns_text(self.noted.ignored_columns)]
+            if self.noted.ignored_columns
+            else []
+        )
+        sentences += list(self.noted.strays.values())[:MAX_NAMED]
+        empty = [
+            name for name in self._typical if name in self._present_columns - self._filled_columns
+        ]
+        sentences += [
+            f"Every value of “{_shortened(name)}” is missing." for name in empty[:MAX_NAMED]
+        ]
+        sentences += _more_columns_text(empty, "is empty throughout", "are empty throughout")
+        outside = [column for column in self._numbers if self._is_outside(column)]
+        sentences += [self._unit_text(column) for column in outside[:MAX_NAMED]]
+        sentences += _more_columns_text(outside, f"lies {OUTSIDE}", f"lie {OUTSIDE}")
+        new = {name: list(words) for name, words in self._new.items() if words}
+        sentences += [
+            _new_values_text(name, words) for name, words in list(new.items())[:MAX_NAMED]
+        ]
+        sentences += _more_columns_text(list(new), f"has {NEW}", f"have {NEW}")
+        dates = {name: list(words) for name, words in self._no_dates.items()}
+        sentences += [
+            self._date_text(name, words) for name, words in list(dates.items())[:MAX_NAMED]
+        ]
+        return sentences + _more_columns_text(list(dates), f"has {NO_DATES}", f"have {NO_DATES}")
+
+    def _is_outside(self, column: TrainingColumn) -> bool:
+        stats = self._number_stats.get(column.name, _Numbers())
+        return stats.count >= MIN_VALUES and stats.outside >= MIN_OUTSIDE_SHARE * stats.count
+
+    def _unit_text(self, column: TrainingColumn) -> str:
+        stats = self._number_stats[column.name]
+        count_text, verb = f"{stats.outside:,} of {stats.count:,} values", "lie"
+        if stats.outside == stats.count:
+            count_text, verb = "Every value", "lies"
+        text = (
+            f"{count_text} of “{_shortened(column.name)}” {verb} outside the range of training, "
+            f"{column.low:g} to {column.high:g}"
+        )
+        ratio = _ratio_text(stats.middle, column.typical)
+        return f"{text}{ratio}." if ratio else f"{text}: look whether it is the same quantity."
+
+    def _date_text(self, name: str, words: list[str]) -> str:
+        like = next(column.typical for column in _dates_of(self._model) if column.name == name)
+        values_text, verb = f"{len(words):,} values that are no dates", "count"
+        if len(words) == 1:
+            values_text, verb = "a value that is no date", "counts"
+        return (
+            f"“{_shortened(name)}” has {values_text} like those of training ({like}) and {verb} as "
+            f"missing: {_names_text(words)}."
+        )
+
+
+def no_dates(rows: Any, model: LoadedModel) -> dict[str, str]:
+    """{column of dates with a value that is none to the model: a date as it takes it}."""
+    odd = unread_dates(rows, model) if isinstance(rows, pd.DataFrame) else {}
+    return {column.name: str(column.typical) for column in _dates_of(model) if column.name in odd}
+
+
+def unread_dates(rows: pd.DataFrame, model: LoadedModel) -> dict[str, list[str]]:
+    """{column of dates: its values that are none to the model}, where there are some."""
+    words_by_column: dict[str, list[str]] = {}
+    for column in _dates_of(model):
+        if column.name not in rows:
+            continue
+        present_values = pd.Series(rows[column.name].dropna().astype(str).unique())
+        try:
+            read = pd.to_datetime(present_values, errors="coerce", format=column.format, utc=True)
+        except (ValueError, TypeError):  # a stranger's format
+            continue
+        if odd := present_values[read.isna()].tolist():
+            words_by_column[column.name] = odd
+    return words_by_column
+
+
+def _dates_of(model: LoadedModel) -> list[TrainingColumn]:
+    columns = model.training.columns if model.training else ()
+    return [
+        column for column in columns if column.kind == DATE and column.format and column.typical
+    ]
+
+
+def _more_columns_text(named: Sequence[object], singular_text: str, plural_text: str) -> list[str]:
+    """How many columns there are besides those that are named, and what they are like."""
+    more = len(named) - MAX_NAMED
+    if more <= 0:
+        return []
+    return [
+        f"1 more column {singular_text}." if more == 1 else f"{more:,} more columns {plural_text}."
+    ]
+
+
+def _ratio_text(middle: float, typical: float | str | None) -> str:
+    """How many times the usual values of training the new ones are; "" where it says nothing."""
+    if not isinstance(typical, float) or not typical * middle > 0:
+        return ""
+    times = middle / typical
+    power = math.log10(times)
+    if abs(power) < 0.2:
+        return ""
+    near = round(power)
+    size = (
+        10.0 ** abs(near) if abs(power - near) <= ROUND else float(f"{max(times, 1 / times):.2g}")
+    )
+    size_text = f"{size:,.0f}" if size >= 10 else f"{size:g}"
+    times_text = f"{size_text} times" if power > 0 else f"1/{size_text} of"
+    return (
+        f"; its values are some {times_text} those of training: look whether the unit is the same"
+    )
+
+
+def _ignored_columns_text(names: list[str]) -> str:
+    names_text = _names_text(names)
+    if len(names) == 1:
+        return f"The column {names_text} is ignored: the model was not trained on it."
+    return f"{len(names):,} columns are ignored, which the model was not trained on: {names_text}."
+
+
+def _new_values_text(name: str, words: list[str]) -> str:
+    count_text = "a value" if len(words) == 1 else f"{len(words):,} values"
+    return f"“{_shortened(name)}” has {count_text} never seen in training: {_names_text(words)}."
+
+
+def _names_text(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    names_text = ", ".join(f"“{_shortened(name)}”" for name in names[:MAX_NAMED])
+    return (
+        f"{names_text} and {len(names) - MAX_NAMED:,} more"
+        if len(names) > MAX_NAMED
+        else names_text
+    )
+
+
+def _shortened(name: str) -> str:
+    """A name of the file within a sentence: one line, and not too long."""
+    name = " ".join(str(name).split())
+    return name if len(name) <= 60 else f"{name[:60]}…"

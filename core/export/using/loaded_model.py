@@ -1,0 +1,225 @@
+"""A model as it is used on new rows: of a run, or of a file alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.datasets.dataset import Dataset
+from core.datasets.files.file_bytes import check_path
+from core.datasets.task import Task
+from core.errors import UnusableError
+from core.evaluation.conformal import PredictionInterval
+from core.export.bundle import folder_file
+from core.export.card_record import ModelCard, card_of
+from core.export.exportable_models import export_variants_of
+from core.export.files.model_card import interval_of_run, with_card
+from core.export.finished_run import FinishedRun
+from core.export.onnx.onnx_file import OnnxModel
+from core.export.prediction import checked_predictions, load_model, outputs_table
+from core.export.using.out_of_distribution import (
+    TrainingProfile,
+    profile_of_summary,
+    training_profile,
+)
+from core.export.using.row_answers import CellValue
+from core.json_reading import read_as
+from core.tuning.results.training_columns import TrainingRows
+from core.tuning.results.training_rows import read_training_rows, training_rows_of
+
+COMPARED_KINDS = ("number", "category", "yes/no")  # of columns; dates and texts are always new
+MAX_MATRIX_WIDTH = 300  # features of LIBSVM rows that are looked at one by one
+NOT_KNOWN = (
+    "Rows unlike the training rows are not marked: this model does not say what its training rows "
+    "were like."
+)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model of tables, ready to predict.
+
+    Attributes:
+        name: the run, or the file.
+        card: what it says of itself.
+        predict: predictions of raw rows, a table.
+        training: what its training rows were like; None where that is not known.
+        profile: the same for marking rows.
+        interval: around predicted numbers; None for none.
+        refitted: whether it was fitted on the test rows too, once it was tested.
+    """
+
+    name: str
+    card: ModelCard
+    predict: Callable[[Any], pd.DataFrame]
+    training: TrainingRows | None = None
+    profile: TrainingProfile | None = None
+    interval: PredictionInterval | None = None
+    refitted: bool = False
+
+    @property
+    def features(self) -> list[str]:
+        """The columns that it takes, in its order."""
+        return self.card.features
+
+
+def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | None:
+    """The model of a run; None where its rows are no table's (molecules, texts, …).
+
+    Args:
+        run: one that has ended.
+        dataset: the run's own; None where it is not there any more.
+    """
+    if "table" not in export_variants_of(run.takeaway.task, run.plan.model):
+        return None
+    pipeline = with_card(run)
+    card = card_of(pipeline)
+    assert card is not None  # the one that was just made
+    training = _training(card)
+    profile = profile_of_summary(training) if training else None
+    rows = _training_rows(run, dataset)
+    if dataset is not None and rows is not None:
+        training = training or training_rows_of(dataset, rows)
+        if dataset.table is not None and (names := _compared_names(run, dataset)):
+            profile = training_profile(dataset.table[names].iloc[rows])
+        elif training and not profile:
+            profile = profile_of_summary(training)
+    return LoadedModel(
+        run.name,
+        card,
+        lambda raw_rows: checked_predictions(pipeline, raw_rows, run.name),
+        training,
+        profile,
+        interval_of_run(run),
+        run.takeaway.refitted,
+    )
+
+
+def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
+    """The model of a file; None where its rows are no table's.
+
+    Raises:
+        UnusableError: as `core.export.prediction.load_model`.
+    """
+    file = check_path(path)
+    ending = file.suffix.lower()
+    if ending in (".npz", ".json", ".zip"):
+        return None
+    predict: Callable[[Any], pd.DataFrame]
+    if ending == ".onnx":
+        model = OnnxModel(file)
+        card = model.card
+
+        def predict(rows: Any) -> pd.DataFrame:
+            outputs = model.outputs(rows)
+            return outputs_table(
+                outputs["prediction"], outputs.get("probabilities"), model.classes_
+            )
+
+    else:
+        pipeline, card = load_model(file, trust=trust)
+
+        def predict(rows: Any) -> pd.DataFrame:
+            return checked_predictions(pipeline, rows, str(file))
+
+    training = _training(card)
+    profile = profile_of_summary(training) if training else None
+    return LoadedModel(file.name, card, predict, training, profile, _interval(card))
+
+
+def is_of_tables(path: Path) -> bool:
+    """Whether a model file takes rows of tables, as far as its name and first bytes tell."""
+    ending = path.suffix.lower()
+    return ending in (".skops", ".joblib", ".onnx") and not folder_file.holds_model(path)
+
+
+def _training(card: ModelCard) -> TrainingRows | None:
+    return read_training_rows(card.training, card.features)
+
+
+def _interval(card: ModelCard) -> PredictionInterval | None:
+    """What a card says of the interval; a stranger may have written anything into it."""
+    if card.interval is None or card.task != Task.REGRESSION:
+        return None
+    try:
+        interval = read_as(PredictionInterval, card.interval)
+    except ValueError:
+        return None
+    is_sound = 0 <= interval.half < math.inf and 0 < interval.coverage < 1 and interval.rows > 0
+    return interval if is_sound else None
+
+
+def _training_rows(run: FinishedRun, dataset: Dataset | None) -> np.ndarray | None:
+    """The places of the rows that the model was fitted on; None where these are not at hand."""
+    takeaway = run.takeaway
+    if dataset is None or dataset.source.fingerprint != takeaway.source.fingerprint:
+        return None
+    if dataset.feature_names != takeaway.feature_names or dataset.rows != takeaway.rows:
+        return None
+    fitted = takeaway.fitted_rows or takeaway.train_rows
+    if takeaway.refitted or not fitted:
+        return np.arange(dataset.rows)
+    return np.array(fitted, dtype=int)
+
+
+def _compared_names(run: FinishedRun, dataset: Dataset) -> list[str]:
+    assert dataset.table is not None
+    kinds = {column.name: column.kind for column in run.takeaway.columns}
+    return [name for name in run.takeaway.feature_names if kinds.get(name) in COMPARED_KINDS]
+
+
+def make_raw_row(
+    values: Mapping[str, CellValue], model: LoadedModel
+) -> pd.DataFrame | sparse.csr_matrix:
+    """One raw row as the model takes it; columns without a value are missing.
+
+    Raises:
+        UnusableError: a text stands where a number must.
+    """
+    card, columns = model.card, {}
+    for name in model.features:
+        value = values.get(name)
+        if name in card.text:
+            columns[name] = pd.Series([None if value in (None, "") else str(value)], dtype="str")
+        else:
+            columns[name] = pd.Series([_parse_number(value, name)], dtype=float)
+    if card.format == "libsvm":
+        numbers = np.array([[column.iloc[0] for column in columns.values()]])
+        return sparse.csr_matrix(np.nan_to_num(numbers))
+    return pd.DataFrame(columns)
+
+
+def _parse_number(value: CellValue, name: str) -> float:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise UnusableError(
+            f"“{str(value)[:60]}” is no number",
+            where=f"column {name}",
+            cure="give a number, or leave it empty where the value is missing",
+        )
+    return number
+
+
+def compared_columns(rows: Any, model: LoadedModel) -> pd.DataFrame | None:
+    """The columns of raw rows that are compared with the training rows; None for none."""
+    profile = model.profile
+    if profile is None:
+        return None
+    if not isinstance(rows, pd.DataFrame):
+        if rows.shape[1] > MAX_MATRIX_WIDTH:
+            return None
+        rows = pd.DataFrame(rows.toarray(), columns=model.features)
+    names = {*profile.ranges, *profile.kinds}
+    return rows[[name for name in rows.columns if str(name) in names]]

@@ -1,0 +1,52 @@
+"""The fitted surface over several datasets, as the plain data that redraws it anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from core.gp.transfer.earlier_trials import DatasetTrials
+
+
+@dataclass(frozen=True)
+class JointSurface:
+    """The data from which a view evaluates the joint response surface; the event's fields.
+
+    Points and responses are rounded to six digits; joint_evaluator.py says which earlier trials are
+    in it. Attributes: as of `core.tuning.events.JointSurfaceFitted`.
+    """
+
+    trials: int = 0
+    method: str = "transfer"
+    kernel: str = "mkl"
+    neighbours: list[int] = field(default_factory=list)
+    past_responses: list[list[float]] = field(default_factory=list)
+    points: list[list[float]] = field(default_factory=list)
+    responses: list[float] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+    noise: float = 0.0
+    constant: float = 1.0
+    mean: float = 0.0
+    scale: float = 1.0
+    settled: bool = False
+    maximize: bool = True
+    incumbent: list[float] = field(default_factory=list)
+    next: list[float] = field(default_factory=list)
+    expected: float = 0.0
+    deviation: float = 0.0
+
+
+@dataclass(frozen=True)
+class JointHistory:
+    """The history that a joint surface was fitted to.
+
+    Attributes:
+        datasets: earlier ones, in the order they came in.
+        statistics: of the present dataset.
+        simplex: axes whose values count only as shares of their sum.
+    """
+
+    datasets: Sequence[DatasetTrials]
+    statistics: Sequence[float]
+    simplex: Sequence[str] = ()

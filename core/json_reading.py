@@ -1,0 +1,87 @@
+"""Dataclasses read from JSON by the types of their fields.
+
+JSON lacks not-a-number: null stands for it wherever a float must be. A whole number in the place of
+a float stays one, so that it is written again as it was. Fields that a dataclass does not have are
+passed over, so that files of newer versions open.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+T = TypeVar("T")
+_INTEGER = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # what numpy counts to
+_NUMBER = Union[_INTEGER, float]  # noqa: UP007 - the form in which it is compared
+_PREPARED: set[type] = set()
+
+
+def read_as(kind: type[T], plain: Any) -> T:
+    """A dataclass from its fields in JSON.
+
+    Raises:
+        ValueError: a field is missing or has another type; the message names it.
+    """
+    _field_types(kind)
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError:
+        plain = _with_not_a_number(plain, kind)
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        problem, _, path = str(error).replace("`", "").partition(" - at $")
+        raise ValueError(f"{kind.__name__}{path}: {problem.lower()}") from None
+
+
+def line_reader(kind: type[T]) -> Callable[[bytes], T]:
+    """What reads a dataclass from a line of JSON, several times as fast as `read_as`.
+
+    It raises a ValueError also where null stands for not-a-number.
+    """
+    _field_types(kind)
+    return msgspec.json.Decoder(kind).decode
+
+
+def _field_types(kind: Any) -> dict[str, Any]:
+    """What the fields of a dataclass may hold, which msgspec reads in its annotations."""
+    if kind not in _PREPARED:
+        _PREPARED.add(kind)
+        hints = get_type_hints(kind, include_extras=True)
+        kind.__annotations__ = {each.name: _json_type(hints[each.name]) for each in fields(kind)}
+    annotations: dict[str, Any] = kind.__annotations__
+    return annotations
+
+
+def _json_type(hint: Any) -> Any:
+    """The type for msgspec, which otherwise makes floats of whole numbers."""
+    if is_dataclass(hint):
+        _field_types(hint)
+    origin, inner = get_origin(hint), tuple(map(_json_type, get_args(hint)))
+    if origin in (Union, types.UnionType):
+        return Union[inner]  # noqa: UP007
+    if origin in (list, tuple, dict):
+        return origin[inner]
+    return {int: _INTEGER, float: _NUMBER}.get(hint, hint)
+
+
+def _with_not_a_number(plain: Any, hint: Any) -> Any:
+    origin, inner = get_origin(hint), get_args(hint)
+    if plain is None:
+        return math.nan if hint == _NUMBER else None
+    if origin is Union:
+        for member in inner:
+            plain = _with_not_a_number(plain, member)
+    elif origin in (list, tuple) and isinstance(plain, list):
+        return [_with_not_a_number(element, inner[0]) for element in plain]
+    elif origin is dict and isinstance(plain, dict):
+        return {name: _with_not_a_number(value, inner[1]) for name, value in plain.items()}
+    elif is_dataclass(hint) and isinstance(plain, dict):
+        hints = _field_types(hint)
+        return {name: _with_not_a_number(value, hints.get(name)) for name, value in plain.items()}
+    return plain

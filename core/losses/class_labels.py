@@ -1,0 +1,54 @@
+"""Class labels and their codes 0 … K − 1: their places among the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import UnusableError
+
+
+def two_or_more(y: Any, exactly_two: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes and every example's code.
+
+    Raises:
+        UnusableError: there is one class only, or more than two where two are needed.
+    """
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) < 2:
+        raise UnusableError(
+            "the target has one class only", where="target", cure="give rows of a second class"
+        )
+    if exactly_two and len(classes) > 2:
+        raise UnusableError(
+            f"the target has {len(classes)} classes where two are needed",
+            where="target",
+            cure="use the model for several classes",
+        )
+    return classes, codes.ravel()
+
+
+def label_codes(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """The place of every label among the classes, shape (m,); −1 where it is none of them."""
+    codes = pd.Index(list(classes)).get_indexer(pd.Index(np.asarray(y)))
+    return np.asarray(codes, dtype=np.int64)
+
+
+def codes_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """The same where every label must be one of the classes.
+
+    Raises:
+        UnusableError: a label that is none of them.
+    """
+    codes = label_codes(y, classes)
+    strange = codes < 0
+    if strange.any():
+        raise UnusableError(
+            f"the class “{np.asarray(y)[strange][0]}” does not occur in the training rows",
+            where="target",
+            cure="leave its rows out or give more of them",
+        )
+    return codes

@@ -1,0 +1,210 @@
+"""The linear-chain CRF as a loss: −log p of the labels, its gradient and exact Hessian products.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| K, F | ``state_count`` | | labels, features |
+| n | ``size`` | | K + K² + F K parameters: initial, transition (from-major), each feature's K |
+| Z | | | sum over labelings of exp(score) |
+| c | ``_observed`` | (n,) | how often every feature is active in the labels as given |
+| E[c] | | (n,) | the same expected over labelings with probability exp(score)/Z |
+
+loss = Σ log Z − wᵀc, gradient = E[c] − c, Hessian = covariance of c (Do 2008, eq. 1–3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import UnusableError
+from core.losses.class_labels import codes_of
+from core.losses.crf.dense import dense_hessian
+from core.losses.crf.encoding import FeatureEncoding, Tokens, encoding_of
+from core.losses.crf.expected import SweepCache, TokenSequences
+from core.losses.crf.parameter_names import ParameterNames, sources_of
+from core.losses.threads import available
+from core.optimize.loss import HessianCosts, Loss, LossPoint
+
+_LARGEST_DENSE = 400
+
+
+class CrfLoss(Loss):
+    """−log p(labels | tokens), summed over sequences.
+
+    Args:
+        encoding: from a token to its features.
+        classes: the K labels.
+        tokens: the tokens.
+        codes: the position of every token's label among the classes, shape (N,).
+        threads: at most so many; None for as many as there are processors.
+    """
+
+    def __init__(
+        self,
+        encoding: FeatureEncoding,
+        classes: tuple[Any, ...],
+        tokens: Tokens,
+        codes: np.ndarray,
+        threads: int | None = None,
+    ) -> None:
+        self.encoding, self.classes = encoding, classes
+        self.tokens, self.codes = tokens, codes
+        self.threads = available() if threads is None else threads
+        self._chains = TokenSequences(tokens, encoding.feature_count, len(classes))
+        self._observed = self._chains.observed(codes)
+        self._w = np.empty(0)
+        self._cache: SweepCache | None = None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What every parameter is called."""
+        return ParameterNames(self.encoding, self.classes)
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """Where every parameter comes from: initial, transition, or its column."""
+        return sources_of(self.encoding, self.classes)
+
+    far_from_quadratic = True  # Newton steps from afar are mostly cut short
+
+    @property
+    def state_count(self) -> int:
+        """How many labels there are (K)."""
+        return len(self.classes)
+
+    @property
+    def examples(self) -> int:
+        """How many sequences there are."""
+        return len(self.tokens.starts) - 1
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are (n)."""
+        return self.state_count * (1 + self.state_count + self.encoding.feature_count)
+
+    @property
+    def occurrences(self) -> np.ndarray:
+        """How often every parameter's feature comes with its label in the tokens, shape (n,)."""
+        return self._observed
+
+    @property
+    def seen_parameters(self) -> np.ndarray:
+        """The parameters whose feature comes with their label in the tokens, boolean, (n,)."""
+        return np.asarray(self._observed != 0.0)
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros: every labeling is as probable as any other."""
+        return np.zeros(self.size)
+
+    def for_data(self, table: pd.DataFrame, y: Any) -> CrfLoss:
+        """The same parameters, on other tokens.
+
+        Raises:
+            UnusableError: a label is not among the classes.
+        """
+        tokens = self.encoding.encode_tokens(table)
+        codes = codes_of(y, self.classes)
+        return CrfLoss(self.encoding, self.classes, tokens, codes, self.threads)
+
+    @property
+    def hessian_costs(self) -> HessianCosts:
+        """Of a dense Hessian, and of one sweep over the tokens."""
+        K, F, tokens = self.state_count, self.encoding.feature_count, self.tokens.token_count
+        dense = float(self.size) * tokens * (6.0 * K * K + (K - 1) * F) * (K - 1) / K
+        if self.size > _LARGEST_DENSE:
+            dense = math.inf
+        return HessianCosts(dense, K * (2.0 * self._chains.features.entries + 6.0 * K * tokens))
+
+    def _point_at(self, w: np.ndarray) -> CrfAt:
+        cache = self.cached_sweeps(w)
+        value = cache.log_z - float(self._observed @ w)
+        return CrfAt(self, w, value, cache.counts - self._observed)
+
+    def counts_change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The derivative of the expected counts at w along v, shape (n,)."""
+        v = np.ascontiguousarray(v, dtype=np.float64)
+        return self._chains.counts_change(self.cached_sweeps(w), v, self.threads)
+
+    def dense_at(self, w: np.ndarray) -> np.ndarray | None:
+        """The dense Hessian (n, n), or None above 400 parameters."""
+        if self.size > _LARGEST_DENSE:
+            return None
+        cache = self.cached_sweeps(w)
+        if not cache.wide.any():
+            return dense_hessian(self._chains, cache)
+        H = np.stack([self.counts_change(w, row) for row in np.eye(self.size)])
+        return 0.5 * (H + H.T)
+
+    def diagonal_at(self, w: np.ndarray) -> np.ndarray:
+        """The Hessian's diagonal but for what neighbouring tokens share, shape (n,).
+
+        Σ x² p (1 − p) over the tokens: a feature that is active at several tokens of a sequence is
+        taken as if their labels were independent; so are the steps of a sequence, whose chance is
+        taken as the same for all.
+        """
+        cache, K = self.cached_sweeps(w), self.state_count
+        variances = self._chains.gathered(cache.p * (1.0 - cache.p), self.threads)
+        states = self._chains.features.transpose_product(variances, self.threads, power=2)
+        firsts, steps = cache.counts[:K], cache.counts[K : K + K * K]
+        inner = max(self.tokens.token_count - self.examples, 1)
+        of_firsts = firsts * (1.0 - np.minimum(firsts / self.examples, 1.0))
+        of_steps = steps * (1.0 - np.minimum(steps / inner, 1.0))
+        return np.concatenate((of_firsts, of_steps, states.ravel()))
+
+    def cached_sweeps(self, w: np.ndarray) -> SweepCache:
+        """The sweeps at w; their memory is filled again for another w."""
+        if self._cache is None or not np.array_equal(w, self._w):
+            self._w = np.array(w, dtype=np.float64)
+            self._cache = self._chains.sweep_at(self._w, self.threads)
+        return self._cache
+
+
+class CrfAt(LossPoint):
+    """The loss at w; curvature comes from the last sweeps, repeated if they were at another w."""
+
+    def __init__(self, loss: CrfLoss, w: np.ndarray, value: float, gradient: np.ndarray) -> None:
+        super().__init__(w, value, gradient)
+        self._loss = loss
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (n,)."""
+        return self._loss.counts_change(self.w, v)
+
+    def dense_hessian(self) -> np.ndarray | None:
+        """H, or None above 400 parameters."""
+        return self._loss.dense_at(self.w)
+
+    def diagonal(self) -> np.ndarray:
+        """An estimate of the diagonal of H, shape (n,)."""
+        return self._loss.diagonal_at(self.w)
+
+
+def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]) -> CrfLoss:
+    """The loss of a table of tokens.
+
+    Args:
+        table: one row a token, those of a sequence together and in order.
+        sequence: the column that says which sequence a token belongs to.
+        y: a label for every token, shape (N,).
+        classes: the labels, some of which these tokens may lack.
+
+    Raises:
+        UnusableError: there is one label only, no feature, or a label not among the classes.
+    """
+    if len(classes) < 2:
+        raise UnusableError(
+            "all tokens have the same label", cure="take a file with at least two labels"
+        )
+    encoding = encoding_of(table, sequence)
+    if not encoding.columns:
+        raise UnusableError(
+            "no column says anything about the tokens",
+            cure="keep at least one column with different values as a feature",
+        )
+    tokens = encoding.encode_tokens(table)
+    return CrfLoss(encoding, tuple(classes), tokens, codes_of(y, classes))

@@ -1,0 +1,57 @@
+"""Parameters of a loss as a fitted scikit-learn estimator that predicts the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.losses.linear.linear_loss import LinearLoss
+from core.losses.registry import TableLoss
+
+
+def as_estimator(
+    loss: TableLoss,
+    w: np.ndarray,
+    *,
+    C: float | None = None,
+    classes: np.ndarray | None = None,
+    iterations: int = 1,
+) -> Any:
+    """A Ridge or LogisticRegression with the fitted attributes set to parameters.
+
+    Args:
+        loss: the loss that w belongs to.
+        w: its parameters, shape (n,).
+        C: the one penalty beside the loss, if there is one for all parameters: the estimator's own
+            parameter says it (alpha = σ² C, or C_sklearn = 1/C), so that fitting it again on the
+            same rows gives the same model. None leaves scikit-learn's default there.
+        classes: the labels to predict, in the order of the loss's classes; None for the loss's own.
+        iterations: reported as n_iter_.
+    """
+    coef, intercept = loss.coefficients(w)
+    if isinstance(loss, LinearLoss):
+        estimator = _make_ridge(loss, w, C)
+        estimator.coef_, estimator.intercept_ = coef, float(intercept)
+        estimator.n_iter_, estimator.solver_ = None, "cholesky"
+    else:
+        estimator = _make_logistic(loss, C)
+        estimator.classes_ = np.asarray(loss.classes if classes is None else classes)
+        estimator.coef_, estimator.intercept_ = coef, intercept
+        estimator.n_iter_ = np.array([iterations], dtype=np.int32)
+    estimator.n_features_in_ = loss.design.n_features
+    return estimator
+
+
+def _make_ridge(loss: LinearLoss, w: np.ndarray, C: float | None) -> Any:
+    from sklearn.linear_model import Ridge
+
+    alpha = 1.0 if C is None else loss.noise_variance(w) * C
+    return Ridge(alpha=float(alpha), fit_intercept=loss.design.intercept)
+
+
+def _make_logistic(loss: TableLoss, C: float | None) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    inverse = 1.0 if C is None else 1.0 / C
+    return LogisticRegression(C=float(inverse), fit_intercept=loss.design.intercept)

@@ -1,0 +1,144 @@
+"""A linear loss in the eigenbasis of XᵀX: one decomposition serves every step of one penalty.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| λ, V | ``values``, ``V`` | (r,), (p, r) | eigenvalues and eigenvectors of centred XᵀX |
+| v | ``w`` | (r,) | Vᵀ w |
+| c | ``projected`` | (r,) | Vᵀ Xᵀ y / √λ |
+| ‖y‖² − ‖c‖² | ``min_rss`` | | what no weights explain |
+| R | | | Σ (c − √λ v)² + ‖y‖² − ‖c‖², the residual sum of squares |
+
+Where the examples are fewer than the columns the decomposition is that of X Xᵀ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.losses.linear.linear_loss import LinearLoss, ResidualPoint
+from core.optimize.loss import HessianCosts, Loss
+
+
+def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
+    """The same loss in the eigenbasis of XᵀX, where its majorizer is diagonal."""
+    return EigenbasisLoss(loss, *_decomposed(loss))
+
+
+class EigenbasisLoss(Loss):
+    """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
+
+    ‖v‖ = ‖w‖ for w in the span of the examples, where every minimizer with one penalty for all
+    coefficients lies.
+
+    Args:
+        linear_loss: the loss in its own coordinates.
+        values: λ, shape (r,).
+        V: (p, r) with orthonormal columns.
+        projected: Vᵀ b, shape (r,).
+    """
+
+    is_diagonal = True
+
+    def __init__(
+        self, linear_loss: LinearLoss, values: np.ndarray, V: np.ndarray, projected: np.ndarray
+    ) -> None:
+        self.linear_loss, self.values, self._V = linear_loss, values, V
+        self._roots = np.sqrt(values)
+        self.projected = projected / self._roots
+        self.min_rss = max(linear_loss.total - float(self.projected @ self.projected), 0.0)
+        self.noise, self.floor_share = linear_loss.noise, linear_loss.floor_share
+
+    @property
+    def examples(self) -> float:
+        """How many examples count (m)."""
+        return self.linear_loss.examples
+
+    @property
+    def size(self) -> int:
+        """How many eigenvalues are above rounding (r)."""
+        return len(self.values)
+
+    @property
+    def hessian_costs(self) -> HessianCosts:
+        """A product is one multiplication a coordinate."""
+        return HessianCosts(float(self.size) ** 2, float(self.size))
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros."""
+        return np.zeros(self.size)
+
+    def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(v), and −½ of its gradient, shape (r,)."""
+        residual = self.projected - self._roots * v
+        return self.min_rss + float(residual @ residual), self._roots * residual
+
+    def _point_at(self, w: np.ndarray) -> EigenbasisAt:
+        return EigenbasisAt(self, w)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether an intercept stands beside the coefficients."""
+        return self.linear_loss.design.intercept
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def explained_share(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.linear_loss.total, np.finfo(float).tiny)
+
+    def is_at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def coefficients_of(self, v: np.ndarray) -> np.ndarray:
+        """The parameters of the linear loss, the best intercept last."""
+        coef = self._V @ v
+        if not self.linear_loss.design.intercept:
+            return coef
+        return np.append(coef, self.linear_loss.intercept_at(coef))
+
+
+class EigenbasisAt(ResidualPoint):
+    """The loss at v, where B = diag(λ/σ²)."""
+
+    def __init__(self, loss: EigenbasisLoss, w: np.ndarray) -> None:
+        super().__init__(w, loss.noise, *loss.rss_and_slope(w))
+        self._diagonal = self._weight * loss.values
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal λ/σ² of B."""
+        return self._diagonal
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v."""
+        return self._diagonal * v
+
+    def majorizer_dense(self) -> np.ndarray:
+        """B, shape (r, r)."""
+        return np.diag(self._diagonal)
+
+    def majorizer_diagonal(self) -> np.ndarray:
+        """The diagonal λ/σ² of B, which has nothing else."""
+        return self._diagonal
+
+
+def _above_rounding(values: np.ndarray) -> np.ndarray:
+    return values > 1e-13 * max(float(values[-1]), np.finfo(float).tiny)
+
+
+def _decomposed(loss: LinearLoss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues (r,) of G above rounding, their vectors (p, r), and Vᵀ b (r,)."""
+    if loss.design.row_count >= loss.design.column_count or loss.design.is_sparse:
+        G, b = loss.normal_equations()
+        values, V = np.linalg.eigh(G)
+        sound = _above_rounding(values)
+        V = V[:, sound]
+        return values[sound], V, V.T @ b
+    X, y = loss.centred()
+    values, U = np.linalg.eigh(X @ X.T)
+    sound = _above_rounding(values)
+    values, U = values[sound], U[:, sound]
+    roots = np.sqrt(values)
+    return values, (X.T @ U) / roots, roots * (U.T @ y)

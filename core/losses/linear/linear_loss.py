@@ -1,0 +1,310 @@
+"""Linear regression with the noise variance integrated out: (m/2) log ½‖y − Xw‖².
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| X, y | | (m, p), (m,) | examples, centred in the formulas; the mean is separate |
+| w | ``w`` | (q,) | coefficients, then the intercept if there is one |
+| G, b | ``G``, ``b`` | (p, p), (p,) | XᵀX and Xᵀy of centred X and y |
+| r | | (m,) | residuals y − Xw − intercept |
+| R | ``rss`` | | Σ r² |
+| F | ``floor`` | | m times the smallest noise variance that is allowed |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
+
+loss = φ(R) with φ(R) = (m/2) log(R/2) for R ≥ F, and its tangent at F below: where m ≤ n the
+residuals can vanish, and the logarithm would have no lower bound. φ is concave, so that
+(φ'(R_t)) R majorizes it up to a constant: with σ² = max(R, F)/m each step of a penalty learner is a
+ridge regression with penalties σ² C_j (Foo 2009, section 4, "Linear regression"). With weights all
+sums over examples are weighted, and m is Σ s.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.losses.linear.design import DesignMatrix, design_of, total_weight
+from core.optimize.loss import Correction, HessianCosts, Loss, LossPoint
+
+# The noise variance is kept above these fractions of var(y): the first where the parameters are
+# as many as the examples and the residuals can vanish, the second only against rounding.
+WIDE_FLOOR = 1e-3
+TALL_FLOOR = 1e-9
+# Under the target's variance where it is constant; its reciprocal is finite.
+_TINIEST = 1e-280
+# A Gram matrix larger than this is not formed.
+_LARGEST_GRAM = 2000
+
+
+@dataclass(frozen=True)
+class ResidualLoss:
+    """φ and its derivatives: the loss as a function of the residual sum of squares R."""
+
+    examples: float
+    floor: float
+
+    def value_at(self, rss: float) -> float:
+        """φ(R)."""
+        half_count, floored = 0.5 * self.examples, max(rss, self.floor)
+        excess = min(0.0, (rss - floored) / floored)  # the tangent's, below the floor
+        return half_count * math.log(0.5 * floored) + half_count * excess
+
+    def slope_at(self, rss: float) -> float:
+        """φ'(R) = m / (2 max(R, F))."""
+        return 0.5 * self.examples / max(rss, self.floor)
+
+    def curvature_at(self, rss: float) -> float:
+        """φ''(R), 0 below the floor."""
+        return -0.5 * self.examples / rss**2 if rss > self.floor else 0.0
+
+
+class LinearLoss(Loss):
+    """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
+
+    Args:
+        design: the examples.
+        y: the target, shape (m,).
+        floor_share: the fraction of var(y) that σ² is kept above; None for the usual one.
+        weights: s, shape (m,), above 0.
+    """
+
+    classes: np.ndarray | None = None
+    takes_several = True
+
+    def __init__(
+        self,
+        design: DesignMatrix,
+        y: np.ndarray,
+        floor_share: float | None = None,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        self.design, self.y, self.weights = design, y, weights
+        self._examples = total_weight(design.row_count, weights)
+        sums = design.transpose_product(self.row_weights)[: design.column_count]
+        self.means = sums / (self._examples or 1)
+        self.y_mean = float(y.mean() if weights is None else weights @ y / self._examples)
+        if not design.intercept:
+            self.means, self.y_mean = np.zeros(design.column_count), 0.0
+        centred = y - self.y_mean
+        self.total = float(centred @ self._counted(centred))
+        if floor_share is None:
+            floor_share = WIDE_FLOOR if self._examples <= design.width else TALL_FLOOR
+        self.floor_share = floor_share
+        self.noise = ResidualLoss(self._examples, max(floor_share * self.total, _TINIEST))
+        self._gram: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def examples(self) -> float:
+        """How many examples count (m)."""
+        return self._examples
+
+    @property
+    def row_weights(self) -> np.ndarray:
+        """How many times every row counts, shape (rows,)."""
+        return np.ones(self.design.row_count) if self.weights is None else self.weights
+
+    def _counted(self, of_rows: np.ndarray) -> np.ndarray:
+        """Numbers of every row, shape (…, rows), times s."""
+        return of_rows if self.weights is None else of_rows * self.weights
+
+    def centred(self) -> tuple[np.ndarray, np.ndarray]:
+        """Dense rows and targets less their means, times √s: their products are G and b."""
+        X = self.design.X.toarray() if self.design.is_sparse else self.design.X
+        X, y = X - self.means, self.y - self.y_mean
+        if self.weights is None:
+            return X, y
+        roots = np.sqrt(self.weights)
+        return X * roots[:, None], y * roots
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, the intercept included."""
+        return self.design.width
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the last parameter is an intercept."""
+        return self.design.intercept
+
+    @property
+    def has_gram(self) -> bool:
+        """Whether everything is computed from G and b, formed once."""
+        return self.design.column_count <= _LARGEST_GRAM
+
+    @property
+    def hessian_costs(self) -> HessianCosts:
+        """A dense Hessian is no more than a copy once G is there."""
+        square = float(self.size) ** 2
+        return HessianCosts(square, square if self.has_gram else 2.0 * self.design.entries)
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros, and the mean of y as the intercept."""
+        w = np.zeros(self.size)
+        if self.design.intercept:
+            w[-1] = self.y_mean
+        return w
+
+    def normal_equations(self) -> tuple[np.ndarray, np.ndarray]:
+        """G (p, p) and b (p,) of the centred columns, formed at the first call."""
+        if self._gram is None:
+            self._gram = self._form_gram()
+        return self._gram
+
+    def rss_and_slope(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """R(w), and −½ of its gradient: Aᵀ r, shape (q,)."""
+        p = self.design.column_count
+        if not self.has_gram:
+            r = self.y - self.design.scores(w)
+            counted = self._counted(r)
+            return float(r @ counted), self.design.transpose_product(counted)
+        G, b = self.normal_equations()
+        inner = b - G @ w[:p]
+        rss = max(self.total - float((b + inner) @ w[:p]), 0.0)
+        if not self.design.intercept:
+            return rss, inner
+        # Centred columns and the intercept are orthogonal: what is off is the mean residual.
+        off = self.y_mean - float(self.means @ w[:p]) - float(w[p])
+        slope = np.empty(p + 1)
+        slope[:p] = inner + self.examples * off * self.means
+        slope[p] = self.examples * off
+        return rss + self.examples * off**2, slope
+
+    def _point_at(self, w: np.ndarray) -> LinearAt:
+        return LinearAt(self, w)
+
+    def gram_matrix(self) -> np.ndarray | None:
+        """AᵀA, shape (q, q), or None above 2,000 columns."""
+        if not self.has_gram:
+            return None
+        G, _ = self.normal_equations()
+        p, m = self.design.column_count, self.examples
+        square = np.empty((self.size, self.size))
+        square[:p, :p] = G
+        if self.design.intercept:
+            square[:p, :p] += m * np.outer(self.means, self.means)
+            square[p, :p] = square[:p, p] = m * self.means
+            square[p, p] = m
+        return square
+
+    def square_product(self, v: np.ndarray) -> np.ndarray:
+        """AᵀA v, for v (q,) or each row of (r, q)."""
+        if not self.has_gram:
+            scores = self._counted(self.design.scores(np.atleast_2d(v)))
+            return self.design.transpose_product(scores).reshape(v.shape)
+        p, (G, _) = self.design.column_count, self.normal_equations()
+        out = np.empty_like(v)
+        off = v[..., :p] @ self.means
+        if self.design.intercept:
+            off = off + v[..., p]
+            out[..., p] = self.examples * off
+        out[..., :p] = v[..., :p] @ G + self.examples * np.multiply.outer(off, self.means)
+        return out
+
+    def noise_variance(self, w: np.ndarray) -> float:
+        """σ² = max(R, F)/m: the ridge penalties are σ² C_j."""
+        return max(self.rss_and_slope(w)[0], self.noise.floor) / self.examples
+
+    def noise_variance_of(self, value: float) -> float:
+        """The σ² of `noise_variance` where the loss has a value."""
+        rss = 2.0 * math.exp(2.0 * value / self.examples)
+        return max(rss, self.noise.floor) / self.examples
+
+    def explained_share(self, w: np.ndarray) -> float:
+        """The share of the target's variance that is explained, 1 − R/‖y − ȳ‖²."""
+        return 1.0 - self.rss_and_slope(w)[0] / max(self.total, np.finfo(float).tiny)
+
+    def is_at_floor(self, w: np.ndarray) -> bool:
+        """Whether the noise variance is held up by its floor."""
+        return self.rss_and_slope(w)[0] <= self.noise.floor
+
+    def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LinearLoss:
+        """The same columns, on other rows."""
+        y = np.asarray(y, dtype=np.float64)
+        return LinearLoss(self.design.for_matrix(X), y, self.floor_share, weights)
+
+    def subset(self, rows: np.ndarray) -> LinearLoss:
+        """The loss of the examples of a boolean mask, or of indices."""
+        weights = None if self.weights is None else self.weights[rows]
+        return LinearLoss(self.design.subset(rows), self.y[rows], self.floor_share, weights)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (n_features,) and intercept_ () as scikit-learn has them."""
+        intercept = w[-1] if self.design.intercept else 0.0
+        return self.design.to_all_columns(w), np.asarray(float(intercept))
+
+    def intercept_at(self, coef: np.ndarray) -> float:
+        """The best intercept beside coefficients, shape (p,)."""
+        return self.y_mean - float(self.means @ coef)
+
+    def _form_gram(self) -> tuple[np.ndarray, np.ndarray]:
+        X, m, centred = self.design.X, self.examples, self._counted(self.y - self.y_mean)
+        raw = X.T @ (X if self.weights is None else _scale_rows(X, self.weights))
+        raw = raw.toarray() if self.design.is_sparse else raw
+        variances = np.diagonal(raw) - m * self.means**2
+        if (m * self.means**2 > 1e8 * variances).any() and not self.design.is_sparse:
+            X, y = self.centred()  # the difference below would lose half of the digits
+            return X.T @ X, X.T @ y
+        raw -= m * np.outer(self.means, self.means)
+        return raw, X.T @ centred
+
+
+class ResidualPoint(LossPoint):
+    """φ(R) at w: H = B − d s sᵀ with s = −½ of R's gradient and d = −4 φ''(R)."""
+
+    def __init__(self, w: np.ndarray, noise: ResidualLoss, rss: float, slope: np.ndarray) -> None:
+        self._slope = slope
+        self._weight, self._excess = 2.0 * noise.slope_at(rss), -4.0 * noise.curvature_at(rss)
+        super().__init__(w, noise.value_at(rss), -self._weight * slope)
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v; the rank-one part makes H indefinite in places."""
+        excess = self._excess * np.multiply.outer(v @ self._slope, self._slope)
+        return self.majorizer_product(v) - excess
+
+    def dense_hessian(self) -> np.ndarray | None:
+        """H, or None where B is too large to be formed."""
+        B = self.majorizer_dense()
+        return None if B is None else B - self._excess * np.outer(self._slope, self._slope)
+
+    def correction(self) -> Correction | None:
+        """The rank-one term of H = B − d s sᵀ; None below the noise floor, where d is 0."""
+        d = self._excess
+        return Correction(self._slope[:, None], np.array([d])) if d > 0.0 else None
+
+
+class LinearAt(ResidualPoint):
+    """The loss at w: B = AᵀA/σ², s = Aᵀ r."""
+
+    def __init__(self, loss: LinearLoss, w: np.ndarray) -> None:
+        self._loss = loss
+        super().__init__(w, loss.noise, *loss.rss_and_slope(w))
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of B."""
+        return self._weight * self._loss.design.squares(self._loss.row_weights)
+
+    def majorizer_product(self, v: np.ndarray) -> np.ndarray:
+        """B v."""
+        return self._weight * self._loss.square_product(v)
+
+    def majorizer_dense(self) -> np.ndarray | None:
+        """B, or None above 2,000 columns."""
+        square = self._loss.gram_matrix()
+        if square is not None:
+            square *= self._weight
+        return square
+
+
+def _scale_rows(X: Any, weights: np.ndarray) -> Any:
+    return X.multiply(weights[:, None]).tocsr() if sparse.issparse(X) else X * weights[:, None]
+
+
+def build_linear(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> LinearLoss:
+    """The loss of a matrix and a numeric target, each row counted as its weight says."""
+    y = np.asarray(y, dtype=np.float64)
+    return LinearLoss(design_of(X, fit_intercept), y, weights=weights)

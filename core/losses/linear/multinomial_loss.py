@@ -1,0 +1,223 @@
+"""Multinomial logistic regression: −log p, its gradient and exact Hessian products.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| A | ``design`` | (m, q) | examples, an implied column of ones last if there is an intercept |
+| K | ``K`` | | classes; all K weight vectors are kept |
+| W | ``w`` raveled | (K, q) | one row of coefficients a class, the intercept last |
+| Z | | (K, m) | scores W Aᵀ |
+| P | | (K, m) | probabilities, the softmax of Z over the classes |
+| Y | | (K, m) | 1 where the example is of the class |
+| s | ``weights`` | (m,) | how many times an example counts; None for once |
+
+loss = Σ s (log Σ_k exp(z_k) − z_y), gradient = (s ∘ (P − Y)) A,
+Hessian product with V = (s ∘ P ∘ (V Aᵀ − 1 Σ_k P_k ∘ (V Aᵀ)_k)) A
+(Foo 2009, section 4, "Multinomial logistic regression").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.losses.class_labels import codes_of, two_or_more
+from core.losses.linear.design import DesignMatrix, design_of, total_weight
+from core.optimize.loss import HessianCosts, LinearMap, Loss, LossPoint
+
+# Multiplications that separate blocks of the Hessian may cost as a preconditioner.
+_DEAREST_BLOCKS = 2e9
+
+
+class MultinomialLoss(Loss):
+    """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples.
+
+    Args:
+        design: the examples.
+        codes: the class of every example, 0 … K − 1, shape (m,).
+        classes: the K labels.
+        weights: s, shape (m,), above 0.
+    """
+
+    takes_several = True
+
+    def __init__(
+        self,
+        design: DesignMatrix,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        self.design, self.codes, self.classes = design, codes, classes
+        self.weights = weights
+        self._examples = total_weight(design.row_count, weights)
+        self.rows = np.arange(len(codes))
+
+    @property
+    def K(self) -> int:  # noqa: N802 (the paper's letter)
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def examples(self) -> float:
+        """How many examples count (Σ s)."""
+        return self._examples
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are, K q."""
+        return self.K * self.design.width
+
+    @property
+    def score_size(self) -> int:
+        """Parameters of one class's score (q)."""
+        return self.design.width
+
+    @property
+    def hessian_costs(self) -> HessianCosts:
+        """Of K²/2 weighted Gram matrices, and of 2 K products with the examples."""
+        dense = 0.5 * self.design.row_count * self.size * (self.size + self.design.width)
+        return HessianCosts(dense, 2.0 * self.K * self.design.entries)
+
+    @property
+    def gauge_indices(self) -> np.ndarray | None:
+        """Unpenalized parameters whose common shift changes nothing: the intercepts."""
+        q = self.design.width
+        return np.arange(q - 1, self.size, q) if self.design.intercept else None
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros, and intercepts that give the classes their shares."""
+        W = np.zeros((self.K, self.design.width))
+        if self.design.intercept:
+            counts = np.bincount(self.codes, self.weights, minlength=self.K)
+            shares = np.log(counts + 0.5)
+            W[:, -1] = shares - shares.mean()
+        return W.ravel()
+
+    def _point_at(self, w: np.ndarray) -> MultinomialAt:
+        return MultinomialAt(self, w)
+
+    def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> MultinomialLoss:
+        """The same columns and classes, on other rows."""
+        codes = codes_of(y, self.classes)
+        return MultinomialLoss(self.design.for_matrix(X), codes, self.classes, weights)
+
+    def subset(self, rows: np.ndarray) -> MultinomialLoss:
+        """The loss of the examples of a boolean mask, or of indices."""
+        weights = None if self.weights is None else self.weights[rows]
+        return MultinomialLoss(self.design.subset(rows), self.codes[rows], self.classes, weights)
+
+    def every_nth_row(self, step: int) -> MultinomialLoss:
+        """The loss of every ``step``-th example."""
+        weights = None if self.weights is None else self.weights[::step]
+        design, codes = self.design.every_nth_row(step), self.codes[::step]
+        return MultinomialLoss(design, codes, self.classes, weights)
+
+    def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef_ (K, n_features) and intercept_ (K,) as scikit-learn has them."""
+        W = w.reshape(self.K, -1)
+        intercept = W[:, -1].copy() if self.design.intercept else np.zeros(self.K)
+        return self.design.to_all_columns(W), intercept
+
+
+class MultinomialAt(LossPoint):
+    """The loss at w, with the probabilities P."""
+
+    def __init__(self, loss: MultinomialLoss, w: np.ndarray) -> None:
+        self._loss, self._design, self._s = loss, loss.design, loss.weights
+        self._P = P = np.empty((loss.K, loss.design.row_count))
+        values = []
+
+        def residuals(Z: np.ndarray, rows: slice) -> np.ndarray:
+            codes, s = loss.codes[rows], None if self._s is None else self._s[rows]
+            Z -= Z.max(axis=0)
+            true_scores = Z[codes, loss.rows[: len(codes)]]
+            np.exp(Z, out=Z)
+            total = Z.sum(axis=0)
+            logs = np.log(total) - true_scores
+            values.append(float(logs.sum() if s is None else s @ logs))
+            Z /= total
+            P[:, rows] = Z
+            Z[codes, loss.rows[: len(codes)]] -= 1.0
+            return Z if s is None else Z * s
+
+        gradient = loss.design.through(w.reshape(loss.K, -1), residuals)
+        super().__init__(w, math.fsum(values), gradient.ravel())
+
+    def _counted(self, of_rows: np.ndarray) -> np.ndarray:
+        """Numbers of every row, shape (…, m), times s."""
+        return of_rows if self._s is None else of_rows * self._s
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v, shape (K q,); several v as rows, shape (r, K q)."""
+        return _product(self._design, self._P, self._s, v)
+
+    def dense_hessian(self) -> np.ndarray | None:
+        """H (K q, K q), or None above 4,000 parameters."""
+        return None if len(self.w) > 4000 else self._form_hessian(self._design, 1)
+
+    def sampled_hessian(self, step: int) -> np.ndarray | None:
+        """H in single precision from every ``step``-th example, (K q, K q)."""
+        return self._form_hessian(self._design.single_precision, step)
+
+    def _form_hessian(self, design: DesignMatrix, step: int) -> np.ndarray:
+        P, K, q = self._P, self._loss.K, design.width
+        H = np.zeros((K, q, K, q))
+        for k in range(K):
+            # The sum over classes of a block row vanishes, so that every block off the diagonal
+            # is minus a Gram matrix and the diagonal is what balances them.
+            for j in range(k):
+                block = design.weighted_gram(self._counted(P[k] * P[j]), step)
+                H[k, :, j] = H[j, :, k] = -block
+                H[k, :, k] += block
+                H[j, :, j] += block
+        return H.reshape(K * q, K * q)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, shape (K q,)."""
+        return self._design.squares(self._counted(self._P * (1.0 - self._P))).ravel()
+
+    def rough_product(self) -> LinearMap:
+        """The product with H in single precision, for directions that are checked."""
+        design = self._design.single_precision
+        P = self._P.astype(design.X.dtype)
+        s = None if self._s is None else self._s.astype(P.dtype)
+        return lambda v: _product(design, P, s, v.astype(P.dtype))
+
+    def sampled_blocks(self, step: int) -> np.ndarray:
+        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
+
+        Where K of them would cost too much, their mean alone, shape (1, q, q).
+        """
+        P, single, K, q = self._P, self._design.single_precision, self._loss.K, self._design.width
+        if K * q**2 * (self._design.row_count // step) > _DEAREST_BLOCKS:
+            return single.weighted_gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
+        return np.array([single.weighted_gram(self._counted(row * (1.0 - row)), step) for row in P])
+
+
+def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray) -> np.ndarray:
+    """H v, the scores of all classes and directions (r, K q) side by side."""
+
+    def weight_scores(T: np.ndarray, rows: slice) -> np.ndarray:
+        share = P[:, rows]
+        products = T.reshape(-1, *share.shape)
+        products *= share
+        products -= share * products.sum(axis=1, keepdims=True)
+        if s is not None:
+            products *= s[rows]
+        return T
+
+    return A.through(v.reshape(-1, A.width), weight_scores).reshape(v.shape)
+
+
+def build_multinomial(
+    X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
+) -> MultinomialLoss:
+    """The loss of a matrix and labels of two or more classes, each counted as its weight says.
+
+    Raises:
+        UnusableError: the labels are all the same.
+    """
+    classes, codes = two_or_more(y)
+    return MultinomialLoss(design_of(X, fit_intercept), codes, classes, weights)

@@ -1,0 +1,242 @@
+"""RNA secondary structure: −log p of known structures, its gradient and exact Hessian products.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| w | ``w`` | (708,) | parameters |
+| S | | (TERMS, 708) | the terms that the grammar looks up are t = S w |
+| u | ``uses`` | (TERMS,) | expected uses of every term, under the model at w |
+| ū | ``truth`` | (TERMS,) | uses of every term in the known structures |
+| Z | | | the sum over all structures of a molecule of exp(score) |
+
+loss = Σ log Z − ūᵀ S w − log of the derivations of the structures, gradient = Sᵀ (u − ū),
+Hessian · v = Sᵀ (change of u along S v) (Do 2008, section 5; Foo 2009, section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from core.datasets.molecules import KINDS, SHORTEST, ParsedMolecule, parse_molecule
+from core.errors import UnusableError
+from core.losses.rna.change import change_of_uses
+from core.losses.rna.fold import FIRST_C, FoldResult, fold_molecule, room_size
+from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
+from core.losses.rna.structure import structure_uses
+from core.losses.rna.terms import counts_of, letter_codes, terms_of
+from core.losses.threads import available
+from core.optimize.loss import Loss, LossPoint
+
+CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
+KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product
+T = TypeVar("T")
+
+
+class RnaLoss(Loss):
+    """−log p of the structures of molecules under CONTRAfold's grammar.
+
+    Args:
+        molecules: letters and structures as the grammar can make them.
+        shortest_hairpin: the fewest bases in a hairpin loop; 0 is the published grammar, which
+            leaves it to the weights to rule tight loops out. Known structures lose pairs that
+            close fewer than three bases in any case.
+        threads: how many molecules are worked on at once; the results do not depend on it.
+    """
+
+    names: ClassVar[list[str]] = NAMES
+    sources: ClassVar[list[str]] = [MOTIFS[motif] for motif in MOTIF_OF]
+
+    def __init__(
+        self,
+        molecules: Sequence[ParsedMolecule],
+        shortest_hairpin: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
+        self.threads = threads or available()
+        self._codes = [letter_codes(molecule.letters) for molecule in self.molecules]
+        self._structure_uses = [
+            structure_uses(molecule.letters, molecule.structure) for molecule in self.molecules
+        ]
+        self._truth = np.sum([uses for uses, _ in self._structure_uses], axis=0)
+        self._derivations = float(sum(logarithm for _, logarithm in self._structure_uses))
+        self._log_z: dict[int, tuple[np.ndarray, float, np.ndarray]] = {}
+        self._rooms: list[np.ndarray] = []
+        self._kept_rooms: dict[int, np.ndarray] = {}
+        self._folded: dict[int, FoldResult] = {}
+        self._w: np.ndarray | None = None
+        self._state = (0.0, np.zeros(0))
+
+    far_from_quadratic = True  # Newton steps from afar are mostly cut short
+
+    @property
+    def examples(self) -> int:
+        """How many molecules there are."""
+        return len(self.molecules)
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are: 708."""
+        return len(NAMES)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many pairs of the structures the grammar cannot make, by kind."""
+        return {kind: sum(molecule.dropped[kind] for molecule in self.molecules) for kind in KINDS}
+
+    @property
+    def seen_parameters(self) -> np.ndarray:
+        """The parameters that the known structures use, boolean, shape (n,)."""
+        return np.asarray(counts_of(self._truth) != 0.0)
+
+    def initial_weights(self) -> np.ndarray:
+        """Zeros: all structures are as likely."""
+        return np.zeros(self.size)
+
+    def _point_at(self, w: np.ndarray) -> RnaAt:
+        self._evaluate(w)
+        value, uses = self._state
+        return RnaAt(self, w, value, counts_of(uses - self._truth), counts_of(uses))
+
+    def counts_change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The derivative of the expected counts at w along v, shape (n,)."""
+        if not self._kept_rooms:
+            self._kept_rooms = self._rooms_to_keep()
+            self._w = None
+        self._evaluate(w)
+        terms, along = terms_of(w), terms_of(v)
+
+        def molecule_change(k: int, room: np.ndarray) -> np.ndarray:
+            folded = self._folded.get(k)
+            if folded is None:
+                folded = self._fold_molecule(k, terms, np.empty(room_size(self._base_count(k))))
+            return change_of_uses(self._codes[k], terms, along, self.shortest_hairpin, folded, room)
+
+        return counts_of(np.sum(self._over_molecules(molecule_change), axis=0))
+
+    def log_losses(self, w: np.ndarray) -> np.ndarray:
+        """−log p of every molecule's structure, shape (molecules,)."""
+        terms = terms_of(w)
+        log_z = self._over_molecules(lambda k, room: self._fold_molecule(k, terms, room).log_z)
+        scores = [float(uses @ terms) + ways for uses, ways in self._structure_uses]
+        return np.array(log_z) - scores
+
+    def for_data(self, letters: Sequence[str], structures: Sequence[str]) -> RnaLoss:
+        """The same model on other molecules."""
+        return build_rna(letters, structures, self.shortest_hairpin, self.threads)
+
+    def _evaluate(self, w: np.ndarray) -> None:
+        """Computes the loss and the uses of terms at w, unless they are those of the last w."""
+        if self._w is not None and np.array_equal(w, self._w):
+            return
+        terms = terms_of(w)
+        self._folded.clear()
+
+        def evaluate_molecule(k: int, room: np.ndarray) -> tuple[float, np.ndarray]:
+            folded = self._fold_molecule(k, terms, self._kept_rooms.get(k, room))
+            if k in self._kept_rooms:
+                self._folded[k] = folded
+            return folded.log_z, folded.uses
+
+        evaluations = self._over_molecules(evaluate_molecule)
+        uses = np.sum([uses for _, uses in evaluations], axis=0)
+        log_z = sum(log_z for log_z, _ in evaluations)
+        value = log_z - self._derivations - float(self._truth @ terms)
+        self._w, self._state = w.copy(), (value, uses)
+
+    def _fold_molecule(self, k: int, terms: np.ndarray, room: np.ndarray) -> FoldResult:
+        last, c = self._log_z.get(k), FIRST_C
+        if last is not None:
+            # A tangent of log Z as a function of the terms, at the last ones.
+            last_terms, height, slope = last
+            c = (height + float(slope @ (terms - last_terms))) / self._base_count(k)
+        folded = fold_molecule(self._codes[k], terms, self.shortest_hairpin, c, room)
+        self._log_z[k] = terms, folded.log_z, folded.uses
+        return folded
+
+    def _base_count(self, k: int) -> int:
+        return self._codes[k].size - 2
+
+    def _rooms_to_keep(self) -> dict[int, np.ndarray]:
+        """Room for the molecules whose tables stay between Hessian products."""
+        rooms: dict[int, np.ndarray] = {}
+        bytes_left = KEPT_BYTES
+        for k in range(self.examples):
+            size = room_size(self._base_count(k))
+            if 8 * size <= bytes_left:
+                rooms[k] = np.empty(size)
+                bytes_left -= 8 * size
+        return rooms
+
+    def _over_molecules(self, work: Callable[[int, np.ndarray], T]) -> list[T]:
+        """The results of ``work`` for every molecule, in order; each call has room of its own."""
+        order = sorted(range(self.examples), key=lambda k: -self._base_count(k))
+        results: dict[int, T] = {}
+
+        def run_chunk(members: list[int]) -> None:
+            size = room_size(self._base_count(order[0]))  # of the longest molecule
+            room = self._rooms.pop() if self._rooms else np.empty(size)
+            for k in members:
+                results[k] = work(k, room)
+            self._rooms.append(room)
+
+        chunks = [order[start::CHUNKS] for start in range(min(CHUNKS, len(order)))]
+        if min(self.threads, len(chunks)) == 1:
+            for members in chunks:
+                run_chunk(members)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(run_chunk, chunks))
+        return [results[k] for k in range(self.examples)]
+
+
+class RnaAt(LossPoint):
+    """The loss at w; products use the loss's tables, refilled if they were at another w."""
+
+    def __init__(
+        self, loss: RnaLoss, w: np.ndarray, value: float, gradient: np.ndarray, counts: np.ndarray
+    ) -> None:
+        super().__init__(w, value, gradient)
+        self._loss, self._counts = loss, counts
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """H v."""
+        return self._loss.counts_change(self.w, v)
+
+    def dense_hessian(self) -> None:
+        """None: products are cheaper than the dense Hessian."""
+
+    def diagonal(self) -> np.ndarray:
+        """A positive estimate of the diagonal of H: the expected counts, at least 0.01.
+
+        It would be the diagonal if parameters were counted as often as rare independent events.
+        """
+        return np.maximum(self._counts, 1e-2)
+
+
+def build_rna(
+    letters: Sequence[str],
+    structures: Sequence[str],
+    shortest_hairpin: int = 0,
+    threads: int | None = None,
+) -> RnaLoss:
+    """The loss of molecules with known structures.
+
+    Args:
+        letters: the bases of every molecule.
+        structures: brackets and dots of every molecule.
+        shortest_hairpin, threads: as for `RnaLoss`.
+
+    Raises:
+        UnusableError: there are no molecules, or one is not understood.
+    """
+    if len(letters) == 0:
+        raise UnusableError("there are no molecules", cure="give at least one")
+    molecules = [
+        parse_molecule(bases, structure, max(SHORTEST, shortest_hairpin), f"molecule {number}")
+        for number, (bases, structure) in enumerate(zip(letters, structures, strict=True), start=1)
+    ]
+    return RnaLoss(molecules, shortest_hairpin, threads)

@@ -1,0 +1,73 @@
+"""Records: frozen dataclasses that are read and written as JSON by the names of their fields.
+
+A field made by `optional` is left out of the JSON while it is None, so that files keep the keys
+that they always had. A record is read by attributes; `record["name"]` and `record.get("name")`
+read the same by the key of its JSON, for extensions and for whoever knows the JSON alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+JsonObject = dict[str, Any]  # what JSON holds between braces
+
+
+def optional() -> Any:
+    """A field that is None, and no key of the JSON, where there is nothing to say."""
+    return field(default=None, metadata={"optional": True})
+
+
+@dataclass(frozen=True)
+class Record:
+    """Data that travels: fields with types, and keys of JSON of the same names."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __contains__(self, key: object) -> bool:
+        return any(name == key for name in self)
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys that its JSON has."""
+        for each in fields(self):
+            if getattr(self, each.name) is not None or "optional" not in each.metadata:
+                yield each.name
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The field of this name, or the default where its JSON has no such key."""
+        return getattr(self, key) if key in self else default
+
+
+def to_plain(value: Any) -> Any:
+    """Records, and lists and dictionaries with records in them, as what JSON holds."""
+    if isinstance(value, Record):
+        return {key: to_plain(getattr(value, key)) for key in value}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, dict):
+        return {key: to_plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(inner) for inner in value]
+    return value
+
+
+def strict_json(value: Any) -> Any:
+    """The same data without what JSON lacks: no not-a-number, no infinity, no numpy."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): strict_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strict_json(inner) for inner in value]
+    if hasattr(value, "item"):
+        return strict_json(value.item())
+    return value

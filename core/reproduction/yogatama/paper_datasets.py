@@ -1,0 +1,187 @@
+"""The datasets of Yogatama & Mann 2014: which files count, and samples where there is no folder."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Dataset
+from core.datasets.raw_table import DataOptions
+from core.datasets.reading import read_dataset
+from core.datasets.samples.registry import SAMPLES, Sample
+from core.datasets.task import CLASSIFICATION_TASKS, Task
+from core.errors import UnusableError
+
+MAX_ROWS, MAX_FEATURES = 40_000, 300  # fewer training instances and features than these (§4.1)
+MANIFEST = "MANIFEST.csv"  # optional in a folder: columns name, files (between semicolons), task
+GENERATED = 12  # datasets, where no folder is given
+
+_PACKED = re.compile(r"\.(gz|bz2|xz|zip)$")
+_TEST = re.compile(r"\.t(?=\.|$)")
+_TABLE = re.compile(r"\.(csv|tsv|txt|libsvm|svm|svmlight|scale)$|_scale$")
+
+
+@dataclass(frozen=True)
+class PaperDataset:
+    """Where a dataset is read from.
+
+    Attributes:
+        name: in the tables.
+        file: a path, ``sample:NAME`` or ``generated:NUMBER``.
+        test_file: the official test set; "" where there is none.
+        task: binary or multiclass where it is known; "" to tell from the file.
+    """
+
+    name: str
+    file: str
+    test_file: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True)
+class AvailableDatasets:
+    """What there is to measure on.
+
+    Attributes:
+        sources: the datasets that count, by name.
+        fingerprints: of their files, in the same order.
+        sizes: their training rows before the development set is taken from them, in the same order.
+        remarks: a sentence for every file that does not count.
+    """
+
+    sources: tuple[PaperDataset, ...]
+    fingerprints: tuple[str, ...]
+    sizes: tuple[int, ...]
+    remarks: tuple[str, ...]
+
+
+def available_datasets(folder: Path | None) -> AvailableDatasets:
+    """The classification datasets of a folder, or the samples and generated ones without one.
+
+    Raises:
+        UnusableError: the folder is not there, or nothing in it counts.
+    """
+    if folder is not None and not folder.is_dir():
+        raise UnusableError(
+            "there is no such folder", where=f"--data {folder}", cure="give the folder of datasets"
+        )
+    sources, fingerprints, sizes, remarks = [], [], [], []
+    for source in _candidates(folder):
+        try:
+            dataset = read_source(source)
+        except UnusableError as error:
+            remarks.append(f"{source.name} is left out: {error}")
+            continue
+        if not dataset.task.is_classification:
+            continue
+        rows, features = dataset.features.shape
+        if rows >= MAX_ROWS or features >= MAX_FEATURES:
+            remarks.append(
+                f"{source.name} is left out: {rows:,} rows and {features:,} features, the paper "
+                f"has fewer than {MAX_ROWS:,} and {MAX_FEATURES}."
+            )
+            continue
+        sources.append(source)
+        fingerprints.append(dataset.source.fingerprint)
+        sizes.append(rows)
+    if not sources:
+        raise UnusableError(
+            "there is no table with classes of a size that the paper had",
+            where=f"--data {folder}",
+            cure="give a folder with CSV or LIBSVM files",
+        )
+    if folder is None:
+        remarks.append(
+            "No folder was given: these are the program's samples and generated datasets, not the "
+            "paper's; with --data DIR the classification files of DIR are taken."
+        )
+    return AvailableDatasets(tuple(sources), tuple(fingerprints), tuple(sizes), tuple(remarks))
+
+
+@cache
+def read_source(source: PaperDataset) -> Dataset:
+    """The dataset of a source, read once a process.
+
+    Raises:
+        UnusableError: the file is unusable.
+    """
+    if source.file.startswith("generated:"):
+        return _generated(int(source.file.removeprefix("generated:")))
+    return read_dataset(source.file, DataOptions(task=source.task), test_file=source.test_file)
+
+
+def _candidates(folder: Path | None) -> Iterator[PaperDataset]:
+    if folder is None:
+        for sample in SAMPLES.values():
+            if sample.task.is_classification:
+                yield PaperDataset(sample.name, f"sample:{sample.name}")
+        for number in range(GENERATED):
+            yield PaperDataset(f"generated {number + 1}", f"generated:{number}")
+        return
+    listed = _manifest_datasets(folder)
+    yield from _in_folder(folder) if listed is None else listed
+
+
+def _manifest_datasets(folder: Path) -> list[PaperDataset] | None:
+    """The classification datasets that the folder's manifest names; None without one."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if not rows or not {"name", "files", "task"} <= rows[0].keys():
+        return None
+    sources = []
+    for row in rows:
+        if row["task"] not in CLASSIFICATION_TASKS:
+            continue
+        files = [folder / file_name.strip() for file_name in row["files"].split(";")]
+        tests = [str(file) for file in files if _TEST.search(file.name)]
+        sources.append(PaperDataset(row["name"], str(files[0]), "".join(tests[:1]), row["task"]))
+    return sources
+
+
+def _in_folder(folder: Path) -> Iterator[PaperDataset]:
+    """Every file by itself; one named X.t.csv is the test set of X.csv."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    tests = {_bare_name(path.name): path for path in files if _TEST.search(path.name)}
+    for path in files:
+        if path.name == MANIFEST or _TEST.search(path.name):
+            continue
+        test = tests.get(_bare_name(path.name))
+        yield PaperDataset(
+            _TABLE.sub("", _bare_name(path.name)), str(path), str(test) if test else ""
+        )
+
+
+def _bare_name(name: str) -> str:
+    """The name without what says that a file is packed or a test set."""
+    return _TEST.sub("", _PACKED.sub("", name))
+
+
+def _generated(number: int) -> Dataset:
+    """Gaussian clouds: 2 to 5 classes, 4 to 40 features of which half tell something."""
+    classes = 2 + number % 4
+
+    def make_table() -> pd.DataFrame:
+        rng = np.random.default_rng([2014, number])
+        rows, width = int(rng.integers(150, 900)), int(rng.integers(4, 41))
+        label = rng.integers(0, classes, rows)
+        centres = rng.standard_normal((classes, width))
+        centres[:, width // 2 :] = 0.0
+        spread = rng.uniform(1.0, 3.0)
+        values = centres[label] + spread * rng.standard_normal((rows, width))
+        values[:, 0] **= 2  # not everything is linear
+        frame = pd.DataFrame(values.round(4), columns=[f"x{j + 1}" for j in range(width)])
+        frame["class"] = pd.Series([f"c{k}" for k in label], dtype="str")
+        return frame
+
+    task = Task.BINARY if classes == 2 else Task.MULTICLASS
+    return Sample(f"generated {number + 1}", "", "", task, "class", make_table).read()

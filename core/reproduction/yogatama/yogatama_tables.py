@@ -1,0 +1,215 @@
+"""Tables 2 and 3 and figure 3 of Yogatama & Mann 2014: six methods that tune dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from core.reproduction.measured_table import SENTENCE, Cells
+from core.reproduction.papers import (
+    YOGATAMA_FIGURE_3,
+    YOGATAMA_TABLE_2,
+    YOGATAMA_TABLE_3_ENSEMBLE,
+    YOGATAMA_TABLE_3_LOGISTIC,
+)
+from core.reproduction.yogatama.dataset_step import COMPARED, METHODS, OWN_GP, OWN_GP_EARLIER
+from core.reproduction.yogatama.method_runs import (
+    PROCESSES,
+    Experiment,
+    Parts,
+    mark_of_data,
+    run_experiment,
+)
+from core.reproduction.yogatama.paper_datasets import (
+    AvailableDatasets,
+    available_datasets,
+    read_source,
+)
+from core.reproduction.yogatama.ranks import rank_rows, rank_text
+from core.reproduction.yogatama.streamed_datasets import StreamedDataset, perturbation
+
+LOGISTIC, ENSEMBLE = "logistic-l1l2", "vote7"
+PRINTED = {LOGISTIC: YOGATAMA_TABLE_3_LOGISTIC, ENSEMBLE: YOGATAMA_TABLE_3_ENSEMBLE}
+COPIES = 5  # of every dataset, table 2
+TABLE_2, TABLE_3 = (1 + 5, 5), (1 + 10, 10)  # trials, orders
+QUICK_DATASETS, QUICK_COPIES, QUICK_TRIALS, QUICK_ORDERS = 3, 2, 1 + 3, 2
+MARKS = (5, 10, 20, 40, 80, 160)  # datasets seen, figure 3
+OURS, PEERS = "transfer-mkl", ("gp", "random")
+QUICK_WORDS = (
+    "Quick: few small datasets, few trials and two orders. It shows that everything works, not "
+    "what the paper found."
+)
+
+Rows = Iterator[Cells | str]
+
+
+def table2_rows(folder: Path | None, quick: bool, processes: int = PROCESSES) -> Rows:
+    """Logistic regression on perturbed copies: a row a method, then what each copy lacks."""
+    datasets = available_datasets(folder)
+    experiment = copies_experiment(datasets, quick)
+    step_results = yield from run_experiment(experiment, processes)
+    yield from _experiment_rows(experiment, step_results, YOGATAMA_TABLE_2)
+    for source in dict.fromkeys(arrival.source for arrival in experiment.arrivals):
+        features = read_source(source).features.shape[1]
+        perturbations = [
+            perturbation(arrival, features)
+            for arrival in experiment.arrivals
+            if arrival.source == source
+        ]
+        shares = [f"{100 * change.share:.0f} % of the {change.kind}" for change in perturbations]
+        yield {"dataset": source.name, "its copies lack": ", ".join(shares)}
+    yield from _remarks(datasets, quick)
+
+
+def table3_rows(
+    folder: Path | None,
+    quick: bool,
+    models: Sequence[str] = (LOGISTIC, ENSEMBLE),
+    processes: int = PROCESSES,
+) -> Rows:
+    """Logistic regression and the ensemble on the datasets themselves: a row a method."""
+    datasets = available_datasets(folder)
+    for model in models:
+        experiment = originals_experiment(datasets, model, quick)
+        step_results = yield from run_experiment(experiment, processes)
+        yield from _experiment_rows(
+            experiment, step_results, PRINTED.get(model, YOGATAMA_TABLE_3_LOGISTIC)
+        )
+    yield from _remarks(datasets, quick)
+
+
+def figure3_rows(
+    folder: Path | None,
+    quick: bool,
+    models: Sequence[str] = (LOGISTIC, ENSEMBLE),
+    processes: int = PROCESSES,
+) -> Rows:
+    """CPU seconds that every method took to propose, from the first order of both tables."""
+    datasets = available_datasets(folder)
+    experiments = [copies_experiment(datasets, quick, orders=1)]
+    experiments += [originals_experiment(datasets, model, quick, orders=1) for model in models]
+    for experiment in experiments:
+        step_results = yield from run_experiment(experiment, processes)
+        yield from seconds_rows(experiment, step_results)
+    yield {
+        "text of the paper": "logistic regression, 20 to 40 datasets",
+        **{name: f"× {late / early:.3g}" for name, (early, late) in YOGATAMA_FIGURE_3.items()},
+    }
+    yield from _remarks(datasets, quick)
+
+
+def copies_experiment(
+    datasets: AvailableDatasets, quick: bool, orders: int | None = None
+) -> Experiment:
+    """Table 2: perturbed copies of every dataset."""
+    trials, max_orders = (QUICK_TRIALS, QUICK_ORDERS) if quick else TABLE_2
+    numbers = range(1, (QUICK_COPIES if quick else COPIES) + 1)
+    arrivals = tuple(
+        StreamedDataset(arrival.source, number)
+        for arrival in _selected_arrivals(datasets, quick)
+        for number in numbers
+    )
+    return Experiment(
+        "copies",
+        LOGISTIC,
+        arrivals,
+        trials,
+        min(orders or max_orders, max_orders),
+        mark_of_data(datasets),
+    )
+
+
+def originals_experiment(
+    datasets: AvailableDatasets, model: str, quick: bool, orders: int | None = None
+) -> Experiment:
+    """Table 3: the datasets as they are."""
+    trials, max_orders = (QUICK_TRIALS, QUICK_ORDERS) if quick else TABLE_3
+    return Experiment(
+        "files",
+        model,
+        _selected_arrivals(datasets, quick),
+        trials,
+        min(orders or max_orders, max_orders),
+        mark_of_data(datasets),
+    )
+
+
+def _selected_arrivals(datasets: AvailableDatasets, quick: bool) -> tuple[StreamedDataset, ...]:
+    all_arrivals = tuple(StreamedDataset(source) for source in datasets.sources)
+    smallest = sorted(range(len(all_arrivals)), key=lambda index: datasets.sizes[index])[
+        :QUICK_DATASETS
+    ]
+    return tuple(all_arrivals[index] for index in sorted(smallest)) if quick else all_arrivals
+
+
+def _experiment_rows(
+    experiment: Experiment, step_results: Parts, printed: dict[str, tuple[float, ...]]
+) -> Iterator[Cells]:
+    methods = tuple(name for name in COMPARED if name in METHODS)
+    accuracies = _accuracies(experiment, step_results, methods)
+    yield from rank_rows({"model": experiment.model}, accuracies, methods, printed)
+    for sentence in rank_text(accuracies, methods, OURS, PEERS):
+        yield {SENTENCE: f"{experiment.model}: {sentence}"}
+    if OWN_GP_EARLIER in METHODS:
+        all_methods = tuple(METHODS)
+        all_accuracies = _accuracies(experiment, step_results, all_methods)
+        for sentence in rank_text(
+            all_accuracies, all_methods, OWN_GP_EARLIER, ("gp", OURS, OWN_GP)
+        ):
+            yield {SENTENCE: f"Beyond the paper, {experiment.model}: {sentence}"}
+
+
+def _accuracies(
+    experiment: Experiment, step_results: Parts, methods: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """Of the settings that the methods end with, shape (runs, datasets, methods)."""
+    names = [arrival.name for arrival in experiment.arrivals]
+    return {
+        split: np.array(
+            [
+                [
+                    [getattr(step_results[run, method, name], split) for method in methods]
+                    for name in names
+                ]
+                for run in range(experiment.orders)
+            ]
+        )
+        for split in ("dev", "test")
+    }
+
+
+def seconds_rows(experiment: Experiment, step_results: Parts) -> Iterator[Cells]:
+    """Seconds so far at every mark, how they grow from mark to mark, and what a trial costs."""
+    title = f"{experiment.model} on {experiment.name}"
+    order = experiment.arrival_order(0)
+    seconds_by_method = {
+        method: np.array([sum(step_results[0, method, arrival.name].asking) for arrival in order])
+        for method in METHODS
+    }
+    marks = [mark for mark in MARKS if mark < len(order)] + [len(order)]
+    for mark in marks:
+        so_far = {
+            name: round(float(took[:mark].sum()), 3) for name, took in seconds_by_method.items()
+        }
+        yield {"CPU seconds": title, "datasets": mark, **so_far}
+    for early, late in pairwise(marks):
+        growth = {
+            name: f"× {took[:late].sum() / took[:early].sum():.3g}"
+            for name, took in seconds_by_method.items()
+        }
+        yield {"growth": title, "datasets": f"{early} to {late}", **growth}
+    for mark in marks:
+        last = slice(max(0, mark - 5), mark)
+        cost = {
+            name: round(1000 * float(took[last].mean()) / experiment.trials, 2)
+            for name, took in seconds_by_method.items()
+        }
+        yield {"ms a trial, last five": title, "datasets": mark, **cost}
+
+
+def _remarks(datasets: AvailableDatasets, quick: bool) -> Iterator[Cells]:
+    for sentence in (*datasets.remarks, *([QUICK_WORDS] if quick else [])):
+        yield {SENTENCE: sentence}

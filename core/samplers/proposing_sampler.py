@@ -1,0 +1,164 @@
+"""The base of our samplers: the search space, random numbers, and the notes on a trial.
+
+Every random number derives from the seed and the trial's number, never from a state that runs on:
+a run that is resumed by asking again for the same trials gets the same trials.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from core.gp.domain import SearchDomain
+from core.samplers.observations import Observations
+from core.samplers.search_space import SearchSpace, distributions
+from core.space import Axis, Setting
+
+# A study may ask from several threads (n_jobs), and an ask changes the sampler's state. One lock
+# for all samplers of a process, so that a sampler can be pickled.
+_ASK_LOCK = threading.RLock()
+
+
+class ProposingSampler(BaseSampler):
+    """An Optuna sampler that proposes whole settings and says why.
+
+    The search space is that of `space`, or, in a study that defines it by running, the intersection
+    of all finished trials'; parameters outside of it are drawn uniformly.
+
+    Args:
+        space: the axes; None to learn them from the study's trials.
+        seed: of everything random.
+
+    Attributes:
+        exhausted: whether asking again gains nothing; a trial that was already asked still counts.
+            A study goes on all the same; its caller may end it.
+        finished_reason: why it is exhausted, a clause; empty until then.
+        ends_study: whether the study is to end then.
+    """
+
+    def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
+        self.seed = seed
+        self.exhausted = False
+        self.finished_reason = ""
+        self.ends_study = False
+        self._fixed = distributions(space) if space is not None else None
+        self._seen = IntersectionSearchSpace()
+        self._space: SearchSpace | None = None
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The fixed space, or the intersection of the finished trials' spaces."""
+        refuse_several_objectives(study)
+        return self._fixed if self._fixed is not None else self._seen.calculate(study)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """A whole setting from `propose`; nothing while the space is unknown."""
+        refuse_several_objectives(study)
+        if not search_space:
+            note_reason(study, trial, "random")
+            return {}
+        with _ASK_LOCK:
+            if self._space is None or self._space.described != search_space:
+                self._space = SearchSpace(search_space)
+                self.exhausted, self.finished_reason = False, ""  # of another space
+            return self.propose(study, trial, self._space)
+
+    def propose(self, study: Study, trial: FrozenTrial, space: SearchSpace) -> Setting:
+        """The setting to try, noted on the trial with its reason."""
+        raise NotImplementedError
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """A uniform draw from one distribution."""
+        refuse_several_objectives(study)
+        axis_space = SearchSpace({param_name: param_distribution})
+        random = self.random_generator(trial, zlib.crc32(param_name.encode()))
+        return uniform_setting(axis_space, random)[param_name]
+
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        """Ends `Study.optimize` where `ends_study` says so."""
+        if self.ends_study:
+            try:
+                study.stop()
+            except RuntimeError:
+                # Not inside `optimize`: a caller that asks and tells polls `exhausted`.
+                return
+
+    def random_generator(self, trial: FrozenTrial, purpose: int) -> np.random.Generator:
+        """The random numbers of one trial for one purpose."""
+        return np.random.default_rng([self.seed, trial.number, purpose])
+
+    def finish_where_last(self, domain: SearchDomain, observed: Observations) -> None:
+        """Marks a finite space that this trial exhausts."""
+        if np.isfinite(domain.size):
+            distinct_points = np.unique(np.round(observed.tried_points, 9), axis=0)
+            if len(distinct_points) + 1 >= domain.size:
+                self.mark_exhausted("every setting has been tried")
+
+    def mark_exhausted(self, reason: str, *, ends_study: bool = False) -> None:
+        """Notes that asking again gains nothing, why, and whether the study is to end."""
+        self.exhausted, self.finished_reason, self.ends_study = True, reason, ends_study
+
+
+def refuse_several_objectives(study: Study) -> None:
+    """See that a study has one objective.
+
+    Raises:
+        ValueError: it has several.
+    """
+    if len(study.directions) > 1:
+        raise ValueError(
+            f"this sampler improves one objective, and the study has {len(study.directions)}; give "
+            "it to a study with one direction, or take a sampler of several, such as NSGAIISampler"
+        )
+
+
+def note_reason(
+    study: Study,
+    trial: FrozenTrial,
+    reason: str,
+    expected: float | None = None,
+    uncertainty: float | None = None,
+) -> None:
+    """Writes on a trial why its setting was chosen, and what the surrogate expects of it."""
+    notes = {"reason": reason, "expected": expected, "uncertainty": uncertainty}
+    for name, value in notes.items():
+        if value is not None:
+            note_more(study, trial, name, value)
+
+
+def note_more(study: Study, trial: FrozenTrial, name: str, value: Any) -> None:
+    """Writes a further note on a trial, a value that JSON takes."""
+    study._storage.set_trial_user_attr(trial._trial_id, name, value)
+    trial.user_attrs[name] = value  # of the asked trial itself, a copy of the stored one
+
+
+def uniform_setting(space: SearchSpace, random: np.random.Generator) -> Setting:
+    """A setting drawn uniformly: numbers over their (logarithmic) range, choices evenly."""
+    unit = []
+    for axis in space.axes:
+        draw = random.random()
+        if axis.kind == "choice":
+            unit += np.eye(axis.width)[int(draw * axis.width)].tolist()
+        else:
+            unit.append(draw)
+    return space.setting(np.array(unit))

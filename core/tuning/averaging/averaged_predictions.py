@@ -1,0 +1,151 @@
+"""What the average of several models says about rows, from what each of them says.
+
+| symbol | code | shape | meaning |
+| --- | --- | --- | --- |
+| T | | | members |
+| n | | | rows: table rows, documents, tokens, molecules |
+| w | ``weights`` | (T,) | of the members, not negative, sum 1 |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.samplers.averaging import (
+    average_log_densities,
+    average_probabilities,
+    density_gap,
+    disagreement,
+)
+from core.tuning.scores.metric import Predictions
+
+_FLOOR = 1e-12  # of a density: one impossible row must not decide about a member by itself
+
+
+def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> Predictions:
+    """The average of densities, row by row (McInerney 2017, eq. 4).
+
+    Classes by the largest mean probability; numbers by the weighted mean; documents and molecules
+    by the log of the mean density. Base pairs cannot be averaged after they were called: of
+    molecules only the densities are given.
+    """
+    first = members[0]
+    if first.documents is not None:
+        logs = np.stack([_documents(member)[:, 0] for member in members], axis=1)
+        mean = average_log_densities(logs, weights)
+        return Predictions(first.labels, documents=np.stack([mean, first.documents[:, 1]], axis=1))
+    if first.pairs is not None:
+        return Predictions(first.labels, losses=_mean_loss(members, weights))
+    if first.probabilities is None:
+        return Predictions(average_probabilities([member.labels for member in members], weights))
+    mean = average_probabilities([_probabilities(member) for member in members], weights)
+    labels = np.argmax(mean, axis=1)
+    if first.whole is None:
+        return Predictions(labels, mean, mean)
+    tokens = np.stack([labels, first.whole[:, 1]], axis=1)
+    return Predictions(labels, mean, mean, losses=_token_losses(members, weights), whole=tokens)
+
+
+def log_densities(y: np.ndarray, members: Sequence[Predictions]) -> np.ndarray:
+    """Log p of what is true, every row under every member, shape (n, T), finite.
+
+    Numbers count as normally distributed around the prediction with the member's own mean squared
+    error on these rows; tokens and molecules by their parts of the joint density.
+
+    Args:
+        y: codes or numbers, shape (n,).
+        members: what each says about the n rows.
+    """
+    return np.stack([_log_density(y, member) for member in members], axis=1)
+
+
+def member_disagreement(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
+    """How much the members say different things about every row, shape (n,).
+
+    Classes: the Jensen–Shannon divergence in nats; numbers: the standard deviation; documents and
+    molecules: what averaging their densities gains, in nats.
+    """
+    first = members[0]
+    if first.probabilities is not None:
+        return disagreement(np.stack([_probabilities(m) for m in members]), weights)
+    if first.documents is None and first.losses is None:
+        numbers = np.stack([member.labels for member in members])
+        mean = average_probabilities(numbers, weights)
+        return np.sqrt(average_probabilities((numbers - mean) ** 2, weights))
+    return density_gap(log_densities(np.zeros(len(first.labels)), members), weights)
+
+
+def is_averageable(predictions: Predictions) -> bool:
+    """Whether everything that is averaged is a number."""
+    optional_arrays = (predictions.probabilities, predictions.losses, predictions.documents)
+    arrays = [array for array in optional_arrays if array is not None] or [predictions.labels]
+    return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
+def concatenate_predictions(fold_predictions: Sequence[Predictions]) -> Predictions:
+    """The predictions of several folds, as of one; sequences stay apart."""
+    if len(fold_predictions) == 1:
+        return fold_predictions[0]
+    columns: dict[str, np.ndarray] = {}
+    for name in ("scores", "probabilities", "losses", "pairs", "documents"):
+        if getattr(fold_predictions[0], name) is not None:
+            columns[name] = np.concatenate([getattr(fold, name) for fold in fold_predictions])
+    if fold_predictions[0].whole is not None:
+        columns["whole"] = _renumber_sequences(
+            [fold.whole for fold in fold_predictions if fold.whole is not None]
+        )
+    return Predictions(np.concatenate([fold.labels for fold in fold_predictions]), **columns)
+
+
+def _renumber_sequences(fold_tokens: Sequence[np.ndarray]) -> np.ndarray:
+    shifted, sequence_count = [], 0
+    for tokens in fold_tokens:
+        shifted.append(tokens + np.array([0, sequence_count]))
+        sequence_count += int(tokens[:, 1].max()) + 1
+    return np.concatenate(shifted)
+
+
+def _documents(member: Predictions) -> np.ndarray:
+    assert member.documents is not None
+    return member.documents
+
+
+def _probabilities(member: Predictions) -> np.ndarray:
+    assert member.probabilities is not None
+    return member.probabilities
+
+
+def _log_density(y: np.ndarray, member: Predictions) -> np.ndarray:
+    if member.documents is not None:
+        return np.asarray(_documents(member)[:, 0])
+    if member.losses is not None:
+        return -member.losses
+    if member.probabilities is None:
+        errors = (y - member.labels) ** 2
+        variance = max(float(errors.mean()), _FLOOR)
+        return -0.5 * (math.log(2 * math.pi * variance) + errors / variance)
+    true_probability = np.take_along_axis(member.probabilities, y[:, None].astype(int), axis=1)[
+        :, 0
+    ]
+    return np.log(np.maximum(np.where(y < 0, 0.0, true_probability), _FLOOR))
+
+
+def _mean_loss(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
+    logs = np.stack([-m.losses for m in members if m.losses is not None], axis=1)
+    return -average_log_densities(logs, weights)
+
+
+def _token_losses(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
+    """The joint loss of a sequence under the average, in equal parts for its tokens."""
+    tokens = members[0].whole
+    assert tokens is not None
+    sequences = tokens[:, 1].astype(int)
+    lengths = np.bincount(sequences)
+    sequence_losses = [
+        np.bincount(sequences, m.losses).astype(float) for m in members if m.losses is not None
+    ]
+    joint = -average_log_densities(-np.stack(sequence_losses, axis=1), weights)
+    return (joint / np.maximum(lengths, 1))[sequences]

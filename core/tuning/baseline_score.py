@@ -1,0 +1,34 @@
+"""The score of the baseline, on the rows by which settings are judged."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.estimators.baseline import baseline_pipeline
+from core.tuning.problem import Problem
+from core.tuning.scores.metrics import predict_for_metric, targets_of
+
+
+def baseline_score(problem: Problem) -> float | None:
+    """The mean over the folds of the baseline's score; None where it has none.
+
+    The baseline is fitted to the targets alone, so that no column is looked at.
+
+    Args:
+        problem: of a table; other data have no baseline.
+    """
+    if not problem.dataset.task.is_table:
+        return None
+    task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.metric
+    target, scores = problem.dataset.target, []
+    for fit_rows, score_rows in problem.splits:
+        blank_fit_X, blank_score_X = (np.zeros((len(rows), 1)) for rows in (fit_rows, score_rows))
+        baseline = baseline_pipeline(task, "passthrough").fit(blank_fit_X, target[fit_rows])
+        predictions = predict_for_metric(
+            metric, baseline, blank_score_X, target[score_rows], classes, task
+        )
+        scores.append(metric.score(targets_of(target[score_rows], task, classes), predictions))
+    score = float(np.mean(scores))
+    return score if math.isfinite(score) else None

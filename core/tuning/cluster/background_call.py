@@ -1,0 +1,34 @@
+"""What is asked of workers while a run waits for the answer, for a bounded time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class BackgroundCall:
+    """Something asked in a thread of its own, so that a worker that is silent holds nobody up.
+
+    Args:
+        ask: gives the answer, or raises.
+    """
+
+    def __init__(self, ask: Callable[[], Any]) -> None:
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # A daemon: the program's end does not wait for who never answers.
+        threading.Thread(target=self._run_call, args=(ask,), daemon=True).start()
+
+    def _run_call(self, ask: Callable[[], Any]) -> None:
+        try:
+            self._answers.put(ask())
+        except Exception as error:
+            self._answers.put(error)
+
+    def answer_within(self, seconds: float) -> Any:
+        """The answer or the exception that came instead; None where there is none yet."""
+        try:
+            return self._answers.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None

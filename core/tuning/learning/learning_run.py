@@ -1,0 +1,320 @@
+"""Runs of penalty learners: the training rows' loss, its groups, and the steps as events."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.losses.linear.fixed_noise import FixedNoise
+from core.losses.linear.linear_loss import LinearLoss
+from core.optimize.descent import solve_penalized
+from core.penalties.final_fit import TIGHT, final_fit, per_weight
+from core.penalties.penalty_problem import PenaltyProblem
+from core.penalties.step import LearnerStep
+from core.tuning.events import Event, HyperGradientStep, PenaltyStep
+from core.tuning.learning.default_check import compare_with_default
+from core.tuning.learning.holdout_parts import holdout_pairs, holdout_remarks, resolved_options
+from core.tuning.learning.table_training import TableTraining, table_training
+from core.tuning.learning.training import PenaltyTraining
+from core.tuning.problem import Problem
+from core.tuning.runs.run_clock import RunClock, time_is_up
+from core.tuning.runs.state import RunState
+from core.tuning.strategies.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class PenaltyFit:
+    """What a penalty learner leaves: the model at its penalties, fitted on all training rows.
+
+    Attributes:
+        training: what it was fitted to.
+        w: its parameters, shape (n,).
+        penalties: {group: C}.
+        classes: of the target.
+        switched_off: groups without a weight.
+        holdout_loss: of the rows that were held out, where there were any.
+        remarks: sentences for the result.
+        noise_variance: σ² of a linear model with learned noise, otherwise None.
+    """
+
+    training: PenaltyTraining
+    w: np.ndarray
+    penalties: dict[str, float]
+    classes: tuple[Any, ...]
+    switched_off: list[str] = field(default_factory=list)
+    holdout_loss: float | None = None
+    remarks: tuple[str, ...] = ()
+    noise_variance: float | None = None
+
+    @property
+    def group_of_output(self) -> tuple[int, ...]:
+        """The group of every prepared column."""
+        return self.training.group_of_output
+
+    def pipeline(self) -> Pipeline:
+        """The fitted pipeline: it takes raw rows."""
+        return self.training.pipeline(self.w, self.penalties, self.classes)
+
+    def without_rows(self) -> PenaltyFit:
+        """The same, without the memory of the rows that it was fitted to."""
+        return replace(self, training=self.training.without_rows())
+
+
+def training_of(problem: Problem, like: PenaltyTraining | None = None) -> PenaltyTraining:
+    """The loss and groups of a problem's model on the training rows.
+
+    Args:
+        problem: with the rows.
+        like: a training on other rows, whose penalties are to mean the same here.
+    """
+    if problem.dataset.task.is_structured:
+        # numba takes a second to import, which tables have no use for.
+        from core.tuning.learning.structured_training import structured_training
+
+        return structured_training(problem, problem.train_rows)
+    like_table = like if isinstance(like, TableTraining) else None
+    return table_training(problem, problem.train_rows, like_table)
+
+
+class LearningRun:
+    """The generator's state for a penalty learner."""
+
+    def __init__(
+        self, problem: Problem, state: RunState, clock: RunClock, requests: deque[Event]
+    ) -> None:
+        self._problem, self._state, self._clock = problem, state, clock
+        self._requests = requests
+        self.because = ""
+        self._learned: PenaltyFit | None = None
+
+    @cached_property
+    def _training(self) -> PenaltyTraining:
+        return training_of(self._problem)
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """{group: number of penalized parameters}."""
+        return self._training.group_sizes
+
+    def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
+        """Every step; those that an interrupted run had recorded are taken again unseen.
+
+        A step takes a moment and depends on nothing but data and options, so that going through
+        the recorded ones again is both quicker and surer than keeping the learner's state.
+        """
+        problem, training = self._problem, self._training
+        recorded_count = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
+        step: LearnerStep | None = None
+        for count, step in enumerate(steps_of(problem, training)):
+            if count < recorded_count:
+                continue
+            event = step_event(step, training.group_names, problem.strategy)
+            self._state.consume(event)
+            yield event
+            if (display_event := training.display_event(step.number, step.w)) is not None:
+                yield display_event
+            yield self._state.progress(None)
+            while self._requests:
+                yield self._requests.popleft()
+            if self._time_is_up:
+                self.because = time_is_up(problem.plan.minutes or 0.0)
+                break
+        assert step is not None  # a learner reports at least its start
+        self.because = self.because or _end_reason(step, self._state)
+        self._learned = _penalty_fit(problem, training, step)
+        del self._training  # the rows are as much memory as the table
+
+    def taken_learned(self) -> PenaltyFit | None:
+        """What was learned, once: whoever takes it decides how long its rows are kept."""
+        learned, self._learned = self._learned, None
+        return learned
+
+    @property
+    def _time_is_up(self) -> bool:
+        minutes = self._problem.minutes
+        return minutes is not None and self._clock.seconds >= 60 * minutes
+
+
+def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerStep]:
+    """The strategy's steps on the training rows of a problem."""
+    penalty_problem = PenaltyProblem(
+        training.loss,
+        training.groups,
+        group_count=len(training.group_names),
+        counted=training.counted,
+        occurrences=training.occurrences,
+        holdout=holdout_pairs(problem, training),
+        seed=problem.plan.seed,
+    )
+    return problem.strategy.make(penalty_problem, resolved_options(problem, training))
+
+
+def run_learner(
+    problem: Problem, is_enough: Callable[[int], bool], progress_event: Callable[[], Event]
+) -> Generator[Event, None, PenaltyFit]:
+    """Learn without telling the steps, as in an outer fold.
+
+    Args:
+        problem: with the rows to learn from.
+        is_enough: (steps taken) -> whether to take what has been learned so far.
+        progress_event: what is yielded after every step, so that a stop is heard.
+    """
+    training = training_of(problem)
+    last: LearnerStep | None = None
+    for count, step in enumerate(steps_of(problem, training), start=1):
+        yield progress_event()
+        last = step
+        if is_enough(count):
+            break
+    assert last is not None  # a learner reports at least its start
+    return _penalty_fit(problem, training, last)
+
+
+def step_event(
+    step: LearnerStep, names: Sequence[str], strategy: Strategy
+) -> PenaltyStep | HyperGradientStep:
+    """A learner's step as an event, arrays as {group: value}."""
+    if strategy.holds_out:
+        at_bound = step.at_bound if step.at_bound is not None else np.zeros(len(names), bool)
+        return HyperGradientStep(
+            step=step.number,
+            holdout_loss=float(step.objective),
+            d=_by_name(names, np.log(step.C)),
+            gradient_norm=float(step.gradient_norm),
+            at_bound=[
+                name for name, is_at_bound in zip(names, at_bound, strict=True) if is_at_bound
+            ],
+            iterations=step.iterations,
+            fits=step.fits,
+        )
+    return PenaltyStep(
+        step=step.number,
+        objective=float(step.objective),
+        loss=float(step.loss),
+        penalties=_by_name(names, step.C),
+        norms=_by_name(names, step.norms),
+        switched_off=[name for name, off in zip(names, step.switched_off, strict=True) if off],
+        iterations=step.iterations,
+        fits=step.fits,
+    )
+
+
+def _by_name(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def _end_reason(last: LearnerStep, state: RunState) -> str:
+    if state.total and last.number >= state.total:
+        return f"the limit of {state.total} steps was reached"
+    return "the penalties no longer change"
+
+
+def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep) -> PenaltyFit:
+    names = training.group_names
+    switched_off = [name for name, is_off in zip(names, last.switched_off, strict=True) if is_off]
+    comparison = compare_with_default(problem, training, last.C, last.w)
+    if comparison.loses:
+        return _default_fit(problem, training, comparison.remark)
+    return replace(
+        _fit_at_penalties(problem, training, last.C, last.w),
+        switched_off=switched_off,
+        holdout_loss=float(last.objective) if problem.strategy.holds_out else None,
+        remarks=(
+            *last.remarks,
+            *holdout_remarks(problem, training),
+            *_effective_remarks(training, last),
+            *([comparison.remark] if comparison.remark else []),
+        ),
+    )
+
+
+def _default_fit(problem: Problem, training: PenaltyTraining, remark: str) -> PenaltyFit:
+    """The default model, where the learned penalties did worse."""
+    ones = np.ones(len(training.group_names))
+    return replace(_fit_at_penalties(problem, training, ones), remarks=(remark,))
+
+
+def _effective_remarks(training: PenaltyTraining, last: LearnerStep) -> tuple[str, ...]:
+    if last.parameters is None:
+        return ()
+    penalized = int((training.groups >= 0).sum())
+    effective = float(np.sum(last.parameters))
+    return (
+        f"The data determine {effective:.0f} of {penalized:,} weights (their effective number).",
+    )
+
+
+def _fit_at_penalties(
+    problem: Problem,
+    training: PenaltyTraining,
+    C: np.ndarray,
+    start: np.ndarray | None = None,
+    *,
+    variance: float | None = None,
+) -> PenaltyFit:
+    """The model fitted from a start; `variance` is the noise that C was learned beside."""
+    first = training.loss.initial_weights() if start is None else start
+    loss = training.loss
+    if start is None and variance is not None and isinstance(loss, LinearLoss):
+        # Beside (m/2) log R the same C has several stationary points where columns outnumber the
+        # rows: the ridge penalties σ² C say which was meant. C is what leads to them here.
+        penalties = variance * per_weight(C, training.groups)
+        w = solve_penalized(FixedNoise(loss, 1.0), penalties, first, tolerance=TIGHT).point.w
+        C = variance / loss.noise_variance(w) * C
+    else:
+        w = final_fit(loss, training.groups, C, first)
+    return PenaltyFit(
+        training,
+        w,
+        _by_name(training.group_names, C),
+        problem.dataset.classes,
+        noise_variance=training.noise_variance(w),
+    )
+
+
+def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
+    """The model at the penalties of the last recorded step, for a run that did not end itself."""
+    training, last = training_of(problem), state.last_step
+    assert last is not None  # callers have checked that a step was recorded
+    if isinstance(last, HyperGradientStep):
+        by_name = {name: float(np.exp(d)) for name, d in last.d.items()}
+        switched_off, holdout, variance = [], last.holdout_loss, None
+    else:
+        by_name, switched_off, holdout = last.penalties, last.switched_off, None
+        linear = training.loss if isinstance(training.loss, LinearLoss) else None
+        variance = linear.noise_variance_of(last.loss) if linear else None
+    C = np.array([by_name[name] for name in training.group_names])
+    comparison = compare_with_default(problem, training, C, training.loss.initial_weights())
+    if comparison.loses:
+        return _default_fit(problem, training, comparison.remark)
+    return replace(
+        _fit_at_penalties(problem, training, C, variance=variance),
+        switched_off=list(switched_off),
+        holdout_loss=holdout,
+        remarks=(comparison.remark,) if comparison.remark else (),
+    )
+
+
+def refit_penalties(problem: Problem, learned: PenaltyFit) -> PenaltyFit:
+    """The weights fitted to the training rows of a problem, at penalties learned on other rows.
+
+    The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
+    on training and holdout data has C unscaled); those of numbers the value that they have in ridge
+    regression, σ² C. A group that only these rows have, such as a
+    category with a penalty of its own, gets the median of the others.
+    """
+    training = training_of(problem, like=learned.training)
+    median_penalty = float(np.median(list(learned.penalties.values())))
+    C = np.array([learned.penalties.get(name, median_penalty) for name in training.group_names])
+    return replace(
+        _fit_at_penalties(problem, training, C, variance=learned.noise_variance),
+        switched_off=learned.switched_off,
+        holdout_loss=learned.holdout_loss,
+        remarks=learned.remarks,
+    )

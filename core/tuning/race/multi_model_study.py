@@ -1,0 +1,292 @@
+"""What chooses the model and the setting of the next trial, where several models are tuned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.estimators.multi_model import combined_setting, split_model_setting
+from core.samplers.transfer.history import TuningHistory
+from core.space import Setting
+from core.tuning.events import (
+    Event,
+    HistoryRead,
+    ModelsCompared,
+    ModelScreened,
+    SurrogateFitted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from core.tuning.history.run_history import history_of
+from core.tuning.history.warm_start import settings_in, warm_start_history
+from core.tuning.payloads import LeaderboardEntry
+from core.tuning.problem import Problem
+from core.tuning.race.allocation import (
+    ArmChoice,
+    ArmEstimate,
+    RemainingBudget,
+    next_model,
+    scale_of_scores,
+)
+from core.tuning.race.model_arm import ModelArm, ScoredTrial
+from core.tuning.runs.trial_table import fold_error
+from core.tuning.scores.scoring import Incumbent, TrialResult
+
+_ENOUGH = 3  # whole trials of one model, from which the spread of folds is known
+_OUT = "None of its trials gave a score"
+
+
+@dataclass(frozen=True)
+class ScreeningTask:
+    """A screening that is to be done: a setting of a model, and why this one, as in the event."""
+
+    model: str
+    setting: Setting
+    reason: str
+
+
+class MultiModelStudy:
+    """Every model with a sampler of its own, and the choice between them.
+
+    Args:
+        problem: with several models.
+        alone: {model: the problem of this one}.
+        known: {model: what is known of earlier datasets}.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        problem_by_model: Mapping[str, Problem],
+        history_by_model: Mapping[str, HistoryRead] | None = None,
+    ) -> None:
+        self._problem = problem
+        self._sign = 1.0 if problem.scored_by.maximize else -1.0
+        self._fit_rows = len(problem.splits[0][0])
+        self._folds = len(problem.splits)
+        self.arms = {
+            name: _make_arm(name, arm_problem, self._sign, (history_by_model or {}).get(name))
+            for name, arm_problem in problem_by_model.items()
+        }
+        self._of_trial: dict[int, str] = {}
+        self._choice, self._compared = ArmChoice("", ""), ModelsCompared()
+        self.exhausted_reason = ""
+        self.has_requests = False  # settings entered by hand are of one model
+
+    # The screening -------------------------------------------------------------------------------
+
+    def pending_screenings(self) -> list[ScreeningTask]:
+        """The looks that nobody has taken: at every default setting, then at those of the past.
+
+        None where trials have begun.
+        """
+        if self._of_trial:
+            return []
+        all_ = self.arms.values()
+        default = [(arm, arm.problem.default) for arm in all_ if not arm.screening_rows]
+        past = [(arm, setting) for arm in all_ for setting in arm.unscreened_settings]
+        return [
+            ScreeningTask(arm.name, combined_setting(arm.name, setting), reason)
+            for reason, settings in (("default", default), ("past", past))
+            for arm, setting in settings
+        ]
+
+    def add_screening(self, event: ModelScreened) -> None:
+        """What the screening of a model gave."""
+        if event.model in self.arms:
+            arm_setting = split_model_setting(event.setting)[1]
+            self.arms[event.model].add_screening(replace(event, setting=arm_setting))
+
+    def screening_limit(self, task: ScreeningTask, limit: float) -> float:
+        """Seconds that a look may take; 0 where it is not worth beginning.
+
+        All looks at a model share the limit of one; one more is begun if the default's would fit.
+        """
+        arm = self.arms[task.model]
+        seconds_left = round(limit - arm.screening_seconds, 2)
+        if task.reason == "default":
+            return limit
+        return seconds_left if seconds_left > arm.default_screening_seconds else 0.0
+
+    # Trials --------------------------------------------------------------------------------------
+
+    def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> TrialStarted:
+        """The next setting to try, of the model that promises most.
+
+        Args:
+            seconds_left: seconds until the run ends.
+            share: of the run's time or trials that is left.
+        """
+        estimates = self._arm_estimates()
+        budget = RemainingBudget(seconds_left, share, len(self._of_trial))
+        self._choice = next_model(estimates, self._score_scale, budget)
+        # Before the proposal is taken: with it under way, the next one would be asked for blindly.
+        self._compared = self._leaderboard()
+        number = len(self._of_trial)
+        self._of_trial[number] = self._choice.model
+        arm = self.arms[self._choice.model]
+        started = arm.take_proposal(number)
+        return replace(started, setting=combined_setting(arm.name, started.setting))
+
+    def tell(self, outcome: TrialResult) -> None:
+        """What became of a trial."""
+        name, arm_setting = split_model_setting(outcome.setting)
+        self.arms[name].tell(replace(outcome, setting=arm_setting))
+        if not self._usable_arms:
+            self.exhausted_reason = "no model could be fitted"
+        elif all(arm.exhausted_reason for arm in self._usable_arms):
+            self.exhausted_reason = "no model has a setting left to try"
+
+    @property
+    def incumbent(self) -> Incumbent | None:
+        """The trial that the next one is ended early against; None while little is known."""
+        best, spread = self.best_trial, self._fold_spread
+        if best is None or spread is None or len(best.folds) < 2:
+            return None
+        folds = tuple(self._sign * score for score in best.folds)
+        return Incumbent(folds, spread, self._sign)
+
+    @property
+    def best_trial(self) -> ScoredTrial | None:
+        """The best trial of all models; larger scores are better here."""
+        best_trials = [arm.best_trial for arm in self.arms.values()]
+        return max((b for b in best_trials if b is not None), key=lambda b: b.score, default=None)
+
+    def surrogate(self) -> SurrogateFitted | None:
+        """The Gaussian process behind the last proposal, of the scores of its model alone."""
+        arm = self.arms.get(self._choice.model)
+        return None if arm is None else arm.surrogate()
+
+    @property
+    def compared(self) -> ModelsCompared:
+        """How the models stood when the last choice was made, the best first, and that choice."""
+        return self._compared
+
+    def replay_trials(self, past: Sequence[Event]) -> None:
+        """Ask and tell again what was recorded of this run, every model by itself."""
+        events_by_model: dict[str, list[Event]] = {name: [] for name in self.arms}
+        for event in past:
+            if isinstance(event, ModelScreened):
+                self.add_screening(event)
+            if isinstance(event, (TrialStarted, TrialFinished, TrialFailed)):
+                name, setting = split_model_setting(event.setting)
+                if name in events_by_model:
+                    events_by_model[name].append(replace(event, setting=setting))
+                self._of_trial[event.number] = name
+        for name, events in events_by_model.items():
+            self.arms[name].replay_trials(events)
+
+    # What the choice rests on --------------------------------------------------------------------
+
+    @property
+    def _usable_arms(self) -> list[ModelArm]:
+        return [arm for arm in self.arms.values() if not arm.failed]
+
+    def _arm_estimates(self) -> list[ArmEstimate]:
+        open_ = [arm for arm in self._usable_arms if not arm.exhausted_reason]
+        best, scale = self.best_trial, self._score_scale
+        return [
+            ArmEstimate(
+                arm.name,
+                arm.started_count,
+                arm.screening_score,
+                arm.expected_seconds(self._next_setting(arm), self._fit_rows, self._folds),
+                arm.seconds,
+                arm.expected_gain(best.score, scale) if best is not None else scale,
+            )
+            for arm in open_
+        ]
+
+    def _next_setting(self, arm: ModelArm) -> Setting:
+        return arm.proposal.setting if arm.started_count else arm.problem.default
+
+    @property
+    def _score_scale(self) -> float:
+        scores = [
+            arm.best_trial.score if arm.best_trial else arm.screening_score
+            for arm in self.arms.values()
+        ]
+        return scale_of_scores(scores, self._score_noise)
+
+    @property
+    def _score_noise(self) -> float:
+        best = self.best_trial
+        if best is None or len(best.folds) < 2:
+            return 0.0
+        return fold_error(best.folds, self._problem.fold_repeats)
+
+    @property
+    def _fold_spread(self) -> float | None:
+        """The standard deviation of what a fold adds to the difference of two settings.
+
+        The median over whole trials of models other than the best; None while these are few.
+        """
+        best = self.best_trial
+        if best is None or len(best.folds) < 2:
+            return None
+        gaps = [
+            np.std(np.subtract(trial.folds, best.folds), ddof=1)
+            for arm in self.arms.values()
+            for trial in arm.scored_trials
+            if trial.number != best.number and len(trial.folds) == len(best.folds)
+        ]
+        return float(np.median(gaps)) if len(gaps) >= _ENOUGH else None
+
+    def _leaderboard(self) -> ModelsCompared:
+        standings = [self._leaderboard_entry(arm) for arm in self.arms.values()]
+        standings.sort(key=lambda s: (s.best is None, -self._sign * (s.best or 0.0), s.model))
+        return ModelsCompared(models=standings, next=self._choice.model, why=self._choice.why)
+
+    def _leaderboard_entry(self, arm: ModelArm) -> LeaderboardEntry:
+        best, full_trials = (
+            arm.best_trial,
+            [trial for trial in arm.scored_trials if not trial.behind],
+        )
+        error = None
+        if best is not None and len(best.folds) > 1:
+            error = fold_error(best.folds, self._problem.fold_repeats)
+        return LeaderboardEntry(
+            model=arm.name,
+            trials=len(full_trials),
+            best=None if best is None else self._sign * best.score,
+            error=error,
+            look=None if arm.screening_score == -math.inf else self._sign * arm.screening_score,
+            seconds=round(arm.seconds, 4),
+            gain=self._expected_gain(arm),
+            takes=round(
+                arm.expected_seconds(self._next_setting(arm), self._fit_rows, self._folds), 4
+            ),
+            state=self._arm_state(arm),
+            why=f"{_OUT}: {arm.failed}" if arm.failed else "",
+        )
+
+    def _expected_gain(self, arm: ModelArm) -> float:
+        best = self.best_trial
+        if best is None or arm.failed or arm.exhausted_reason or arm.screening_rows == 0:
+            return 0.0
+        return arm.expected_gain(best.score, self._score_scale)
+
+    def _arm_state(self, arm: ModelArm) -> str:
+        if arm.failed:
+            return "failed"
+        best, arm_best = self.best_trial, arm.best_trial
+        if best is None or arm_best is None:
+            return "waiting"
+        clear = 2.0 * max(self._score_noise, 1e-12)
+        return "behind" if arm_best.score < best.score - clear else "tuned"
+
+
+def _make_arm(
+    name: str, problem: Problem, sign: float, history_read: HistoryRead | None
+) -> ModelArm:
+    if history_read is None:
+        return ModelArm(name, problem, sign)
+    learns = problem.strategy.uses_history
+    history = history_of(history_read, problem.model.simplex) if learns else TuningHistory()
+    return ModelArm(
+        name, problem, sign, history, settings_in(warm_start_history(history_read, problem))
+    )

@@ -1,0 +1,192 @@
+"""Runs of several models: a screening of each, then trials of the most promising ones."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from core.estimators.multi_model import split_model_setting
+from core.tuning.candidate_models import candidate_models, feature_count
+from core.tuning.events import Event, HistoryRead, ModelScreened, TrialFinished
+from core.tuning.history.run_history import read_before
+from core.tuning.history.warm_start import warm_start_history
+from core.tuning.problem import Problem
+from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
+from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
+from core.tuning.scores.scoring import TrialRequest, TrialResult
+from core.tuning.trials.executors import TrialExecutor
+from core.tuning.trials.trial_run import BEAT, LONGEST, TrialRun
+
+MAX_SCREENING_ROWS = 1000  # that a screening is fitted on, and scored on, at most
+MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = (
+    4e5,
+    250,
+)  # of wide tables fewer rows, so that every model is seen
+SCREENING_SECONDS = 5.0  # that all looks at a model may take
+SCREENING_SHARE = 0.03  # of the run's time, where that is less
+SHORTEST_LIMIT = 10.0  # seconds that a trial may take, however short the run
+MIN_SCREENING_SECONDS = 1.5  # seconds, however short the run
+
+
+class RaceRun(TrialRun):
+    """A run of trials of several models."""
+
+    _study: MultiModelStudy
+
+    def _make_ensemble(self, planned: int) -> Any:
+        return MultiModelEnsemble(self._problem)
+
+    @cached_property
+    def _problem_by_model(self) -> dict[str, Problem]:
+        """{model: the problem of this one}."""
+        names = candidate_models(self._problem.dataset)
+        return {name: self._problem.single_model(name) for name in names}
+
+    def _make_study(self, history: dict[str, HistoryRead]) -> Any:
+        return MultiModelStudy(self._problem, self._problem_by_model, history)
+
+    def _read_history(
+        self, past: Sequence[Event]
+    ) -> Generator[Event, None, dict[str, HistoryRead]]:
+        """What is known of earlier datasets of each model, where anything is known of one.
+
+        A run that looked at a model already had read it by then.
+        """
+        for event in past:
+            if isinstance(event, TrialFinished):
+                self._record_trial(event, past=True)  # a kill may have come between
+        events_by_model = {event.model: event for event in read_before(past)}
+        if any(isinstance(event, (ModelScreened, TrialFinished)) for event in past):
+            return events_by_model
+        reads = {
+            name: replace(self._read_model_history(problem), model=name)
+            for name, problem in self._problem_by_model.items()
+            if name not in events_by_model
+        }
+        if events_by_model or any(read.datasets for read in reads.values()):
+            for name, read in reads.items():
+                events_by_model[name] = read
+                self._state.consume(read)
+                yield read
+        return events_by_model
+
+    def _read_model_history(self, problem: Problem) -> HistoryRead:
+        """What this run uses of the history of a model: all, or what is looked at."""
+        read = self._run_history.read(problem)
+        return read if problem.strategy.uses_history else warm_start_history(read, problem)
+
+    def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
+        """A whole trial is one of its model; an estimate is no score to learn from."""
+        name, model_setting = split_model_setting(event.setting)
+        if not event.behind and name in self._problem_by_model:
+            alone = self._problem_by_model[name]
+            self._run_history.record_model_trial(
+                alone, replace(event, setting=model_setting), past=past
+            )
+
+    def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
+        """The screening of every model."""
+        waiting = deque(self._study.pending_screenings())
+        look_rows = screening_row_count(feature_count(self._problem.dataset))
+        fit_rows = min(look_rows, len(self._problem.splits[0][0]))
+        begun: dict[int, ScreeningTask] = {}
+        while waiting or executor.running:
+            while waiting and executor.free_slots > 0:
+                look = waiting.popleft()
+                limit = self._study.screening_limit(look, self._screening_seconds)
+                if limit > 0:
+                    number = -1 - len(begun)
+                    begun[number] = look
+                    task = TrialRequest(number, look.setting, screening_rows=look_rows)
+                    executor.submit_request(task, limit)
+            for outcome in executor.wait_for_results(BEAT) if executor.running else ():
+                event = _screening_event(begun[outcome.number], outcome, fit_rows)
+                self._study.add_screening(event)
+                self._state.consume(event)
+                yield event
+            yield from executor.worker_updates()
+            yield self._state.progress(
+                self._remaining_seconds if self._remaining_seconds < math.inf else None
+            )
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that a trial may take; of several models the first one waits for none."""
+        planned_limit, minutes = self._problem.plan.time_limit, self._problem.minutes
+        if planned_limit is not None or minutes is None:
+            return planned_limit
+        return max(SHORTEST_LIMIT, LONGEST * 60 * minutes)
+
+    @property
+    def _gives_up(self) -> bool:
+        # A run that is shorter than its first trial waits for that one; its limit ends it.
+        return self._time_is_up and self._state.finished > 0
+
+    @property
+    def _screening_seconds(self) -> float:
+        minutes = self._problem.minutes
+        if minutes is None:
+            return SCREENING_SECONDS
+        return max(MIN_SCREENING_SECONDS, min(SCREENING_SECONDS, SCREENING_SHARE * 60 * minutes))
+
+    @property
+    def _remaining_seconds(self) -> float:
+        minutes = self._problem.minutes
+        return math.inf if minutes is None else max(0.0, 60 * minutes - self._clock.seconds)
+
+    @property
+    def _share_left(self) -> float:
+        """Of the time or the trials."""
+        minutes, total = self._problem.minutes, self._state.total
+        by_time = 1.0 if minutes is None else self._remaining_seconds / (60 * minutes)
+        by_trials = 1.0 - self._state.done_count / total if total else 1.0
+        return max(0.0, min(by_time, by_trials))
+
+    def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
+        started = self._study.ask(self._remaining_seconds, self._share_left)
+        compared = self._study.compared
+        self._state.consume(compared)
+        yield compared
+        if (surrogate := self._study.surrogate()) is not None:
+            self._state.consume(surrogate)
+            yield surrogate
+        executor.submit_request(
+            TrialRequest(started.number, started.setting, self._study.incumbent)
+        )
+        self._state.consume(started)
+        yield started
+
+    def _after_trials(self) -> Generator[Event, None, None]:
+        # The average of the end, where trials have ended since the last one.
+        if self.ensemble is not None:
+            for event in self.ensemble.updates(last=True):
+                self._state.consume(event)
+                yield event
+
+
+def screening_row_count(columns: int) -> int:
+    """How many rows a screening is fitted on, and scored on, at most."""
+    return max(
+        MIN_SCREENING_ROWS, min(MAX_SCREENING_ROWS, int(MAX_SCREENING_VALUES / max(1, columns)))
+    )
+
+
+def _screening_event(look: ScreeningTask, outcome: TrialResult, rows: int) -> ModelScreened:
+    return ModelScreened(
+        model=look.model,
+        setting=look.setting,
+        score=None if outcome.failure else outcome.score,
+        rows=rows,
+        took=round(outcome.took, 4),
+        failure=outcome.failure,
+        reason=look.reason,
+    )
+
+
+def trial_run(problem: Problem, *arguments: Any) -> TrialRun:
+    """The run of trials that a problem asks for; arguments as `TrialRun` takes them."""
+    return (RaceRun if problem.strategy.several else TrialRun)(problem, *arguments)

@@ -1,0 +1,222 @@
+"""The judging of a run: what its contestants say about rows that they were not fitted to.
+
+One test set: tuned model, default setting and baseline are fitted on the training rows and asked
+about the test rows. Nested cross-validation: in every outer fold all three are made anew from the
+other folds, the tuned one by the whole tuning, and are asked about the fold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from core.estimators.baseline import baseline_pipeline
+from core.estimators.fitting import fit_with_remarks
+from core.tuning.averaging.averaged_predictions import concatenate_predictions
+from core.tuning.events import (
+    EvaluationShortened,
+    Event,
+    FoldTested,
+    HistoryRead,
+    RunStarted,
+    TrialExcluded,
+)
+from core.tuning.fit_preparation import fit_prepared
+from core.tuning.history.run_history import RunHistory
+from core.tuning.learning.learning_run import PenaltyFit, refit_penalties, run_learner
+from core.tuning.problem import Problem
+from core.tuning.results.tuned_model import TunedModel, fit_tuned_model
+from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.state import RunState
+from core.tuning.scores.predictions import ComparedPredictions, predictions_by
+
+SOON = 5.0  # seconds of learning that are repeated in every fold also where a run was stopped
+
+
+@dataclass(frozen=True)
+class EvaluationContext:
+    """How a run went, as far as its judging needs it.
+
+    Attributes:
+        state: how it stands.
+        clock: the run's own time.
+        history: what the run read of earlier datasets, of several models one each.
+        requests: what a person asks for meanwhile.
+        stopped: whether it was stopped before its own end.
+    """
+
+    state: RunState
+    clock: RunClock
+    history: tuple[HistoryRead, ...] = ()
+    requests: deque[Event] = field(default_factory=deque)
+    stopped: bool = False
+
+    @property
+    def is_shortened(self) -> bool:
+        """Whether a person waits no longer for the tuning to be repeated in every fold."""
+        is_requested = any(
+            isinstance(event, EvaluationShortened) for event in tuple(self.requests or ())
+        )
+        return is_requested or self.state.shortened
+
+
+def predictions_of_test(problem: Problem, tuned: Any) -> ComparedPredictions:
+    """What the contestants say about the test rows.
+
+    Args:
+        problem: with the rows to fit on and to test on.
+        tuned: the tuned pipeline, fitted on the training rows.
+    """
+    dataset, rows = problem.dataset, problem.train_rows
+    default = problem.pipeline(problem.default)
+    baseline = baseline_pipeline(dataset.task, default[0])
+    prepared = fit_prepared(default[0], dataset, rows)  # for both
+    for pipeline in (default, baseline):
+        fit_with_remarks(pipeline[-1], prepared, dataset.target[rows])
+    models = (tuned, default, baseline)
+    return predictions_by(
+        models, *problem.test_data, dataset.task, dataset.classes, _test_groups(problem)
+    )
+
+
+def _test_groups(problem: Problem) -> np.ndarray | None:
+    dataset = problem.dataset
+    if dataset.test is not None:
+        # The groups of another file are only known where they are part of the task.
+        return dataset.test.row_groups if dataset.task.has_sequences else None
+    # Relatives among molecules, sentences and texts are no independent tests; single rows of a
+    # table that happen to be equal hardly change an interval.
+    groups = dataset.row_groups if dataset.task.is_table else dataset.kept_together
+    return None if groups is None else groups[problem.test_rows]
+
+
+def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
+    """Whether the whole tuning is repeated in every outer fold, as nested cross-validation asks.
+
+    Not where a person has stopped a run that took its time: whoever stops does not wait five times
+    as long. The setting found is fitted in every fold instead, and that is said.
+    """
+    if context.is_shortened:
+        return False
+    is_learner = problem.strategy.kind == "penalties"
+    return not context.stopped or (is_learner and context.clock.seconds <= SOON)
+
+
+def predictions_of_folds(
+    problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
+) -> Generator[Event, None, ComparedPredictions]:
+    """What the contestants say about all rows, each row by models made without it.
+
+    Args:
+        problem: with outer folds.
+        context: how the run went.
+        learned: what a penalty learner found on all rows.
+
+    Yields:
+        FoldTested at the start and after every fold; a beat of Progress in between, so that a stop
+        is heard.
+    """
+    count, fold_predictions = len(problem.outer), []
+    yield FoldTested(fold=0, folds=count)
+    for index, rows in enumerate(problem.outer):
+        fold_problem = problem.with_rows(*rows)
+        if repeats_tuning(problem, context):
+            tuned = yield from _repeat_tuning(fold_problem, context, count - index)
+        else:
+            tuned = _refit_setting(fold_problem, context, learned)
+        fold_predictions.append(predictions_of_test(fold_problem, tuned.pipeline))
+        yield from _apply_requests(context)
+        yield FoldTested(fold=index + 1, folds=count)
+    return pool_folds(fold_predictions, problem.dataset.rows)
+
+
+def _refit_setting(
+    problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
+) -> TunedModel:
+    """The setting or the penalties found on all rows, fitted on those of an outer fold."""
+    penalty_fit = None if learned is None else refit_penalties(problem, learned)
+    return fit_tuned_model(problem, context.state, penalty_fit, {})
+
+
+def _repeat_tuning(
+    problem: Problem, context: EvaluationContext, folds_left: int
+) -> Generator[Event, None, TunedModel]:
+    """The whole tuning on the rows of an outer fold.
+
+    Args:
+        problem: that of the fold.
+        context: how the run went.
+        folds_left: how many folds are left, this one among them; they share what time there is.
+    """
+    clock, minutes, end_seconds = context.clock, problem.plan.minutes, math.inf
+    if minutes is not None:
+        end_seconds = clock.seconds + max(0.0, 60 * minutes - clock.seconds) / folds_left
+    if problem.strategy.kind == "trials":
+        return (yield from _repeat_trials(problem, context, end_seconds))
+    max_steps = context.state.done_count if context.stopped else math.inf
+    learned = yield from run_learner(
+        problem,
+        lambda steps: steps >= max_steps or clock.seconds >= end_seconds or context.is_shortened,
+        lambda: context.state.progress(None),
+    )
+    return fit_tuned_model(problem, context.state, learned, {})
+
+
+def _repeat_trials(
+    problem: Problem, context: EvaluationContext, end_seconds: float
+) -> Generator[Event, None, TunedModel]:
+    """All trials on the rows of an outer fold; nothing of them is kept."""
+    from core.tuning.race.race_run import trial_run  # Optuna is slow to import
+
+    minutes = None if end_seconds == math.inf else end_seconds / 60
+    problem, state = replace(problem, plan=problem.plan.changed(minutes=minutes)), RunState()
+    maximize, total = problem.scored_by.maximize, context.state.total
+    state.consume(RunStarted(maximize=maximize, total=total))
+    run = trial_run(problem, state, context.clock, deque(), RunHistory(problem, None))
+    with contextlib.closing(run.events(context.history)) as events:
+        for _ in events:
+            yield context.state.progress(None)
+            yield from _apply_requests(context)
+            if context.is_shortened and state.best_trial is not None:
+                break
+    if (
+        state.best_trial is None
+    ):  # nothing could be fitted here: what was found on all rows stands in
+        return fit_tuned_model(problem, context.state, None, {})
+    fitted_models = run.ensemble.models.models() if run.ensemble else {}
+    return fit_tuned_model(problem, state, None, fitted_models)
+
+
+def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
+    """A trial that a person takes out while the folds are tested does not win."""
+    while context.requests:
+        event = context.requests.popleft()
+        if isinstance(event, (TrialExcluded, EvaluationShortened)):
+            context.state.consume(event)
+            yield event
+
+
+def pool_folds(folds: Sequence[ComparedPredictions], rows: int) -> ComparedPredictions:
+    """What was said about every fold, as of all rows together.
+
+    Args:
+        folds: one a fold.
+        rows: of the dataset.
+    """
+    sizes = [len(fold.y) for fold in folds]
+    groups = [fold.row_groups for fold in folds if fold.row_groups is not None]
+    return ComparedPredictions(
+        y=np.concatenate([fold.y for fold in folds]),
+        tuned=concatenate_predictions([fold.tuned for fold in folds]),
+        default=concatenate_predictions([fold.default for fold in folds]),
+        baseline=concatenate_predictions([fold.baseline for fold in folds]),
+        row_groups=np.concatenate(groups) if len(groups) == len(folds) else None,
+        folds=np.repeat(np.arange(len(folds)), sizes),
+        train_share=1.0 - float(np.mean(sizes)) / rows,
+    )

@@ -1,0 +1,275 @@
+"""The winner of a run: the tuned model fitted on the training rows, and again on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from core.errors import UnusableError
+from core.estimators.fitting import fit_with_remarks
+from core.estimators.model_settings import model_and_values
+from core.estimators.registry import MODELS
+from core.space import Setting
+from core.tuning.averaging.averaged_model import fit_averaged_model, refit_average
+from core.tuning.learning.learning_run import PenaltyFit, recorded_fit, refit_penalties
+from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
+from core.tuning.problem import Problem
+from core.tuning.results.candidates import (
+    AVERAGE,
+    BEST,
+    Candidate,
+    best_full_trial,
+    selected_candidate,
+)
+from core.tuning.results.out_of_core import fit_remaining_rows, supports_partial_fit
+from core.tuning.results.threshold import choose_threshold, with_threshold
+from core.tuning.run_results import DecisionThreshold, EnsembleResults
+from core.tuning.runs.state import RunState
+from core.tuning.scores.scoring import one_line_error
+
+
+@dataclass(frozen=True)
+class TunedModel:
+    """The tuned model: a fitted pipeline, and how it came about.
+
+    Attributes:
+        learned: a penalty learner's own state.
+        ensemble: what is told of an average.
+        threshold: between two classes, where mistakes have costs.
+        gamma: of a folding model, where it was chosen on training molecules.
+        kind: which candidate it is (core.tuning.results.candidates); "" for a learner's model.
+        extra_rows: rows of the file that it learned from in parts, beyond those that were drawn.
+    """
+
+    pipeline: Pipeline
+    setting: Setting
+    validation: dict[str, float]
+    remarks: tuple[str, ...] = ()
+    learned: PenaltyFit | None = None
+    ensemble: EnsembleResults | None = None
+    threshold: DecisionThreshold | None = None
+    gamma: float | None = None
+    kind: str = ""
+    extra_rows: int = 0
+
+    def without_rows(self) -> TunedModel:
+        """The same, without the memory of the rows that a learner fitted it to."""
+        if self.learned is None:
+            return self
+        return replace(self, learned=self.learned.without_rows())
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The trials of an average of tables, in the order of its fitted models."""
+        return tuple(self.ensemble.members) if self.ensemble else ()
+
+
+def fit_tuned_model(
+    problem: Problem,
+    state: RunState,
+    learned: PenaltyFit | None,
+    fitted_models: Mapping[int, Any],
+) -> TunedModel:
+    """What tuning found, fitted on the training rows of the problem, with its threshold.
+
+    Args:
+        problem: the run's problem, or that of an outer fold.
+        state: how the run stands; at least one trial or step has ended.
+        learned: the penalty learner's own state, where it is at hand (saves a fit).
+        fitted_models: {trial: fitted estimator} of the members of an average, likewise.
+    """
+    candidate = selected_candidate(problem, state)
+    if candidate is not None and candidate.kind != AVERAGE:
+        tuned_model = _fit_candidate(problem, candidate)
+    elif problem.averages and (candidate is not None or _average_wins(problem, state)):
+        tuned_model = _fit_average(problem, state, fitted_models)
+    elif problem.strategy.kind == "trials":
+        tuned_model = _fit_best_trial(problem, state)
+    else:
+        tuned_model = _from_learner(
+            learned if learned is not None else recorded_fit(problem, state)
+        )
+    threshold = choose_threshold(problem, tuned_model.pipeline, tuned_model.learned)
+    tuned_model = replace(tuned_model, threshold=threshold)
+    gamma_choice = choose_gamma(problem, tuned_model.pipeline, tuned_model.learned)
+    if gamma_choice is not None:
+        remarks = (
+            (*tuned_model.remarks, gamma_choice.remark)
+            if gamma_choice.remark
+            else tuned_model.remarks
+        )
+        tuned_model = replace(tuned_model, gamma=gamma_choice.gamma, remarks=remarks)
+    return _with_decision(problem, tuned_model)
+
+
+def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
+    """The same, its pipeline with the threshold between two classes, or γ, that was chosen."""
+    if tuned_model.gamma is not None:
+        return replace(tuned_model, pipeline=with_gamma(tuned_model.pipeline, tuned_model.gamma))
+    if tuned_model.threshold is None:
+        return tuned_model
+    classes = problem.dataset.classes
+    return replace(
+        tuned_model, pipeline=with_threshold(tuned_model.pipeline, tuned_model.threshold, classes)
+    )
+
+
+def _fit_best_trial(problem: Problem, state: RunState) -> TunedModel:
+    best = best_full_trial(state) if problem.strategy.several else state.best_trial
+    assert best is not None  # callers have checked that a trial has ended
+    return _fit_candidate(problem, Candidate(BEST, best.number, best.setting, best.score))
+
+
+def _fit_candidate(problem: Problem, candidate: Candidate) -> TunedModel:
+    pipeline = problem.pipeline(candidate.setting)
+    remarks = fit_with_remarks(pipeline, *problem.training_data)
+    validation = {} if candidate.score is None else {problem.metric.name: candidate.score}
+    return TunedModel(pipeline, candidate.setting, validation, remarks, kind=candidate.kind)
+
+
+def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, Any]) -> TunedModel:
+    average = fit_averaged_model(problem, state, fitted_models)
+    best = state.trials[state.row_of[average.best]]
+    # Rows that had a part in the choice would give an optimistic score.
+    validation = average.summary.held_out
+    if not validation and problem.validation_scheme != "training":
+        validation = {problem.metric.name: best.score}
+    return TunedModel(
+        average.pipeline,
+        best.setting,
+        validation,
+        tuple(average.remarks),
+        ensemble=average.summary,
+        kind=AVERAGE,
+    )
+
+
+def _average_wins(problem: Problem, state: RunState) -> bool:
+    """Whether the average is taken: always where it was asked for.
+
+    Of several models where the single best is not clearly ahead, by a standard error: what is best
+    on the rows that chose it owes more to chance than an average does.
+    """
+    if not problem.strategy.several:
+        return True
+    update = state.ensemble
+    if update is None or update.average is None or update.single is None:
+        return False
+    sign = 1.0 if problem.scored_by.maximize else -1.0
+    best = best_full_trial(state)
+    lead = sign * (update.single - update.average)
+    return len(update.members) > 1 and lead <= (best.error if best is not None else 0.0)
+
+
+def _from_learner(learned: PenaltyFit) -> TunedModel:
+    validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
+    return TunedModel(learned.pipeline(), {}, validation, learned.remarks, learned)
+
+
+def refit_on_all_rows(
+    problem: Problem, tested_model: TunedModel
+) -> tuple[TunedModel, tuple[str, ...]]:
+    """The model that is kept: the judged one fitted again on all rows of the file.
+
+    The setting, the penalties and the weights of an average stay. Nothing is done where a person
+    wants the judged model itself, or where that was fitted on all rows already.
+
+    Returns:
+        The winner, and sentences where it could not be fitted again; `tested_model` itself then.
+    """
+    rows = problem.fitted_rows
+    has_holdout = (
+        problem.keeps_models and problem.validation_scheme == "validation"
+    )  # of the training rows, so far
+    is_sampled = problem.dataset.sampled is not None
+    if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not has_holdout):
+        if is_sampled and problem.plan.refit and _can_learn_more(tested_model):
+            return _fit_remaining(problem, tested_model)
+        return tested_model, (_drawn_rows_remark(problem, tested_model),) if is_sampled else ()
+    if tested_model.ensemble is not None and problem.model.costly:
+        remark = (
+            "The members of the average are not fitted again on all rows: of this kind of model"
+        )
+        return tested_model, (f"{remark} that would take as long as their trials.",)
+    if is_sampled:
+        return _fit_remaining(problem, tested_model)
+    try:
+        return _with_decision(
+            problem, _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
+        ), ()
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
+        remark = "The model could not be fitted on all rows; the tested one is kept."
+        return tested_model, (f"{remark} {one_line_error(error)}",)
+
+
+def _fit_remaining(
+    problem: Problem, tested_model: TunedModel
+) -> tuple[TunedModel, tuple[str, ...]]:
+    """The model fitted on all rows that were drawn, and taught the others where it can be."""
+    rows = problem.fitted_rows
+    try:
+        refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
+        remark = "The model could not be fitted on all rows; the tested one is kept."
+        return tested_model, (f"{remark} {one_line_error(error)}",)
+    if not _can_learn_more(refitted_model):
+        return _with_decision(problem, refitted_model), (
+            _drawn_rows_remark(problem, refitted_model),
+        )
+    try:
+        remaining_fit = fit_remaining_rows(refitted_model.pipeline, problem.dataset)
+    except (ValueError, ArithmeticError, OSError, UnusableError) as error:
+        remark = (
+            "The model that is kept was fitted on the drawn rows alone: the others could not be"
+        )
+        return _with_decision(problem, refitted_model), (
+            f"{remark} learned. {one_line_error(error)}",
+        )
+    remark = (
+        f"Once fitted on the {problem.dataset.rows:,} drawn rows, the model that is kept learned "
+        f"from {remaining_fit.rows:,} others of the file too, in parts and from each once; "
+        "columns are "
+        "prepared as in the drawn rows."
+    )
+    if remaining_fit.skipped_rows:
+        skipped = f"{remaining_fit.skipped_rows:,} rows"
+        remark += f" {skipped} of classes that the drawn rows lack were left out."
+    final_model = replace(
+        refitted_model, pipeline=remaining_fit.pipeline, extra_rows=remaining_fit.rows
+    )
+    return _with_decision(problem, final_model), (remark,)
+
+
+def _can_learn_more(tuned_model: TunedModel) -> bool:
+    """Whether its model can learn more rows without those that it knows."""
+    is_single_model = tuned_model.learned is None and tuned_model.ensemble is None
+    model = tuned_model.pipeline[-1]
+    return is_single_model and supports_partial_fit(
+        getattr(model, "estimator_", model)
+    )  # behind a threshold
+
+
+def _drawn_rows_remark(problem: Problem, tuned_model: TunedModel) -> str:
+    """Why the model that is kept knows the drawn rows alone."""
+    remark = "The model that is kept was fitted on the drawn rows alone"
+    if not problem.plan.refit:
+        return f"{remark}: it is the one that was tested."
+    if tuned_model.ensemble is not None:
+        return f"{remark}: an average cannot learn the others in parts."
+    name = model_and_values(problem.plan.model, tuned_model.setting)[0]
+    return f"{remark}: {MODELS[name].noun} cannot learn the others in parts."
+
+
+def _refit_model(problem: Problem, tested_model: TunedModel) -> TunedModel:
+    if tested_model.learned is not None:
+        penalty_fit = refit_penalties(problem, tested_model.learned)
+        return replace(tested_model, pipeline=penalty_fit.pipeline(), learned=penalty_fit)
+    if tested_model.ensemble is not None:
+        return replace(tested_model, pipeline=refit_average(problem, tested_model.ensemble))
+    pipeline = problem.pipeline(tested_model.setting)
+    fit_with_remarks(pipeline, *problem.training_data)
+    return replace(tested_model, pipeline=pipeline)

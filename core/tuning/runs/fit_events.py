@@ -1,0 +1,117 @@
+"""What a fitted model can show of itself while the run goes on: its topics, or its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.datasets.pictures import picture_shape, pixel_sources
+from core.estimators.dlgm.predictive import reconstructions, samples
+from core.estimators.lda.topic_words import topic_sizes, topic_words, word_probabilities
+from core.estimators.model import Model
+from core.tuning.events import Event, ImagesDrawn, TopicsFound
+from core.tuning.payloads import Topic
+
+TOPICS, WORDS = 12, 10  # how many are shown, the largest and likeliest
+PICTURES = 8  # of each kind
+LONGEST_SIDE = 64  # pixels; larger pictures are thinned out, so that an event stays small
+ROWS_LOOKED_AT = 100  # for the size of pictures and their range of greys
+
+Shows = Callable[[Any, Any, np.ndarray, int, Sequence[str]], Event | None]
+
+
+def display_event(
+    model: Model, fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
+) -> Event | None:
+    """What a model shows after a fit; None where it has nothing to show.
+
+    Takes less than a hundredth of the fit that it follows.
+
+    Args:
+        model: what it is.
+        fitted: its estimator.
+        X: prepared rows that it was not fitted to, shape (n, D).
+        y: their targets, shape (n,).
+        number: of the trial.
+        names: of the D columns: words, or pixels.
+    """
+    show = SHOWS.get(model.shows)
+    return None if show is None else show(fitted, X, np.asarray(y), number, names)
+
+
+def has_display(model: Model, names: Sequence[str]) -> bool:
+    """Whether a model of columns with these names will show anything."""
+    return model.shows in SHOWS and (model.shows != "pictures" or picture_shape(names) is not None)
+
+
+def topics_found(
+    fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
+) -> TopicsFound:
+    """The largest topics of a fitted OnlineLda, `names` its vocabulary."""
+    sizes = topic_sizes(fitted)
+    words = topic_words(fitted, names, WORDS)
+    weights = np.sort(word_probabilities(fitted), axis=1)[:, ::-1][:, :WORDS]
+    largest = np.argsort(-sizes, kind="stable")[:TOPICS].tolist()
+    return TopicsFound(
+        number=number,
+        count=len(sizes),
+        documents=int(fitted.documents_seen_ // fitted.passes),
+        topics=[
+            Topic(
+                share=round(float(sizes[k]), 5),
+                words=list(words[k]),
+                weights=weights[k].round(6).tolist(),
+            )
+            for k in largest
+        ],
+    )
+
+
+def images_drawn(
+    fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
+) -> ImagesDrawn | None:
+    """What a fitted DlgmClassifier makes up, and how it sees some rows.
+
+    Grey values are measured between the least and the largest value of the rows; what the model
+    draws beyond them is cut off.
+    """
+    rows = np.asarray(X[:ROWS_LOOKED_AT], dtype=np.float64)
+    shape = picture_shape(names, rows)
+    if shape is None or not len(rows):
+        return None
+    sources, (height, width) = _thin_pixels(pixel_sources(names, shape).reshape(shape))
+    low, high = float(rows.min()), float(rows.max())
+
+    def grey_values(pictures: np.ndarray) -> list[list[float]]:
+        scaled = (pictures[:, sources] - low) / (high - low or 1.0)
+        return np.clip(scaled, 0.0, 1.0).round(3).tolist()
+
+    chosen = _of_every_class(y[: len(rows)])
+    return ImagesDrawn(
+        number=number,
+        height=height,
+        width=width,
+        samples=grey_values(samples(fitted, PICTURES, seed=0)),
+        originals=grey_values(rows[chosen]),
+        reconstructions=grey_values(reconstructions(fitted, rows[chosen])),
+        labels=[str(label) for label in y[chosen].tolist()],
+    )
+
+
+def _thin_pixels(sources: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+    """The columns of every so many pixels, in both directions, and the size that is left."""
+    every = -(-max(sources.shape) // LONGEST_SIDE)
+    sparse_sources = sources[::every, ::every]
+    return sparse_sources.ravel(), (sparse_sources.shape[0], sparse_sources.shape[1])
+
+
+def _of_every_class(y: np.ndarray) -> np.ndarray:
+    """The places of up to `PICTURES` rows: the first of every class, then the second."""
+    _, codes = np.unique(y, return_inverse=True)
+    before = np.array([(codes[:row] == code).sum() for row, code in enumerate(codes)], dtype=int)
+    return np.lexsort((codes, before))[:PICTURES]
+
+
+SHOWS: dict[str, Shows] = {"topics": topics_found, "pictures": images_drawn}

@@ -1,0 +1,314 @@
+"""The trials of a run as rows, and which of them is the best that counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from core.estimators.multi_model import MODEL, SEVERAL
+from core.space import Setting
+from core.tuning.events import RunStarted
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial that ended: its setting, and its score or why it has none.
+
+    Attributes:
+        reason: why this setting was tried.
+        expected, uncertainty: the score that was predicted, and its standard deviation.
+        response: the same as a response and its deviation, where this dataset had no mean and scale
+            of its own yet; `RunState.prediction` makes a score of it.
+        candidates: among how many settings it was drawn in effect.
+        failure: why it failed; "" where it has a score.
+        behind: whether it was ended early, clearly behind the best; the score is an estimate then.
+        error: the standard error of the score over its folds; 0 with one fold.
+        ended: seconds of the run when it ended.
+    """
+
+    number: int
+    setting: Setting
+    score: float = math.nan
+    took: float = 0.0
+    fits: int = 0
+    reason: str = ""
+    expected: float | None = None
+    uncertainty: float | None = None
+    response: tuple[float, float] | None = None
+    candidates: float | None = None
+    failure: str = ""
+    behind: bool = False
+    error: float = 0.0
+    ended: float = 0.0
+
+
+class GrowingArray:
+    """An array that grows at its end: in amortized constant time a row, a tenth of numpy's."""
+
+    def __init__(self, kind: type, width: int | None = None) -> None:
+        self._rows: np.ndarray = np.empty((64,) if width is None else (64, width), dtype=kind)
+        self._used = 0
+        self._fresh: list[Any] = []  # rows that the array does not have yet
+
+    @classmethod
+    def from_rows(cls, rows: np.ndarray) -> GrowingArray:
+        """One that holds a copy of these rows."""
+        array = cls(rows.dtype.type)
+        array._rows, array._used = np.copy(rows), len(rows)
+        return array
+
+    def append(self, row: Any) -> None:
+        """One more row."""
+        self._fresh.append(row)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows so far (a view, not a copy)."""
+        if self._fresh:
+            self._flush_rows()
+        return self._rows[: self._used]
+
+    def _flush_rows(self) -> None:
+        used, needed = self._used, self._used + len(self._fresh)
+        if needed > len(self._rows):
+            more = max(needed, 2 * len(self._rows)) - used
+            spare = np.empty_like(self._rows, shape=(more, *self._rows.shape[1:]))
+            self._rows = np.concatenate([self._rows[:used], spare])
+        self._rows[used:needed] = self._fresh
+        self._used, self._fresh = needed, []
+
+
+class TrialRowIndex(Mapping[int, int]):
+    """{number: row} of the first trials of a run and of what came after, as a dictionary has it.
+
+    It shares the dictionary of the run, which goes on growing: to copy 100,000 entries takes as
+    long as to draw a picture.
+    """
+
+    def __init__(self, all_rows: Mapping[int, int], count: int) -> None:
+        self._all_rows, self._count = all_rows, count
+        self._later_rows: dict[int, int] = {}
+
+    def __getitem__(self, number: int) -> int:
+        row = self._later_rows.get(number)
+        if row is None:
+            row = self._all_rows[number]
+            if row >= self._count:
+                raise KeyError(number)
+        return row
+
+    def __setitem__(self, number: int, row: int) -> None:
+        self._later_rows[number] = row
+
+    def __iter__(self) -> Iterator[int]:
+        return chain(islice(self._all_rows, self._count), self._later_rows)
+
+    def __len__(self) -> int:
+        return self._count + len(self._later_rows)
+
+
+class TrialTable:
+    """The trials that ended, in the order in which they did, and the best of them.
+
+    A trial counts if it has a finite score on all rows and a person has not excluded it. One more
+    trial costs the same however many there are; an exclusion looks at all of them.
+
+    Attributes:
+        maximize: whether larger scores are better.
+        trials, row_of: the trials, and {number: row}.
+        replaced: (row, trial) of trials that a resumed run told again, as they were before.
+        excluded: numbers that a person took out.
+        changes: counts exclusions and replacements: what a row says may be new.
+        finished, failed: how many trials have a score, and how many have none.
+        took, trial_fits: seconds of the finished trials, and models that all trials fitted.
+    """
+
+    def __init__(self, maximize: bool = True) -> None:
+        self.maximize = maximize
+        self.trials: list[Trial] = []
+        self.row_of: dict[int, int] | TrialRowIndex = {}
+        self.replaced: list[tuple[int, Trial]] = []
+        self.excluded: set[int] = set()
+        self.changes = self.finished = self.failed = self.trial_fits = 0
+        self.took = 0.0
+        self._numbers, self._scores, self._out = (
+            GrowingArray(int),
+            GrowingArray(float),
+            GrowingArray(bool),
+        )
+        self._early = GrowingArray(bool)
+        self._best = -1  # row
+        self._finished_at_best = 0
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Trial numbers, shape (n,)."""
+        return self._numbers.rows
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Scores, NaN for a failed trial, shape (n,)."""
+        return self._scores.rows
+
+    @property
+    def is_excluded(self) -> np.ndarray:
+        """Whether the trial is excluded, shape (n,)."""
+        return self._out.rows
+
+    @property
+    def is_ended_early(self) -> np.ndarray:
+        """Whether the trial was ended early, its score an estimate, shape (n,)."""
+        return self._early.rows
+
+    @property
+    def competing(self) -> np.ndarray:
+        """Rows that count, boolean, shape (n,)."""
+        return self.scored_rows & ~self.is_ended_early
+
+    @property
+    def scored_rows(self) -> np.ndarray:
+        """Rows with a score, estimates among them, that nobody took out, boolean, shape (n,)."""
+        return np.isfinite(self.scores) & ~self.is_excluded
+
+    def best_rows(self, count: int, *, estimates: bool = False) -> np.ndarray:
+        """The rows of the best trials that count, best first, the earlier one among equals.
+
+        Args:
+            count: how many at most.
+            estimates: whether those that were ended early are among them.
+        """
+        rows = np.flatnonzero(self.scored_rows if estimates else self.competing)
+        losses = -self.scores[rows] if self.maximize else self.scores[rows]
+        if 0 < count < len(rows):  # no need to sort them all
+            near = losses <= np.partition(losses, count - 1)[count - 1]
+            rows, losses = rows[near], losses[near]
+        return rows[np.argsort(losses, kind="stable")[:count]]
+
+    def staircase(self) -> tuple[np.ndarray, np.ndarray]:
+        """Trial numbers in order and the best score until each of them (NaN before the first)."""
+        order = np.argsort(self.numbers, kind="stable")
+        sign = 1.0 if self.maximize else -1.0
+        scores = np.where(self.competing, sign * self.scores, -np.inf)[order]
+        best = np.maximum.accumulate(scores) if len(scores) else scores
+        return self.numbers[order], np.where(np.isfinite(best), sign * best, np.nan)
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The best trial that counts, the first to end among equals."""
+        return None if self._best < 0 else self.trials[self._best]
+
+    @property
+    def without_improvement(self) -> int:
+        """Trials with a score that ended after the best; 0 where none counts."""
+        return 0 if self._best < 0 else self.finished - self._finished_at_best
+
+    def find_trial(self, number: int | None) -> Trial | None:
+        """The trial of this number, if it has ended."""
+        row = self.row_of.get(-1 if number is None else number)
+        return None if row is None else self.trials[row]
+
+    def setting_of(self, number: int) -> Setting:
+        """The setting of a trial that has ended."""
+        return self.trials[self.row_of[number]].setting
+
+    def scored_trials(self) -> list[Trial]:
+        """The trials that have a score."""
+        return [trial for trial in self.trials if not trial.failure]
+
+    def add_trial(self, trial: Trial) -> None:
+        """One more trial ended; in a resumed run perhaps one that ended before."""
+        self._count_trial(trial, 1)
+        number, score = trial.number, trial.score
+        if number in self.row_of:
+            self._replace(self.row_of[number], trial)
+            return
+        row = self.row_of[number] = len(self.trials)
+        out = number in self.excluded
+        self.trials.append(trial)
+        self._numbers.append(number)
+        self._scores.append(score)
+        self._out.append(out)
+        self._early.append(trial.behind)
+        if not (trial.failure or trial.behind or out):
+            best = self.best_trial
+            if best is None or self._is_better(score, best.score):
+                self._best, self._finished_at_best = row, self.finished
+
+    def exclude(self, number: int, excluded: bool) -> None:
+        """Take a trial out, or back in; also one that has not ended yet."""
+        (self.excluded.add if excluded else self.excluded.discard)(number)
+        if number in self.row_of:
+            self.is_excluded[self.row_of[number]] = excluded
+            self.changes += 1
+            self._compete_again()
+
+    def _is_better(self, score: float, other_score: float) -> bool:
+        return score > other_score if self.maximize else score < other_score
+
+    def _count_trial(self, trial: Trial, change: int) -> None:
+        self.trial_fits += change * trial.fits
+        if trial.failure:
+            self.failed += change
+        else:
+            self.finished += change
+            self.took += change * trial.took
+
+    def _replace(self, row: int, trial: Trial) -> None:
+        before = self.trials[row]
+        self._count_trial(before, -1)
+        self.replaced.append((row, before))
+        self.trials[row] = trial
+        self.scores[row], self.is_ended_early[row] = trial.score, trial.behind
+        self.changes += 1
+        self._compete_again()
+
+    def _compete_again(self) -> None:
+        best = self.best_rows(1)
+        self._best = int(best[0]) if len(best) else -1
+        self._finished_at_best = int(np.isfinite(self.scores[: self._best + 1]).sum())
+
+    def _copy_first(self, source: TrialTable, trials: int, replaced: int) -> None:
+        """Give up the rows shared with the whole run for a copy of the first of them."""
+        self.excluded = set(self.excluded)
+        self.trials = source.trials[:trials]
+        self.replaced = source.replaced[:replaced]
+        self._numbers = GrowingArray.from_rows(source.numbers[:trials])
+        self._scores = GrowingArray.from_rows(source.scores[:trials])
+        self._early = GrowingArray.from_rows(source.is_ended_early[:trials])
+        for row, before in reversed(source.replaced[replaced:]):
+            if row < trials:
+                self.trials[row], self.scores[row] = before, before.score
+                self.is_ended_early[row] = before.behind
+        self.row_of = TrialRowIndex(source.row_of, trials)
+        out = np.zeros(trials, dtype=bool)
+        out[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
+        self._out = GrowingArray.from_rows(out)
+
+
+def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
+    """The standard error of the mean of fold scores; 0 for fewer than two.
+
+    Folds of one division hardly depend on each other; another division of the same rows adds
+    little that is new, so that only the folds of one are counted.
+
+    Args:
+        scores: of the folds.
+        repeats: into how many divisions these folds belong.
+    """
+    count = len(scores)
+    if count < 2:
+        return 0.0
+    mean = sum(scores) / count
+    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
+    return spread / math.sqrt(max(1.0, count / max(1, repeats)))
+
+
+def tunes_several(started: RunStarted) -> bool:
+    """Whether a run tunes several models: its one axis is which of them."""
+    is_one_axis = [axis.name for axis in started.space] == [MODEL]
+    return is_one_axis and started.run_plan.model == SEVERAL

@@ -1,0 +1,339 @@
+"""The strategies that model this dataset's scores: Gaussian processes, and averages by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from core.estimators.facts import ModelingFacts, Suggestion, count_word
+from core.options import Option
+from core.samplers.gp_options import EbHypOptions, GpOptions, HybridOptions, VariableOptions
+from core.tuning.strategies.averaging_options import AVERAGING
+from core.tuning.strategies.strategy import Implementation, RunContext, Space, Strategy
+
+if TYPE_CHECKING:
+    from core.samplers.bayes import GpSampler
+
+BROFOS = "Brofos 2013"
+_WATCHED = "What it expects of every setting, how sure it is, and where it looks next."
+_SHARES = {2: "One in two", 3: "One in three", 4: "One in four", 5: "One in five", 10: "One in ten"}
+START_TRIALS = Option(
+    "start_trials",
+    "Trials spread evenly at the start",
+    "int",
+    -1,
+    "How many settings are spread evenly over the space before the scores seen decide. "
+    "Automatic (−1) chooses by the number of settings; 0 leaves the start to trials that exist "
+    "already.",
+    low=-1,
+    lowest_label="automatic",
+)
+KERNEL = Option(
+    "kernel",
+    "Smoothness of the score",
+    "choice",
+    "matern52",
+    "How smooth the score is assumed to be: se very smooth, matern52 smooth, matern32 rougher.",
+    choices=("se", "matern32", "matern52"),
+    choice_labels=(
+        "Very smooth (squared exponential, se)",
+        "Rougher (Matérn 3/2, matern32)",
+        "Smooth (Matérn 5/2, matern52)",
+    ),
+)
+ACQUISITION = Option(
+    "acquisition",
+    "What makes a setting promising",
+    "choice",
+    "ei",
+    "ei: the expected improvement. pi: the probability of any improvement, which stays closer to "
+    "the best so far. mean: the expected score alone, which hardly looks elsewhere.",
+    choices=("ei", "pi", "mean"),
+    choice_labels=(
+        "How much it may improve (ei)",
+        "How likely it improves (pi)",
+        "The score expected there (mean)",
+    ),
+)
+STOP_WHEN_CERTAIN = Option(
+    "stop_when_certain",
+    "Stop when nothing is left to find",
+    "bool",
+    False,
+    "Ends the run early when no better setting is expected and none is still unknown.",
+)
+AS_PUBLISHED = Option(
+    "as_published",
+    "Search exactly as published",
+    "bool",
+    False,
+    "As the paper has it, every score counts by its distance from the mean, and every trial may go "
+    "anywhere. Otherwise the scores below the median are compressed, so that a few very bad ones "
+    "hide nothing, every second trial stays near the best, and the others shun the edges.",
+)
+EARLIER = Option(
+    "earlier",
+    "Settings taken from earlier datasets",
+    "int",
+    2,
+    "After the default setting, what did best on so many of the most similar earlier datasets is "
+    "tried. 0 begins without them, as published.",
+    low=0,
+)
+GP_OPTIONS = (ACQUISITION, KERNEL, START_TRIALS, STOP_WHEN_CERTAIN, AS_PUBLISHED)
+SHARE_IMPROVING = Option(
+    "tau",
+    "Share of trials that improve",
+    "float",
+    HybridOptions.tau,
+    "The probability of trying the most promising setting; otherwise the least known one is tried. "
+    "The paper's value is 4/5.",
+    low=0.0,
+    high=1.0,
+)
+VARIABLE_TAU = Option(
+    "tau",
+    "Eagerness to explore",
+    "float",
+    1.0,
+    "Multiplies the probability that the least known setting improves on the best; the product "
+    "decides how often it is tried. 1 takes that probability as it is.",
+    low=0.0,
+)
+RULE = Option(
+    "rule",
+    "Which rule decides when to explore",
+    "choice",
+    "corrected",
+    "corrected: the more promising the least known setting, the more often it is tried, as the "
+    "paper's text says. printed: the opposite, as the paper's listing has it, which always tries "
+    "an unknown that promises nothing; it finds the best less often.",
+    choices=("corrected", "printed"),
+    choice_labels=("As the paper's text says (corrected)", "As its listing has it (printed)"),
+)
+DRAWN = Option(
+    "rule",
+    "How the next setting is drawn",
+    "choice",
+    "sample",
+    "sample: at random, the better a setting may be the more often. thompson: the best of "
+    "one sampled surface (Thompson sampling), as the paper's listing has it.",
+    choices=("sample", "thompson"),
+    choice_labels=(
+        "A sample of the good ones (sample)",
+        "The best of one sampled surface (thompson)",
+    ),
+)
+TEMPERATURE = Option(
+    "temperature",
+    "Spread of the samples",
+    "float",
+    1.0,
+    "In units of the scores' standard deviation. Small values draw only what may be best; large "
+    "ones draw nearly evenly. It does not matter for thompson.",
+    low=0.0,
+    low_open=True,
+)
+EB_HYP_OPTIONS = (DRAWN, TEMPERATURE, replace(KERNEL, default="matern32"), START_TRIALS, *AVERAGING)
+
+
+@dataclass(frozen=True)
+class WarmGpOptions(GpOptions):
+    """The same, and from how many earlier datasets the best settings are tried first."""
+
+    earlier: int = 2
+
+
+@dataclass(frozen=True)
+class AveragedEbHypOptions(EbHypOptions):
+    """The same, and what concerns the average."""
+
+    weights: str = "uniform"
+    judged: str = "automatic"
+
+
+def _modelling_text(goal_text: Callable[[RunContext], str]) -> Callable[[RunContext], str]:
+    """From how many trials the scores are modelled, and `goal_text` the next trial goes."""
+
+    def works_text(moment: RunContext) -> str:
+        so_far = "A Gaussian process guesses the score of every setting from"
+        text = f"{so_far} the {moment.tried} tried so far."
+        if moment.tried == 0:
+            text = "A Gaussian process learns to guess the score of every setting."
+        elif moment.tried == 1:
+            text = f"{so_far} the one tried."
+        return f"{text} {goal_text(moment)}"
+
+    return works_text
+
+
+def _goal_text(moment: RunContext) -> str:
+    options = GpOptions.from_values(moment.options)
+    goals = {
+        "pi": "The next trial goes where an improvement is most likely.",
+        "mean": "The next trial goes where the guess is best.",
+    }
+    usual = "The next trial goes where the score is expected to improve most."
+    goal = goals.get(options.acquisition, usual)
+    if options.as_published:
+        return goal
+    return f"{goal} Every second one stays near the best so far."
+
+
+def _hybrid_text(moment: RunContext) -> str:
+    exploring = 1 - float(HybridOptions.from_values(moment.options).tau)
+    one_in = (words for n, words in _SHARES.items() if abs(exploring - 1 / n) < 0.01)
+    share = next(one_in, f"A share of {round(100 * exploring)} %")
+    return (
+        f"Most trials go where the score is expected to improve most. {share} goes where the guess "
+        "is least certain, so that a better region is not missed."
+    )
+
+
+def _variable_text(moment: RunContext) -> str:
+    return (
+        "Trials go where the score is expected to improve most, or where the guess is least "
+        "certain; the more promising the unknown is, the more often it is explored."
+    )
+
+
+def _draw_text(moment: RunContext) -> str:
+    text = (
+        "The next setting is drawn at random: the likelier a setting is to be good, the likelier "
+        "it is drawn."
+    )
+    if EbHypOptions.from_values(moment.options).rule == "thompson":
+        text = (
+            "The next setting is the best one of a guess that is drawn at random among those that "
+            "agree with the trials."
+        )
+    return (
+        f"{text} One setting that looks best on little data can be luck, so the best tenth of the "
+        "models predicts together."
+    )
+
+
+def _suggests_gp(facts: ModelingFacts, space: Space) -> Suggestion:
+    count = len(space)
+    if count == 1:
+        learns = "a Gaussian process learns from every trial where its best value may lie."
+        return Suggestion(1, f"One setting to tune: {learns}")
+    learns = "a Gaussian process learns from every trial where their best values may lie together."
+    return Suggestion(1, f"{count_word(count).capitalize()} settings to tune: {learns}")
+
+
+def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
+    if facts.task.has_target:
+        return None
+    return Suggestion(
+        2,
+        f"No number of topics is the one right for {facts.rows:,} texts, many settings explain them"
+        " about as well: an average over the best ones uses them all and needs no validation set.",
+    )
+
+
+def _gp_implementation(
+    sampler_class: type[GpSampler[Any]],
+    option_class: type[GpOptions],
+    options: tuple[Option, ...],
+) -> Implementation:
+    return Implementation(
+        options,
+        lambda space, options, seed, history: sampler_class(space, options, seed=seed),
+        option_class,
+    )
+
+
+def _load_gp() -> Implementation:
+    from core.samplers.bayes import GpSampler  # Optuna takes seconds to import
+
+    return _gp_implementation(GpSampler, WarmGpOptions, (*GP_OPTIONS, EARLIER))
+
+
+def _load_hybrid() -> Implementation:
+    from core.samplers.bayes import HybridSampler
+
+    return _gp_implementation(HybridSampler, HybridOptions, (SHARE_IMPROVING, *GP_OPTIONS))
+
+
+def _load_variable() -> Implementation:
+    from core.samplers.bayes import VariableSampler
+
+    options = (RULE, VARIABLE_TAU, *GP_OPTIONS)
+    return _gp_implementation(VariableSampler, VariableOptions, options)
+
+
+def _load_eb_hyp() -> Implementation:
+    from core.samplers.eb_hyp import EbHypSampler
+
+    return _gp_implementation(EbHypSampler, AveragedEbHypOptions, EB_HYP_OPTIONS)
+
+
+GP = Strategy(
+    name="gp",
+    title="Gaussian process",
+    kind="trials",
+    does="Guesses the score of every setting from those tried so far, and tries next where the "
+    "most improvement is expected.",
+    costs="Few trials; choosing each takes some hundredths of a second.",
+    shows=_WATCHED,
+    load=_load_gp,
+    works=_modelling_text(_goal_text),
+    default_trials=40,
+    source=BROFOS,
+    suggests=_suggests_gp,
+    surrogate="scores",
+    asking=0.05,
+)
+
+HYBRID = Strategy(
+    name="hybrid",
+    title="Gaussian process, hybrid exploration",
+    kind="trials",
+    does="Like the Gaussian process, but one trial in five goes where least is known, so that a "
+    "better region is not missed.",
+    costs="Few trials, a fifth of them spent on exploring.",
+    shows=_WATCHED,
+    load=_load_hybrid,
+    works=_modelling_text(_hybrid_text),
+    default_trials=40,
+    source=BROFOS,
+    surrogate="scores",
+    asking=0.05,
+)
+
+VARIABLE = Strategy(
+    name="variable",
+    title="Gaussian process, variable threshold",
+    kind="trials",
+    does="Like hybrid, but explores more often the more promising the least known setting is.",
+    costs="Few trials; how many explore depends on what was found.",
+    shows=_WATCHED,
+    load=_load_variable,
+    works=_modelling_text(_variable_text),
+    default_trials=40,
+    source=BROFOS,
+    surrogate="scores",
+    asking=0.05,
+)
+
+EB_HYP = Strategy(
+    name="eb-hyp",
+    title="Average of the best (EB-Hyp)",
+    kind="trials",
+    does="Tries settings drawn from what the scores so far make likely, and predicts with the "
+    "average of the best tenth instead of betting on the one best, which on little data is partly "
+    "luck.",
+    costs="As many trials as a Gaussian process, or some more; one model in ten is averaged.",
+    shows="Who is in the average, whether it beats the single best, where its members disagree, "
+    "and what it expects of every setting.",
+    load=_load_eb_hyp,
+    works=_modelling_text(_draw_text),
+    default_trials=40,
+    source="McInerney 2017",
+    suggests=_suggests_average,
+    averages=True,
+    surrogate="scores",
+    asking=0.05,
+)

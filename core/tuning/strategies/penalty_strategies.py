@@ -1,0 +1,231 @@
+"""The strategies that learn L2 penalties: MM, evidence, leave-one-out, direct, gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.datasets.task import CLASSIFICATION_TASKS, Task
+from core.datasets.texts.limits import MAX_TEXT_COLUMNS
+from core.estimators.facts import ModelingFacts, Suggestion
+from core.penalties.learner_options import (
+    DirectOptions,
+    EvidenceOptions,
+    GradientOptions,
+    LooOptions,
+    MmOptions,
+)
+from core.tuning.strategies.strategy import Implementation, LearnerCost, RunContext, Space, Strategy
+
+FOO = "Foo, Do and Ng 2009"
+
+
+# scipy takes a second to import: each learner is imported when it is first asked for.
+
+
+def _load_mm() -> Implementation:
+    from core.penalties.mm import mm_steps
+    from core.tuning.strategies.penalty_options import MM_STEPS, PRIOR, TARGET, TOLERANCE
+
+    return Implementation((*PRIOR, TARGET, MM_STEPS, TOLERANCE), mm_steps, MmOptions)
+
+
+def _load_evidence() -> Implementation:
+    from core.penalties.evidence import evidence_steps
+    from core.tuning.strategies.penalty_options import MM_STEPS, TOLERANCE
+
+    return Implementation((MM_STEPS, TOLERANCE), evidence_steps, EvidenceOptions)
+
+
+def _load_loo() -> Implementation:
+    from core.penalties.leave_one_out import leave_one_out_steps
+    from core.tuning.strategies.penalty_options import SEARCH_STEPS
+
+    return Implementation((SEARCH_STEPS,), leave_one_out_steps, LooOptions)
+
+
+def _load_direct() -> Implementation:
+    from core.penalties.direct import direct_steps
+    from core.tuning.strategies.penalty_options import DIRECT_STEPS, PRIOR, TARGET
+
+    return Implementation((*PRIOR, TARGET, DIRECT_STEPS), direct_steps, DirectOptions)
+
+
+def _load_gradient() -> Implementation:
+    from core.penalties.implicit_gradient import gradient_steps
+    from core.tuning.strategies.penalty_options import GRADIENT as OPTIONS
+
+    return Implementation(OPTIONS, gradient_steps, GradientOptions)
+
+
+def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion | None]:
+    """For tables, whatever `recommend_update` says."""
+
+    def suggests(facts: ModelingFacts, space: Space) -> Suggestion | None:
+        if facts.structured:
+            return None
+        from core.penalties.recommendation import recommend_update
+
+        groups = max(1, len(facts.groups))
+        weights, weights_text = facts.weights, ""
+        if facts.texts:  # how many words there are is not known before they are counted
+            weights, weights_text = (
+                MAX_TEXT_COLUMNS * facts.outputs,
+                "thousands of weights of words",
+            )
+        recommendation = recommend_update(
+            weights, facts.learning, facts.classes, groups=groups, weights=weights_text
+        )
+        return Suggestion(2, recommendation.reason) if recommendation.strategy == name else None
+
+    return suggests
+
+
+def _weights_text(action: str) -> Callable[[RunContext], str]:
+    """How the fitted weights give the penalties; `action` with the place {whose} for weights."""
+
+    def works_text(moment: RunContext) -> str:
+        if moment.groups == 1:
+            group_text, whose = "All weights share one penalty.", "the weights"
+        else:
+            unit_name = "weights" if Task(moment.task).is_structured else "columns"
+            group_text, whose = (
+                f"Each group of {unit_name} has its own penalty.",
+                "each group's weights",
+            )
+        ending = "and sets the penalty from that. Then it fits again."
+        return f"{group_text} The program fits the model, {action.format(whose=whose)}, {ending}"
+
+    return works_text
+
+
+def _counts_text(moment: RunContext) -> str:
+    whose = "weights" if moment.groups == 1 else "of each group's weights"
+    return _weights_text(f"counts how many {whose} the data really determine")(moment)
+
+
+def _suggests_mm(facts: ModelingFacts, space: Space) -> Suggestion | None:
+    if not facts.task.has_pairs:
+        return None
+    return Suggestion(
+        2,
+        "Some kinds of weights matter more than others: MM learns how strongly to hold back each "
+        "kind, and needs no validation data.",
+    )
+
+
+def _suggests_gradient(facts: ModelingFacts, space: Space) -> Suggestion | None:
+    """For sequences.
+
+    The gradient was ahead of the default and of MM on parts of an English treebank of 60 to 300
+    sentences, where the weights outnumber the tokens and most belong to words that come once or
+    twice: counted as in the paper, MM switches such kinds off. For molecules MM by kind was ahead
+    of the default.
+    """
+    if not facts.task.has_sequences:
+        return None
+    weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)
+    return Suggestion(
+        2,
+        f"{weights:,} weights for {facts.training:,} training tokens, most of them for words that "
+        "are rare: sequences held out show how strongly to hold back each kind of weights.",
+    )
+
+
+MM = Strategy(
+    name="mm",
+    title="Learn the penalty (MM)",
+    kind="penalties",
+    does="Learns how strongly to hold back the model's weights, one penalty for all columns or one "
+    "for each group, from the training data alone.",
+    costs="About as much as one fit: no trials, no validation data.",
+    shows="Every group's penalty on its way, the objective that falls at each step, and which "
+    "groups were switched off.",
+    load=_load_mm,
+    works=_weights_text("looks at how large {whose} come out"),
+    default_trials=0,
+    source=FOO,
+    suggests=_suggests_mm,
+    effort=LearnerCost(tables=3.0, structured=8.0),
+    costs_structured="As much as five to ten fits: no trials, and a fifth of the training data is "
+    "held out only to see that the result beats the default.",
+)
+
+EVIDENCE = Strategy(
+    name="evidence",
+    title="Learn the penalty (evidence)",
+    kind="penalties",
+    does="Like MM, but counts only the weights that the data really determine. Better when there "
+    "are many columns for few rows.",
+    costs="A little more than one fit: no trials, no validation data.",
+    shows="Every group's penalty on its way and which groups were switched off.",
+    load=_load_evidence,
+    works=_counts_text,
+    default_trials=0,
+    source=f"MacKay 1992; {FOO}",
+    suggests=_where_recommended("evidence"),
+    # Of sequences and molecules the traces come from probes.
+    effort=LearnerCost(tables=4.0, structured=300.0),
+    costs_structured="Hundreds of fits: at each step it is estimated anew how much the data "
+    "determine, which here takes many passes over all of them.",
+)
+
+LOO = Strategy(
+    name="loo",
+    title="Learn the penalty (leave-one-out)",
+    kind="penalties",
+    does="Finds the penalty with which each row is predicted best by the model of all the others, "
+    "worked out for every row from one fit (approximate leave-one-out cross-validation).",
+    costs="About as much as five fits: no trials, and every row validates.",
+    shows="Every group's penalty on its way, and the leave-one-out log loss that falls.",
+    load=_load_loo,
+    works=lambda moment: (
+        "The program moves the penalty up and down, and works out for each how well every row is "
+        "predicted by a model fitted without it."
+    ),
+    default_trials=0,
+    source="Rad and Maleki 2020",
+    tasks=CLASSIFICATION_TASKS,
+    suggests=_where_recommended("loo"),
+    effort=LearnerCost(tables=5.0),
+)
+
+DIRECT = Strategy(
+    name="direct",
+    title="Learn the penalty (direct)",
+    kind="penalties",
+    does="Minimizes the same objective as MM in one go with a general-purpose optimizer; the "
+    "papers' point of comparison, often stuck in poorer solutions.",
+    costs="About as much as one fit.",
+    shows="The objective and the penalties at each step.",
+    load=_load_direct,
+    works=lambda moment: (
+        "Weights and penalties are improved together by one general-purpose optimizer, until "
+        "nothing moves."
+    ),
+    default_trials=0,
+    source=FOO,
+    effort=LearnerCost(tables=5.0, structured=15.0),
+    costs_structured="As much as ten fits or more, and two to see that the result beats the "
+    "default.",
+)
+
+GRADIENT = Strategy(
+    name="gradient",
+    title="Learn the penalty (validation gradient)",
+    kind="penalties",
+    does="Follows the slope of the error on held-out data with respect to every group's penalty.",
+    costs="A few dozen fits, however many groups there are.",
+    shows="The held-out error and the path of every penalty.",
+    load=_load_gradient,
+    works=lambda moment: (
+        f"Some {moment.items} are held out. The program works out how their error changes with "
+        "each penalty, and changes all penalties in the direction in which it falls."
+    ),
+    default_trials=0,
+    source="Do, Foo and Ng 2008",
+    suggests=_suggests_gradient,
+    holds_out=True,
+    effort=LearnerCost(tables=30.0, structured=15.0, in_turns=60.0),
+    costs_structured="Some dozens of fits on a part of the training data; five times as many where "
+    "so little can be held out that every part takes its turn.",
+)

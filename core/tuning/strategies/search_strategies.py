@@ -1,0 +1,180 @@
+"""The strategies that model nothing that can be watched: grid, random, TPE, CMA-ES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.options import Option, StrategyOptions
+from core.tuning.strategies.strategy import Implementation, Space, Strategy
+
+MAX_GRID_SETTINGS = 12  # settings: three values of each are half a million trials
+_SCORES = "The score of every setting tried."
+
+
+POINTS = Option(
+    "points",
+    "Values of every setting",
+    "int",
+    0,
+    "How many values of every number are tried. Automatic (0) chooses so that the grid has some "
+    "500 settings at most where that is possible; the coarse ones come first.",
+    low=0,
+    high=1001,
+    lowest_label="automatic",
+)
+POWERS_OF_TWO = Option(
+    "powers_of_two",
+    "Powers of two on wide ranges",
+    "bool",
+    False,
+    "For settings with a logarithmic range: tries powers of two, such as C = 2⁻¹⁰ … 2¹⁰.",
+)
+TPE_START = Option(
+    "start_trials", "Random trials at the start", "int", 10, "Random trials before TPE begins.", 0
+)
+
+
+@dataclass(frozen=True)
+class GridOptions(StrategyOptions):
+    """Options of the grid."""
+
+    points: int = 0
+    powers_of_two: bool = False
+
+
+@dataclass(frozen=True)
+class TpeOptions(StrategyOptions):
+    """The one option of TPE."""
+
+    start_trials: int = 10
+
+
+# Optuna takes seconds to import: each sampler is imported when it is first asked for.
+
+
+def _load_grid() -> Implementation:
+    from core.samplers.grid import GridSampler
+
+    return Implementation(
+        (POINTS, POWERS_OF_TWO),
+        lambda space, options, seed, history: GridSampler(
+            space, seed=seed, points=options.points, powers_of_two=options.powers_of_two
+        ),
+        GridOptions,
+    )
+
+
+def _load_random() -> Implementation:
+    from core.samplers.random import RandomSampler
+
+    return Implementation((), lambda space, options, seed, history: RandomSampler(space, seed=seed))
+
+
+def _load_tpe() -> Implementation:
+    from core.samplers.optuna_samplers import AnnotatedTpeSampler
+
+    return Implementation(
+        (TPE_START,),
+        lambda space, options, seed, history: AnnotatedTpeSampler(
+            seed=seed, start_trials=options.start_trials
+        ),
+        TpeOptions,
+    )
+
+
+def _load_cma_es() -> Implementation:
+    from core.samplers.optuna_samplers import AnnotatedCmaEsSampler
+
+    return Implementation(
+        (), lambda space, options, seed, history: AnnotatedCmaEsSampler(seed=seed)
+    )
+
+
+def _check_grid(space: Space, options: GridOptions) -> None:
+    from core.samplers.grid import check_grid
+
+    check_grid(_values_of_grid(space, options))
+
+
+def _values_of_grid(space: Space, options: GridOptions) -> dict[str, list[Any]]:
+    from core.samplers.grid import grid_values
+
+    return grid_values(space, points=options.points, powers_of_two=options.powers_of_two)
+
+
+def _several_numbers(space: Space) -> bool:
+    return len(space) > 1 and all(axis.kind != "choice" for axis in space)
+
+
+GRID = Strategy(
+    name="grid",
+    title="Grid search, coarse to fine",
+    kind="trials",
+    does="Tries evenly spread settings, first a coarse net over the whole range, then finer ones.",
+    costs="Many trials; the number grows steeply with each further setting of the model.",
+    shows=_SCORES,
+    load=_load_grid,
+    works=lambda moment: (
+        "The program visits the points of a grid, first far apart, then those in between, so that "
+        "the picture means something early."
+    ),
+    patience=0,  # a grid is a list that is tried to its end
+    why="is the next point of the grid",
+    why_short="on the grid",
+    suits=lambda space: len(space) <= MAX_GRID_SETTINGS,
+    check=_check_grid,
+    values=_values_of_grid,
+)
+
+RANDOM = Strategy(
+    name="random",
+    title="Random search",
+    kind="trials",
+    does="Tries settings drawn at random over the whole range.",
+    costs="One trial a draw; nothing is learned from earlier trials.",
+    shows=_SCORES,
+    load=_load_random,
+    works=lambda moment: (
+        "Every setting is drawn at random from the whole range; nothing is learned from the "
+        "earlier ones."
+    ),
+    why="was drawn at random",
+    why_short="at random",
+    source="Bergstra and Bengio 2012",
+)
+
+TPE = Strategy(
+    name="tpe",
+    title="Tree-structured Parzen estimator (Optuna)",
+    kind="trials",
+    does="Optuna's default: compares where good and where poor trials lie.",
+    costs="More trials than a Gaussian process, each chosen at once.",
+    shows=_SCORES,
+    load=_load_tpe,
+    works=lambda moment: (
+        "The program compares where good and where poor trials lie, and tries next where good ones "
+        "are dense."
+    ),
+    why="lies where good trials are dense",
+    default_trials=60,
+    source="Bergstra et al. 2011",
+)
+
+CMA_ES = Strategy(
+    name="cma-es",
+    title="CMA-ES (Optuna)",
+    kind="trials",
+    does="Moves and reshapes a cloud of settings towards better scores. For numbers only.",
+    costs="Many trials; suits several hundred.",
+    shows=_SCORES,
+    load=_load_cma_es,
+    works=lambda moment: (
+        "A cloud of settings moves and changes its shape towards better scores, round by round."
+    ),
+    why="lies in the cloud of promising settings",
+    default_trials=100,
+    source="Hansen and Ostermeier 2001",
+    suits=_several_numbers,
+    numbers_only=True,
+)

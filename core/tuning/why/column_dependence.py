@@ -1,0 +1,148 @@
+"""What the tested model says as one column changes: partial dependence and single test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.dataset import Column
+from core.errors import UnusableError
+from core.evaluation.partial_dependence import (
+    frequent_values,
+    individual_curves,
+    mean_with_band,
+    number_grid,
+)
+from core.tuning.why.answer_types import Dependence
+from core.tuning.why.tested_model import TestedFold, TestedModel
+
+MAX_ROWS = 400  # test rows of the mean
+SHOWN_ROWS = 30  # whose own curves are shown
+BINS = 24
+
+
+def dependence(tested_model: TestedModel, name: str) -> Dependence:
+    """The partial dependence of a column: of classes, of the second of two or the most frequent.
+
+    Raises:
+        UnusableError: there is no such column.
+    """
+    names = [str(feature) for feature in tested_model.dataset.feature_names]
+    if name not in names:
+        raise UnusableError("there is no such column", where=name)
+    column = names.index(name)
+    column_facts: Column | None = None
+    if not tested_model.dataset.is_sparse:
+        column_facts = next(c for c in tested_model.dataset.columns if c.name == name)
+        if column_facts.kind == "text":
+            return Dependence(name, "A column of texts has no order to follow.")
+    values = _column_values(tested_model, column)
+    is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    grid, axis_values, words = _value_grid(values, is_numeric, column_facts)
+    if not len(grid):
+        return Dependence(name, "The column has no value in the test rows.")
+    class_code, answer = _followed_class(tested_model)
+    row_curves = np.concatenate(
+        [
+            individual_curves(_class_scorer(fold, class_code), fold.X, column, grid)
+            for fold in _limited_folds(tested_model)
+        ]
+    )
+    mean, low, high = mean_with_band(row_curves)
+    generator = np.random.default_rng(tested_model.problem.plan.seed)
+    shown = generator.permutation(len(row_curves))[:SHOWN_ROWS]
+    counts, edges = _value_counts(values, is_numeric, grid)
+    return Dependence(
+        name=name,
+        answer=answer,
+        numbers=bool(is_numeric),
+        grid=axis_values,
+        words=words,
+        mean=mean.tolist(),
+        low=low.tolist(),
+        high=high.tolist(),
+        rows=np.round(row_curves[np.sort(shown)], 6).tolist(),
+        used=len(row_curves),
+        counts=counts,
+        edges=edges,
+    )
+
+
+def _column_values(tested_model: TestedModel, column: int) -> pd.Series:
+    if tested_model.dataset.is_sparse:
+        fold_values = [fold.X[:, [column]].toarray().ravel() for fold in tested_model.folds]
+        return pd.Series(np.concatenate(fold_values).astype(float))
+    return pd.concat([fold.X.iloc[:, column] for fold in tested_model.folds], ignore_index=True)
+
+
+def _value_grid(
+    values: pd.Series, is_numeric: bool, column_facts: Column | None
+) -> tuple[list[Any], list[float], list[str]]:
+    """Values to ask about, their places on the axis, and their words where they are no numbers."""
+    if is_numeric and not pd.api.types.is_bool_dtype(values.dtype):
+        grid = number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
+        return grid, grid, []
+    if column_facts is not None and column_facts.kind == "date":
+        times = pd.to_datetime(values, errors="coerce", format=column_facts.date_format, utc=True)
+        order = np.argsort(times.to_numpy())[: int(times.notna().sum())]
+        picks = np.unique(np.linspace(0, len(order) - 1, min(12, len(order))).astype(int))
+        words = [str(values.iloc[row]) for row in dict.fromkeys(order[picks].tolist())]
+        words = list(dict.fromkeys(words))
+        return words, list(range(len(words))), words
+    grid = frequent_values(values)
+    return grid, list(range(len(grid))), [str(value) for value in grid]
+
+
+def _value_counts(
+    values: pd.Series, is_numeric: bool, grid: list[Any]
+) -> tuple[list[int], list[float]]:
+    """A histogram and its edges; of words their counts."""
+    if not is_numeric or pd.api.types.is_bool_dtype(values.dtype):
+        text_counts = values.astype(str).value_counts()
+        return [int(text_counts.get(str(value), 0)) for value in grid], []
+    numeric_values = values.to_numpy(float, na_value=np.nan)
+    numeric_values = numeric_values[np.isfinite(numeric_values)]
+    counts, edges = np.histogram(numeric_values, bins=BINS)
+    return counts.tolist(), edges.tolist()
+
+
+def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
+    """The place of the class that is followed (None for numbers), and what is followed in words."""
+    labels = [str(label) for label in tested_model.dataset.classes]
+    if not labels:
+        return None, f"predicted {tested_model.dataset.target_name}"
+    known_codes = tested_model.y[tested_model.y >= 0].astype(int)
+    class_code = (
+        1 if len(labels) == 2 else int(np.bincount(known_codes, minlength=len(labels)).argmax())
+    )
+    scale = "score" if tested_model.predictions.probabilities is None else "probability"
+    return class_code, f"{scale} of “{labels[class_code]}”"
+
+
+def _class_scorer(fold: TestedFold, class_code: int | None) -> Callable[[Any], np.ndarray]:
+    def class_scores(X: Any) -> np.ndarray:
+        predictions = fold.predict(X)
+        if class_code is None:
+            return predictions.labels
+        scores = (
+            predictions.scores if predictions.probabilities is None else predictions.probabilities
+        )
+        assert scores is not None
+        return scores[:, class_code]
+
+    return class_scores
+
+
+def _limited_folds(tested_model: TestedModel) -> list[TestedFold]:
+    rows_per_fold = max(1, MAX_ROWS // len(tested_model.folds))
+    generator = np.random.default_rng(tested_model.problem.plan.seed)
+    limited_folds = []
+    for fold in tested_model.folds:
+        rows = np.arange(len(fold.y))
+        if len(rows) > rows_per_fold:
+            rows = np.sort(generator.choice(rows, rows_per_fold, replace=False))
+        limited_folds.append(fold.subset(rows))
+    return limited_folds

@@ -1,0 +1,257 @@
+"""Which columns matter: how much worse the model becomes where a column's values are shuffled.
+
+| symbol | code | meaning |
+| --- | --- | --- |
+| R | ``repeats`` | shufflings of a column |
+| B | | resamples of the test rows |
+| s | | the score of the test rows; s_r that with the column in the r-th other order |
+
+The importance of a column is s − mean_r s_r, its sign turned so that above 0 the column helps
+(Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is a bootstrap of the test rows, the
+same rows for s and every s_r, and not the spread of the repeats: that spread shrinks to nothing
+with more repeats and says nothing about how few test rows there are. In every resample R of the
+shufflings are drawn with replacement too, so that their chance is in the interval as well. With
+very many test rows the interval is normal, by the rows' influences on the same difference. The
+model is the one fitted without the test rows, and nothing but test rows is shuffled.
+
+As many test rows are drawn as some seconds allow. With very many columns only those are shuffled
+that what the model says goes along with most (by the correlation of prepared columns and answers,
+on training rows, times the weight of a linear model), as many as the seconds allow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.evaluation.permutation import alike_groups
+from core.tuning.problem import take_rows
+from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
+from core.tuning.why.column_dependence import dependence
+from core.tuning.why.permutation_importance import ColumnPermuter, source_columns
+from core.tuning.why.tested_model import TestedFold, TestedModel
+
+REPEATS = 5
+MIN_ROWS = 2000  # test rows that are shuffled in any case, where there are so many
+MAX_ROWS = 100_000
+MAX_COLUMNS = 60
+SECONDS = 8.0  # that the shuffling may take, roughly
+SHOWN_ALONG = 3  # columns whose partial dependence comes with the answer
+_REPORT_SECONDS = 0.3  # seconds
+_SCREENING_ROWS = 2000  # training rows of the screen
+_MAX_CELLS = 2e7  # of the prepared test rows
+
+
+def importance(tested_model: TestedModel) -> Iterator[ColumnImportance]:
+    """What is known of the columns so far, several times, and the answer."""
+    names = [str(name) for name in tested_model.dataset.feature_names]
+    permuter, rows, chosen_columns = _affordable_shuffling(tested_model, len(names))
+    alike = _similar_columns(tested_model, chosen_columns)
+    weights = _weight_by_column(tested_model.folds[0])
+    column_groups: list[tuple[int, ...]] = [(column,) for column in chosen_columns]
+    column_groups += [tuple(group) for group, _ in alike]
+    nothing_shuffled = ColumnImportance(
+        metric=tested_model.metric.name,
+        rows=rows,
+        test_rows=len(tested_model.y),
+        repeats=REPEATS,
+        total=len(names),
+        screened=len(chosen_columns) < len(names),
+        alike=[AlikeColumns([names[c] for c in group], least) for group, least in alike],
+        asked=len(column_groups),
+        done=False,
+    )
+    losses: dict[tuple[int, ...], ScoreLoss] = {}
+    last_report_seconds = time.monotonic()
+    for columns in column_groups:
+        losses[columns] = permuter.importance_of(columns)
+        waited = time.monotonic() - last_report_seconds > _REPORT_SECONDS
+        if waited and len(losses) < len(column_groups):
+            yield _with_losses(nothing_shuffled, losses, weights)
+            last_report_seconds = time.monotonic()
+    shuffled = _with_losses(nothing_shuffled, losses, weights)
+    first = [column.names[0] for column in shuffled.columns[:SHOWN_ALONG]]
+    shown = {name: dependence(tested_model, name) for name in first}
+    yield replace(shuffled, dependence=shown, done=True)
+
+
+def _with_losses(
+    nothing_shuffled: ColumnImportance,
+    losses: Mapping[tuple[int, ...], ScoreLoss],
+    weights: Mapping[int, float],
+) -> ColumnImportance:
+    """The answer with columns alone, and with those that say the same, the largest mean first."""
+    grouped = {column for group in losses if len(group) > 1 for column in group}
+    falling = sorted(losses.items(), key=lambda entry: -entry[1].mean)
+    columns = [
+        ColumnLoss(loss.names, loss.mean, loss.low, loss.high, weights.get(shuffled[0]))
+        for shuffled, loss in falling
+        if len(shuffled) == 1
+    ]
+    groups = [loss for group, loss in falling if len(group) > 1 or group[0] not in grouped]
+    return replace(nothing_shuffled, columns=columns, groups=groups, shuffled=len(losses))
+
+
+def _affordable_shuffling(
+    tested_model: TestedModel, width: int
+) -> tuple[ColumnPermuter, int, list[int]]:
+    """As many test rows and columns as can be shuffled in the seconds there are.
+
+    Columns go before rows: rows are more than the fewest only where every column is shuffled.
+
+    Returns:
+        What shuffles, how many rows it has, and the columns.
+    """
+    folds = _limited_folds(tested_model, MIN_ROWS)
+    permuter, rows = (
+        ColumnPermuter(tested_model, folds, REPEATS),
+        sum(len(fold.y) for fold in folds),
+    )
+    seconds_per_column = _seconds_of_one(permuter) if width else 0.0
+    max_columns = int(np.clip(SECONDS / max(seconds_per_column, 1e-4), 5, MAX_COLUMNS))
+    if width > max_columns:
+        strength = column_strengths(tested_model.folds[0])
+        chosen_columns = np.argsort(-strength, kind="stable")[:max_columns]
+        return permuter, rows, np.sort(chosen_columns).tolist()
+    outputs = max(permuter.width, 1)
+    max_rows = int(min(len(tested_model.y), MAX_ROWS, max(_MAX_CELLS / outputs, MIN_ROWS)))
+    while rows < max_rows and width * seconds_per_column < SECONDS:
+        # Seconds grow at most as rows do, so that a step that fits by this does fit.
+        row_count = int(
+            min(max_rows, rows * min(8.0, SECONDS / max(width * seconds_per_column, 1e-4)))
+        )
+        if row_count < 1.2 * rows:
+            break
+        more_folds = _limited_folds(tested_model, row_count)
+        permuter, rows = (
+            ColumnPermuter(tested_model, more_folds, REPEATS),
+            sum(len(fold.y) for fold in more_folds),
+        )
+        seconds_per_column = _seconds_of_one(permuter)
+    return permuter, rows, list(range(width))
+
+
+def _seconds_of_one(permuter: ColumnPermuter) -> float:
+    start_time = time.monotonic()
+    permuter.importance_of([0])
+    return time.monotonic() - start_time
+
+
+def _limited_folds(tested_model: TestedModel, max_rows: int) -> list[TestedFold]:
+    """The parts with so many test rows at most, drawn at random."""
+    count, folds = len(tested_model.y), list(tested_model.folds)
+    if count <= max_rows:
+        return folds
+    generator = np.random.default_rng(tested_model.problem.plan.seed)
+    chosen_rows = np.sort(generator.choice(count, max_rows, replace=False))
+    ends = np.cumsum([0, *(len(fold.y) for fold in folds)])
+    rows_by_fold = [
+        chosen_rows[(a <= chosen_rows) & (chosen_rows < b)] - a for a, b in itertools.pairwise(ends)
+    ]
+    return [fold.subset(rows) for fold, rows in zip(folds, rows_by_fold, strict=True) if len(rows)]
+
+
+def column_strengths(fold: TestedFold) -> np.ndarray:
+    """How much what a model says goes along with each column, on training rows, shape (p,)."""
+    names, problem = [str(n) for n in fold.problem.dataset.feature_names], fold.problem
+    rows = problem.train_rows
+    if len(rows) > _SCREENING_ROWS:
+        drawn_rows = np.random.default_rng(problem.plan.seed).choice(
+            rows, _SCREENING_ROWS, replace=False
+        )
+        rows = np.sort(drawn_rows)
+    X = take_rows(problem.dataset.features, rows)
+    Z = fold.pipeline[:-1].transform(X)
+    predictions = fold.predict(X)
+    answers = predictions.labels[:, None] if predictions.scores is None else predictions.scores
+    answers = answers - answers.mean(axis=0)
+    size = np.linalg.norm(answers, axis=0)
+    answers = answers[:, size > 0] / size[size > 0]
+    spread = _deviations(Z)
+    correlations = np.abs(np.asarray(Z.T @ answers)).max(axis=1, initial=0.0)
+    correlations = np.divide(
+        correlations, spread, out=np.zeros_like(correlations), where=spread > 0
+    )
+    if (w := _coefficients(fold.pipeline)) is not None and w.shape[1] == len(correlations):
+        correlations = correlations * np.abs(w).max(axis=0) * spread
+    strength = np.zeros(len(names))
+    np.maximum.at(strength, source_columns(fold), correlations)
+    return strength
+
+
+def _deviations(Z: Any) -> np.ndarray:
+    if hasattr(Z, "toarray"):
+        mean = np.asarray(Z.mean(axis=0)).ravel()
+        square = np.asarray(Z.multiply(Z).mean(axis=0)).ravel()
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.asarray(Z, dtype=float).std(axis=0)
+
+
+def _coefficients(pipeline: Any) -> np.ndarray | None:
+    """The weights of a linear model, shape (outputs, prepared columns); None of other models."""
+    model = pipeline[-1]
+    model = getattr(model, "estimator_", model)  # behind a threshold
+    w = getattr(model, "coef_", None)
+    if w is None or hasattr(w, "toarray"):
+        return None
+    return np.atleast_2d(np.asarray(w, dtype=float))
+
+
+def _weight_by_column(fold: TestedFold) -> dict[int, float]:
+    """{column: weight on the scaled column} of a linear model; empty of others."""
+    w = _coefficients(fold.pipeline)
+    if w is None:
+        return {}
+    rows = fold.problem.train_rows[:_SCREENING_ROWS]
+    Z = fold.pipeline[:-1].transform(take_rows(fold.problem.dataset.features, rows))
+    if w.shape[1] != Z.shape[1]:
+        return {}
+    scaled, sources = w * _deviations(Z), source_columns(fold)
+    weight_by_column: dict[int, float] = {}
+    for column in np.unique(sources):
+        column_weights = scaled[:, sources == column]
+        weight_by_column[int(column)] = float(
+            column_weights[0, 0] if column_weights.size == 1 else np.sqrt((column_weights**2).sum())
+        )
+    return weight_by_column
+
+
+def _similar_columns(
+    tested_model: TestedModel, chosen_columns: Sequence[int]
+) -> list[tuple[list[int], float]]:
+    """Groups of the chosen columns that say nearly the same, on training rows."""
+    dataset = tested_model.dataset
+    rows = tested_model.folds[0].problem.train_rows[:_SCREENING_ROWS]
+    X = take_rows(dataset.features, rows)
+    kinds = {column.name: column for column in dataset.columns} if not dataset.is_sparse else {}
+    values, categories, columns = [], [], []
+    for column in chosen_columns:
+        if dataset.is_sparse:
+            numbers = np.asarray(X[:, [column]].todense(), dtype=float).ravel()
+        else:
+            column_facts, column_values = kinds[dataset.feature_names[column]], X.iloc[:, column]
+            if column_facts.kind == "text":
+                continue
+            if column_facts.kind == "date":
+                times = pd.to_datetime(
+                    column_values, errors="coerce", format=column_facts.date_format, utc=True
+                )
+                numbers = times.to_numpy("datetime64[s]").astype(float)
+                numbers[times.isna().to_numpy()] = np.nan
+            elif pd.api.types.is_numeric_dtype(column_values.dtype):
+                numbers = column_values.to_numpy(float, na_value=np.nan)
+            else:
+                numbers = pd.factorize(column_values)[0].astype(float)
+        is_numeric = dataset.is_sparse or kinds[dataset.feature_names[column]].kind == "date"
+        is_numeric = is_numeric or pd.api.types.is_numeric_dtype(X.iloc[:, column].dtype)
+        values.append(numbers)
+        categories.append(not is_numeric)
+        columns.append(column)
+    groups = alike_groups(values, categories)
+    return [([columns[index] for index in group], least) for group, least in groups]

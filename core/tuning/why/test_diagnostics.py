@@ -1,0 +1,222 @@
+"""What the tested model says about its test rows: curves, calibration, residuals, worst rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.rows_in_file import rows_in_file
+from core.evaluation.curves import (
+    area_with_interval,
+    average_precision_with_interval,
+    calibration,
+    thin_curve,
+    threshold_counts,
+)
+from core.tuning.why.answer_types import (
+    ClassDiagnostics,
+    RegressionDiagnostics,
+    ResidualBin,
+    Residuals,
+    RowDiagnostics,
+    ThresholdTally,
+    WrongRows,
+)
+from core.tuning.why.tested_model import TestedModel
+
+MAX_CLASSES = 20
+MAX_THRESHOLDS = 200
+MAX_POINTS = 500
+MAX_COLUMNS = 40
+MAX_WRONG_ROWS = 20
+HALF = 0.5
+_BINS = 8
+
+
+def test_diagnostics(tested_model: TestedModel) -> RowDiagnostics:
+    """Everything that one look at the test rows tells."""
+    if tested_model.dataset.task.has_numbers:
+        residuals = _residuals(tested_model)
+        return RegressionDiagnostics(len(tested_model.y), _wrong_rows(tested_model), residuals)
+    return _class_diagnostics(tested_model)
+
+
+def _class_diagnostics(tested_model: TestedModel) -> ClassDiagnostics:
+    labels = [str(label) for label in tested_model.dataset.classes]
+    predictions = tested_model.predictions
+    scores = predictions.scores if predictions.probabilities is None else predictions.probabilities
+    assert scores is not None
+    is_known = tested_model.y >= 0
+    y, scores = tested_model.y[is_known].astype(int), scores[is_known]
+    groups = None if tested_model.row_groups is None else tested_model.row_groups[is_known]
+    counts = np.bincount(y, minlength=len(labels))
+    order = np.argsort(-counts, kind="stable")[:MAX_CLASSES]
+    codes = [1, 0] if len(labels) == 2 else [int(code) for code in order if counts[code]]
+    has_probabilities = predictions.probabilities is not None
+    tallies = {}
+    for code in codes:
+        positive, score = y == code, scores[:, code]
+        full_curve = threshold_counts(positive, score)
+        shown_curve = thin_curve(full_curve, MAX_THRESHOLDS)
+        seed = tested_model.problem.plan.seed
+        average = average_precision_with_interval(positive, score, seed, groups)
+        tallies[labels[code]] = ThresholdTally(
+            positives=full_curve.positives,
+            negatives=full_curve.negatives,
+            thresholds=shown_curve.thresholds.tolist(),
+            true=shown_curve.true.tolist(),
+            false=shown_curve.false.tolist(),
+            area=_finite_values(area_with_interval(positive, score, groups)),
+            precision=_finite_values(average),
+            calibration=calibration(positive, score) if has_probabilities else [],
+        )
+    costs = tested_model.results.costs
+    cost_threshold = costs.threshold if costs is not None and len(labels) == 2 else None
+    default_threshold = HALF if has_probabilities and len(labels) == 2 else None
+    return ClassDiagnostics(
+        rows=len(tested_model.y),
+        wrong=_wrong_rows(tested_model),
+        labels=[labels[code] for code in codes],
+        second=labels[1] if len(labels) == 2 else "",
+        scale="probability" if has_probabilities else "score",
+        chosen=cost_threshold if cost_threshold is not None else default_threshold,
+        by_costs=cost_threshold is not None,
+        of=tallies,
+    )
+
+
+def _finite_values(values: tuple[float, ...]) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _wrong_rows(tested_model: TestedModel) -> WrongRows:
+    """The rows with the least probability (or score) of their own class, or the largest error."""
+    y, predictions = tested_model.y, tested_model.predictions
+    if tested_model.dataset.task.has_numbers:
+        badness = np.abs(y - predictions.labels)
+        is_wrong = badness > 0
+    elif predictions.probabilities is not None:
+        badness, is_wrong = (
+            _negated_probability(y, predictions.probabilities),
+            predictions.labels != y,
+        )
+    else:
+        assert predictions.scores is not None
+        true_score = np.take_along_axis(
+            predictions.scores, np.maximum(y, 0).astype(int)[:, None], 1
+        )[:, 0]
+        badness, is_wrong = predictions.scores.max(axis=1) - true_score, predictions.labels != y
+    badness = np.where(is_wrong, np.where(y == y, badness, -np.inf), -np.inf)
+    order = np.argsort(-badness, kind="stable")[: min(MAX_WRONG_ROWS, int(is_wrong.sum()))]
+    dataset = tested_model.dataset
+    source = dataset.test if dataset.test is not None else dataset
+    file_rows = rows_in_file(source, tested_model.row_indices[order])
+    return WrongRows(
+        headers=file_rows.headers,
+        rows=file_rows.cells,
+        lines=file_rows.lines,
+        counted=file_rows.counted,
+        left_out=file_rows.left_out,
+        actual=[_label_or_number(tested_model, tested_model.y[row]) for row in order],
+        said=[_label_or_number(tested_model, predictions.labels[row]) for row in order],
+        sure=[_confidence(tested_model, row) for row in order],
+        wrong=int(is_wrong.sum()),
+    )
+
+
+def _negated_probability(y: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Minus the probability of the true class; of a class that nobody knew the largest."""
+    true_probability = np.take_along_axis(probabilities, np.maximum(y, 0).astype(int)[:, None], 1)[
+        :, 0
+    ]
+    return np.where(y < 0, 0.0, -true_probability)
+
+
+def _label_or_number(tested_model: TestedModel, value: float) -> str | float:
+    if tested_model.dataset.task.has_numbers:
+        return float(value)
+    return str(tested_model.dataset.classes[int(value)]) if value >= 0 else "a class not trained on"
+
+
+def _confidence(tested_model: TestedModel, row: int) -> float | None:
+    """The probability of what it said; of numbers predicted − actual."""
+    predictions = tested_model.predictions
+    if tested_model.dataset.task.has_numbers:
+        return float(predictions.labels[row] - tested_model.y[row])
+    if predictions.probabilities is None:
+        return None
+    return float(predictions.probabilities[row, int(predictions.labels[row])])
+
+
+def _residuals(tested_model: TestedModel) -> Residuals:
+    y, predicted = tested_model.y, tested_model.predictions.labels
+    rows = np.arange(len(y))
+    if len(rows) > MAX_POINTS:
+        generator = np.random.default_rng(tested_model.problem.plan.seed)
+        rows = np.sort(generator.choice(len(y), MAX_POINTS, replace=False))
+    residual = predicted - y
+    values_by_column = {"": predicted, **_column_values(tested_model)}
+    bins = {name: _residual_bins(values, residual) for name, values in values_by_column.items()}
+    return Residuals(
+        predicted=predicted[rows].tolist(),
+        residual=residual[rows].tolist(),
+        rows=len(y),
+        left_out=max(0, len(tested_model.dataset.feature_names) - MAX_COLUMNS),
+        along={name: _to_json(values[rows]) for name, values in values_by_column.items() if name},
+        bins=bins,
+    )
+
+
+def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
+    """Test rows' values of the first columns that are numbers or have few different words."""
+    values_by_column: dict[str, np.ndarray] = {}
+    for column, name in enumerate(tested_model.dataset.feature_names[:MAX_COLUMNS]):
+        if tested_model.dataset.is_sparse:
+            fold_values = [fold.X[:, [column]].toarray().ravel() for fold in tested_model.folds]
+            values_by_column[str(name)] = np.concatenate(fold_values).astype(float)
+            continue
+        values = pd.concat(
+            [fold.X.iloc[:, column] for fold in tested_model.folds], ignore_index=True
+        )
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            values_by_column[str(name)] = values.to_numpy(float, na_value=np.nan)
+        elif values.nunique() <= 20:
+            values_by_column[str(name)] = (
+                values.astype(object).where(values.notna(), "").to_numpy(str)
+            )
+    return values_by_column
+
+
+def _to_json(values: np.ndarray) -> list[str | float | None]:
+    if values.dtype.kind != "f":
+        return [str(value) for value in values]
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _residual_bins(values: np.ndarray, residual: np.ndarray) -> list[ResidualBin]:
+    """The mean residual with its 95 % interval, of an eighth of the rows each, or of a word."""
+    if values.dtype.kind != "f":
+        words = sorted(set(values.tolist()))
+        return [_residual_bin(word, residual[values == word]) for word in words]
+    is_finite = np.isfinite(values)
+    values, residual = values[is_finite], residual[is_finite]
+    if not len(values):
+        return []
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)))
+    bin_of_row = np.clip(
+        np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0)
+    )
+    return [
+        _residual_bin(float(values[is_inside].mean()), residual[is_inside])
+        for is_inside in (bin_of_row == bin_index for bin_index in np.unique(bin_of_row))
+    ]
+
+
+def _residual_bin(at: str | float, residual: np.ndarray) -> ResidualBin:
+    mean, rows = float(residual.mean()), len(residual)
+    if rows < 2:
+        return ResidualBin(at, mean, None, None, rows)
+    half_width = 1.96 * float(residual.std(ddof=1)) / math.sqrt(rows)
+    return ResidualBin(at, mean, mean - half_width, mean + half_width, rows)

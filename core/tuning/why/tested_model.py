@@ -1,0 +1,211 @@
+"""The tested model of a finished run, fitted as it was: without the rows that test it.
+
+The model that a run keeps may have been fitted again on all rows; it would know the test rows by
+heart. So the tested one is fitted once more here, on the training rows, with the setting or the
+penalties that the run found. Where every row was tested by nested cross-validation, one is fitted
+for each outer fold and asked about that fold alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.datasets.dataset import Dataset
+from core.errors import UnusableError
+from core.tuning.learning.learning_run import recorded_fit, refit_penalties
+from core.tuning.problem import Problem, build_problem, take_rows
+from core.tuning.results.model_metadata import read_metadata
+from core.tuning.results.tuned_model import fit_tuned_model
+from core.tuning.resumed_problem import as_first_started
+from core.tuning.run_results import Results
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import RunState, state_from_events
+from core.tuning.scores.metric import Metric, Predictions
+from core.tuning.scores.metrics import METRICS, predict_all, targets_of
+
+
+@dataclass(frozen=True)
+class TestedFold:
+    """A fitted model and the rows that it has never seen.
+
+    Attributes:
+        pipeline: takes raw rows.
+        problem: with the rows it was fitted on.
+        X: raw test rows.
+        y: their targets, codes or numbers, shape (n,).
+        rows: their places in the dataset, or in the second file, shape (n,).
+    """
+
+    pipeline: Any
+    problem: Problem
+    X: Any
+    y: np.ndarray
+    rows: np.ndarray
+
+    def subset(self, positions: np.ndarray) -> TestedFold:
+        """The same with some of the test rows."""
+        rows = self.rows[positions]
+        return TestedFold(
+            self.pipeline, self.problem, take_rows(self.X, positions), self.y[positions], rows
+        )
+
+    def predict(self, X: Any) -> Predictions:
+        """What the model says about rows."""
+        dataset = self.problem.dataset
+        return predict_all(self.pipeline, X, dataset.classes, task=dataset.task)
+
+
+@dataclass(frozen=True)
+class TestedModel:
+    """The tested model of a run: one part, or one an outer fold.
+
+    Attributes:
+        problem: the run's.
+        state: how the run ended.
+        refit: how a model of the same kind is fitted on the training rows of another problem.
+        folds: the fitted models with their test rows.
+        seconds: how long one fit took.
+    """
+
+    problem: Problem
+    state: RunState
+    refit: Callable[[Problem], Any]
+    folds: tuple[TestedFold, ...]
+    seconds: float
+
+    @property
+    def results(self) -> Results:
+        """What the run ended with."""
+        assert self.state.results is not None
+        return self.state.results
+
+    @property
+    def metric(self) -> Metric:
+        """What the run was tuned for."""
+        return METRICS[self.results.metric]
+
+    @property
+    def dataset(self) -> Dataset:
+        """The run's data."""
+        return self.problem.dataset
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """The targets of all test rows, part after part."""
+        return np.concatenate([fold.y for fold in self.folds])
+
+    @cached_property
+    def row_indices(self) -> np.ndarray:
+        """Their places in the dataset."""
+        return np.concatenate([fold.rows for fold in self.folds])
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """What the models say about them."""
+        return merge_fold_predictions([fold.predict(fold.X) for fold in self.folds])
+
+    @cached_property
+    def row_groups(self) -> np.ndarray | None:
+        """Codes of what belongs together among the test rows; None where rows are independent."""
+        dataset = self.dataset
+        if dataset.test is not None or dataset.row_groups is None:
+            return None
+        return np.unique(dataset.row_groups[self.row_indices].astype(str), return_inverse=True)[1]
+
+
+def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:
+    """What was said of several sets of rows, as of one."""
+    if len(fold_predictions) == 1:
+        return fold_predictions[0]
+
+    def merge_field(name: str) -> np.ndarray | None:
+        arrays = [getattr(fold, name) for fold in fold_predictions]
+        return None if any(array is None for array in arrays) else np.concatenate(arrays)
+
+    return Predictions(
+        np.concatenate([fold.labels for fold in fold_predictions]),
+        merge_field("scores"),
+        merge_field("probabilities"),
+    )
+
+
+def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
+    """Fit the tested model of a run again.
+
+    Args:
+        folder: a run that has ended.
+        dataset: its data.
+
+    Raises:
+        UnusableError: the run has no results, is not about single rows of a table, or its data
+            have changed.
+    """
+    state = state_from_events(folder.all_events())
+    if state.results is None:
+        raise UnusableError("this run has no results yet", cure="let it finish")
+    if not dataset.task.is_table:
+        raise UnusableError("these questions are about rows of a table, and this run has none")
+    _check_same(folder, dataset)
+    problem = as_first_started(build_problem(folder.plan, dataset), state.started)
+    learned = recorded_fit(problem, state) if problem.strategy.kind == "penalties" else None
+
+    def refit_on(fold_problem: Problem) -> Any:
+        penalty_fit = None if learned is None else refit_penalties(fold_problem, learned)
+        return fit_tuned_model(fold_problem, state, penalty_fit, {}).pipeline
+
+    start_time = time.monotonic()
+    folds = tuple(
+        _tested_fold(fold_problem, refit_on(fold_problem))
+        for fold_problem in _fold_problems(problem)
+    )
+    seconds = (time.monotonic() - start_time) / len(folds)
+    return TestedModel(problem, state, refit_on, folds, seconds)
+
+
+def _fold_problems(problem: Problem) -> list[Problem]:
+    return [problem.with_rows(*rows) for rows in problem.outer] if problem.is_nested else [problem]
+
+
+def _tested_fold(problem: Problem, pipeline: Any) -> TestedFold:
+    X, y = problem.test_data
+    test = problem.dataset.test
+    rows = problem.test_rows if test is None else np.arange(test.rows)
+    return TestedFold(
+        pipeline, problem, X, targets_of(y, problem.dataset.task, problem.dataset.classes), rows
+    )
+
+
+def _check_same(folder: RunFolder, dataset: Dataset) -> None:
+    try:
+        before = read_metadata(folder.path).source.fingerprint
+    except (OSError, KeyError):
+        return
+    if before not in ("", dataset.source.fingerprint):
+        raise UnusableError(
+            "the data have changed since this run",
+            where=dataset.source.path or dataset.name,
+            cure="put the old file back",
+        )
+
+
+def seconds_of_fit(state: RunState) -> float:
+    """About how long it takes to fit the tested model of a run, before it is done.
+
+    Of an average all its members count; of nested cross-validation all outer folds.
+    """
+    results = state.results or Results()
+    folds = max(1, results.folds)
+    members = () if results.ensemble is None else results.ensemble.members
+    trials = {trial.number: trial for trial in state.trials}
+    timed_trials = [trials[number] for number in members if number in trials]
+    if not timed_trials and state.best_trial is not None:
+        timed_trials = [state.best_trial]
+    if timed_trials:
+        return folds * sum(trial.took / max(trial.fits, 1) for trial in timed_trials)
+    return folds * results.seconds / max(results.fits, 1)

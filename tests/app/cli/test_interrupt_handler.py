@@ -1,0 +1,236 @@
+"""Ctrl-C on the command line: the best so far within seconds, and what is kept is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.cli.interrupt_handler import (
+    ANSWERS,
+    kept_run_text,
+    result_seconds,
+    untested_best,
+    untested_best_text,
+)
+from core.tuning.events import (
+    HyperGradientStep,
+    PenaltyStep,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import Results
+from core.tuning.runs.run_folder import RunFolder
+from core.tuning.runs.state import state_from_events
+
+ROOT = Path(__file__).parents[3]
+LIMIT = 120  # seconds; a hang is what these tests look for
+SPARE = 8.0  # seconds for the end of a process on a busy computer
+
+# What takes minutes in compiled code that lets other threads work, as fits of models do.
+LONG = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)"
+SLOW_RESULTS = (
+    "import app.cli.interrupt_handler as s, core.tuning.results.conclude as c; s.WAITS = -1.0;"
+    f" c.fit_tuned_model = lambda *given: {LONG}"
+)
+LATE_RESULTS = (
+    "import time, core.tuning.results.conclude as c; usual = c.fit_tuned_model;"
+    f" c.fit_tuned_model = lambda *given: (time.sleep({ANSWERS} + 2.0), usual(*given))[-1]"
+)
+SLOW_TEST = (
+    "import time, core.tuning.results.conclude as c; usual = c.predictions_of_test;"
+    " c.predictions_of_test = lambda *given: (print('testing', flush=True), time.sleep(1.0),"
+    " usual(*given))[-1]"
+)
+SLOW_STEP = (
+    "import app.cli.interrupt_handler as s; s.WAITS = -1.0;"
+    " import core.tuning.learning.learning_run as r; usual = r.step_event;"
+    f" r.step_event = lambda step, *given: {LONG} if step.number > 1 else usual(step, *given)"
+)
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Starts the command line in another process, with a fault put in."""
+    started = []
+
+    def start(fault, *arguments):
+        code = f"import sys; {fault}; from app.cli import main; sys.exit(main(sys.argv[1:]))"
+        path = tmp_path / "program.py"
+        path.write_text(f'if __name__ == "__main__":\n    {code}\n')
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "TUNESCOPE_RUNS": str(tmp_path / "runs")}
+        process = subprocess.Popen(
+            [sys.executable, path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=env, cwd=tmp_path,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("TUNESCOPE_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def recorded(runs):
+    (path,) = runs.iterdir()
+    return RunFolder(path)
+
+
+def until(process, kind, runs):
+    """Wait until the run's folder holds an event of a kind."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end and process.poll() is None:
+        if runs.is_dir() and any(kind in path.read_text() for path in runs.glob("*/events.jsonl")):
+            return
+        time.sleep(0.05)
+    raise AssertionError(process.communicate()[1])
+
+
+TRIALS = ("tune", "sample:groups", "--model", "logistic", "--strategy", "random", "--json")
+
+
+def test_the_best_so_far_comes_in_seconds_where_its_test_takes_minutes(program, runs):
+    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.skops")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    said, noted = process.communicate(timeout=LIMIT)
+    assert ANSWERS - 0.5 < time.monotonic() - began < ANSWERS + SPARE
+    assert process.returncode == 130
+    found, folder = json.loads(said), recorded(runs)
+    state = state_from_events(folder.all_events())
+    assert found["params"] == state.best_trial.setting
+    assert found["validation"] == {"accuracy": state.best_trial.score}
+    assert found["test"] == {}
+    assert found["stopped_because"] == "it was interrupted"
+    assert list(found["failed_exports"]) == ["model.skops"]
+    assert f"tunescope resume {folder.name}" in noted
+    assert "nothing to keep" not in noted
+    assert state.results is None
+
+
+def test_a_second_interrupt_leaves_at_once_and_says_what_is_kept(program, runs):
+    process = program(SLOW_RESULTS, *TRIALS[:-1], "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    said, noted = process.communicate(timeout=LIMIT)
+    assert time.monotonic() - began < ANSWERS
+    assert process.returncode == 130
+    assert said.startswith("Best:    accuracy 0.")
+    assert f"kept in the run {recorded(runs).name}. tunescope resume" in noted
+
+
+def test_results_that_come_soon_are_waited_for_with_the_best_so_far(program, runs, tmp_path):
+    process = program(LATE_RESULTS, *TRIALS, "--trials", "100000", "--export", "model.json")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    said, noted = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert json.loads(said)["test"]["accuracy"] > 0.5
+    assert json.loads(said)["exports"] == ["model.json"]
+    assert "Best:    accuracy 0." in noted
+    assert noted.index("Best:") > noted.index("Interrupted; working out the best so far.")
+    assert isinstance(recorded(runs).all_events()[-1], RunStopped)
+
+
+def test_an_interrupt_is_heard_in_the_middle_of_a_long_step(program, runs):
+    process = program(SLOW_STEP, "tune", "sample:groups", "--strategy", "mm", "--json")
+    until(process, '"PenaltyStep"', runs)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    steps = [event for event in recorded(runs).all_events() if isinstance(event, PenaltyStep)]
+    assert json.loads(said)["groups"] == steps[-1].penalties
+
+
+def test_an_interrupt_while_the_winner_is_tested_keeps_the_test(program, runs):
+    process = program(SLOW_TEST, *TRIALS, "--trials", "3")
+    assert process.stdout.readline() == "testing\n"
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    found = json.loads(said.splitlines()[-1])
+    assert found["stopped_because"] == "the budget of 3 trials was spent"
+    assert found["test"]["accuracy"] > 0.5
+    kinds = [type(event) for event in recorded(runs).all_events()]
+    assert kinds[-1] is RunFinished
+    assert RunStopped not in kinds
+
+
+def test_what_was_left_is_tested_and_saved_later(program, runs, tmp_path, capsys):
+    process = program(SLOW_RESULTS, *TRIALS, "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    folder, model = recorded(runs), tmp_path / "model.json"
+    trials = state_from_events(folder.all_events()).done_count
+    given = ["resume", folder.name, "--stop", "--json", "--export", str(model)]
+    assert main(given) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trials"] == trials
+    assert found["test"]["accuracy"] > 0.5
+    assert found["exports"] == [str(model)]
+    assert main(["resume", folder.name, "--stop", "--trials", "3"]) == 2
+    assert "do not go together" in capsys.readouterr().err
+
+
+def trial(number, score):
+    setting = {"C": 1.0 + number}
+    return [
+        TrialStarted(number=number, setting=setting),
+        TrialFinished(number=number, setting=setting, score=score, took=10.0, fits=5),
+    ]
+
+
+def test_how_long_the_results_take():
+    state = state_from_events([RunStarted(), *trial(0, 0.5), *trial(1, 0.75)])
+    assert result_seconds(state) == 4 * 2.0
+    nested = state_from_events([RunStarted(dataset=DatasetFacts(outer_folds=5)), *trial(0, 0.5)])
+    assert result_seconds(nested) == 6 * 4 * 2.0
+    learner = state_from_events([RunStarted(kind="penalties"), PenaltyStep(seconds=60.0)])
+    assert result_seconds(learner) == 60.0
+
+
+def test_what_is_kept_in_words():
+    state = state_from_events([RunStarted(metric="f1")])
+    assert "before the first trial ended" in kept_run_text(state, "a")
+    assert untested_best_text(state) == ""
+    state = state_from_events([RunStarted(metric="f1"), *trial(0, 0.5)])
+    assert kept_run_text(state, "a").startswith("1 trial is kept in the run a.")
+    state = state_from_events([RunStarted(metric="f1"), *trial(0, 0.5), *trial(1, 0.75)])
+    assert kept_run_text(state, "a").startswith("2 trials are kept in the run a.")
+    assert untested_best_text(state) == (
+        "Best:    f1 0.75 in validation, not tested\nSetting: C = 2"
+    )
+    step = HyperGradientStep(step=1, holdout_loss=0.5, d={"a": 0.0})
+    state = state_from_events([RunStarted(kind="penalties", metric="f1"), step])
+    assert untested_best(state)["groups"] == {"a": 1.0}
+    assert untested_best(state)["validation"] == {"holdout_loss": 0.5}
+    state.consume(TuningEnded())
+    state.consume(RunFinished(results=Results()))
+    assert "is complete; tunescope export a PATH" in kept_run_text(state, "a")

@@ -1,0 +1,105 @@
+"""The page of strategies on a rare class: what mistakes cost, and which score is recommended."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.pages.strategy.strategy_page import StrategyPage
+from app.session.starting_plan import plan_for
+from app.text.results.verdict import result_sentences
+from core.datasets.task import Task
+from core.json_reading import read_as
+from core.tuning.events import RunStarted
+from core.tuning.guidance.guidance_records import RunEstimate
+from core.tuning.payloads import DatasetFacts
+from core.tuning.run_results import Results
+
+REASON = "Only 4 % of the training rows are “sick”: …. The score is log loss instead."
+
+
+@pytest.fixture
+def page(with_data, qtbot):
+    made = StrategyPage(with_data)
+    qtbot.addWidget(made)
+    made.resize(800, 900)
+    made.show()
+    return made
+
+
+def first_and_second(page):
+    return [one["label"] for one in page.session.summary["classes"]]
+
+
+def test_two_numbers_become_the_costs_of_the_plan(page):
+    first, second = first_and_second(page)
+    assert page.mistakes.isVisible()
+    assert page.session.plan.costs == {}
+    control = page.mistakes.controls[second]
+    assert control.accessibleName() == f"To call a “{second}” row “{first}” costs"
+    control.setValue(5.0)
+    assert page.session.plan.costs == {first: 1.0, second: 5.0}
+    assert "training rows alone" in page.mistakes.threshold_note.text()
+    control.setValue(1.0)  # both the same again: no threshold is needed
+    assert page.session.plan.costs == {}
+    page.session.set_plan(costs={first: 3.0})
+    assert [c.value() for c in page.mistakes.controls.values()] == [3.0, 1.0]
+
+
+def test_both_at_nothing_is_a_plan_that_the_worker_refuses_in_words(page):
+    for control in page.mistakes.controls.values():
+        control.setValue(0)
+    assert set(page.session.plan.costs.values()) == {0.0}
+
+
+def test_it_is_there_for_two_classes_only(page):
+    page.session.summary = replace(page.session.summary, task=Task.REGRESSION)
+    page.refresh()
+    assert not page.mistakes.isVisible()
+
+
+def test_the_score_that_is_recommended_is_named_with_its_reason(page):
+    page.session.estimate = RunEstimate(
+        "about 1 second", 1.0, metric="log_loss", metric_reason=REASON
+    )
+    page.session.estimate_changed.emit()
+    score = page.advanced.run_form.controls["metric"]
+    assert score.currentText() == "The recommended one: Log loss"
+    assert REASON in page.words[1]
+    page.session.set_plan(metric="auc")
+    assert score.currentText() == "Area under the ROC curve"
+
+
+def test_costs_belong_to_the_classes_of_their_target(with_data):
+    first, _ = [one["label"] for one in with_data.summary["classes"]]
+    before = with_data.plan.changed(costs={first: 2.0})
+    same = plan_for(replace(before.data, test_size=0.2), with_data.advice, before)
+    assert same.costs == {first: 2.0}
+    other = plan_for(replace(before.data, target="ward"), with_data.advice, before)
+    assert other.costs == {}
+
+
+def test_the_results_say_what_mistakes_cost_and_why_the_score_is_this_one():
+    way = {"mistakes": {"healthy": 90, "sick": 2}, "cost": 0.333}
+    out_of_fold = dict.fromkeys(
+        ("value", "theoretical", "cost", "theoretical_cost", "half_cost"), 0.5
+    )
+    out_of_fold |= {"rows": 1050}
+    costs = {
+        "costs": {"healthy": 1.0, "sick": 30.0}, "of": "sick", "threshold": 0.019,
+        "theoretical": 1 / 31, "out_of_fold": out_of_fold, "rows": 450,
+        "tuned": way, "half": {"mistakes": {"healthy": 4, "sick": 14}, "cost": 0.942},
+        "baseline": {"mistakes": {"healthy": 428, "sick": 0}, "cost": 0.951, "says": "sick"},
+    }  # fmt: skip
+    results = {
+        "setting": {}, "default_setting": {}, "metric": "log_loss", "validation": {},
+        "test": {"log_loss": 0.1}, "default_test": {"log_loss": 0.1}, "groups": {}, "rows": 450,
+        "gain": {"metric": "log_loss", "difference": 0.0, "low": -0.1, "high": 0.1, "real": False},
+        "trials": 0, "fits": 9, "seconds": 1.0, "costs": costs, "metric_reason": REASON,
+    }  # fmt: skip
+    said = result_sentences(
+        read_as(Results, results), RunStarted(kind="penalties", dataset=DatasetFacts(test_rows=450))
+    )
+    text = " ".join(said)
+    assert "2 “sick” are called “healthy” and 90 “healthy” are called “sick”" in text
+    assert "from a probability of 0.019 on" in text
+    assert REASON in said

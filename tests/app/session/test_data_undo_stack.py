@@ -1,0 +1,186 @@
+"""Every change of the data and the groups goes back and forth, one by one and in a hurry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.session.data_undo_stack import MAX_STEPS, DataUndoStack
+from app.worker import messages as m
+from core.tuning.plan import DataPlan, Plan
+
+
+def answer(session, **fields):
+    """What was asked last is read; `fields` are other ones of the summary."""
+    asked = session.worker.asked[-1]
+    assert isinstance(asked, m.OpenData)
+    summary = replace(session.summary, **fields)
+    number = session._requests.last
+    session.worker.arrived.emit([m.Message(number, m.Opened(asked.data, summary, session.advice))])
+    return asked.data
+
+
+CHANGES = [
+    {"target": "age", "task": ""},
+    {"task": "multiclass"},
+    {"roles": {"ward": "ignore"}},
+    {"kinds": {"age": "category"}},
+    {"test_size": 0.2},
+    {"test_file": "/data/other.csv"},
+    {"latest": "visit_date"},
+    {"together": False},
+    {"leaks": True},
+    {"vocabulary": 50},
+    {"stop_words": "en"},
+]
+
+
+@pytest.mark.parametrize("fields", CHANGES, ids=lambda fields: next(iter(fields)))
+def test_every_change_of_the_data_is_undone_and_done_again(with_data, fields):
+    before = with_data.data
+    with_data.change_data(**fields)
+    after = answer(with_data)
+    assert after == replace(before, **fields)
+    with_data.undo_change()
+    assert answer(with_data) == before
+    assert with_data.data == before
+    assert with_data.changes.shown_and_neighbour(-1) is None
+    with_data.redo_change()
+    assert answer(with_data) == after
+    assert with_data.changes.shown_and_neighbour(1) is None
+
+
+def test_groups_go_back_without_reading(with_data):
+    asked = len(with_data.worker.asked)
+    with_data.set_plan(groups="column")
+    with_data.set_plan(groups={"mine": ["age"]})
+    with_data.undo_change()
+    assert with_data.plan.groups == "column"
+    with_data.undo_change()
+    assert with_data.plan.groups == "single"
+    with_data.undo_change()  # nothing is left
+    with_data.redo_change()
+    with_data.redo_change()
+    assert with_data.plan.groups == {"mine": ["age"]}
+    assert len(with_data.worker.asked) == asked
+
+
+def test_what_was_chosen_on_other_pages_stays(with_data):
+    with_data.set_plan(groups="column")
+    with_data.set_plan(folds=7)
+    with_data.undo_change()
+    assert (with_data.plan.groups, with_data.plan.folds) == ("single", 7)
+    assert not [one for one in with_data.worker.asked if isinstance(one, m.Tune)]
+
+
+def test_costs_that_another_target_took_away_come_back(with_data):
+    with_data.set_plan(costs={"yes": {"no": 5.0}})
+    with_data.change_data(target="age", task="")
+    answer(with_data)
+    assert not with_data.plan.costs
+    with_data.undo_change()
+    answer(with_data)
+    assert with_data.plan.costs == {"yes": {"no": 5.0}}
+
+
+def test_a_new_change_forgets_what_was_undone(with_data):
+    with_data.set_plan(groups="column")
+    with_data.undo_change()
+    with_data.set_plan(groups="prefix")
+    assert with_data.changes.shown_and_neighbour(1) is None
+    with_data.undo_change()
+    assert with_data.plan.groups == "single"
+
+
+def test_several_changes_in_a_hurry_all_count(with_data):
+    """The second is made while the first is still being read."""
+    with_data.change_data(roles={**with_data.requested_data.roles, "age": "ignore"})
+    with_data.change_data(roles={**with_data.requested_data.roles, "ward": "ignore"})
+    assert answer(with_data).roles == {"age": "ignore", "ward": "ignore"}
+
+
+def test_undo_takes_back_what_is_still_being_read(with_data):
+    before = with_data.data
+    with_data.change_data(task="multiclass")
+    number = with_data._requests.last
+    with_data.undo_change()
+    late = m.Opened(replace(before, task="multiclass"), with_data.summary, with_data.advice)
+    with_data.worker.arrived.emit([m.Message(number, late)])
+    assert with_data.data == with_data.requested_data == before
+
+
+def test_undo_twice_in_a_hurry_goes_back_twice(with_data):
+    first = with_data.data
+    for task in ("multiclass", "regression"):
+        with_data.change_data(task=task)
+        answer(with_data)
+    with_data.undo_change()
+    with_data.undo_change()
+    assert answer(with_data) == first
+    with_data.redo_change()
+    with_data.undo_change()  # before the other was read
+    assert with_data.data == first
+    assert with_data.requested_data == first
+
+
+def test_what_cannot_be_read_again_changes_nothing(with_data):
+    with_data.change_data(task="multiclass")
+    after = answer(with_data)
+    with_data.undo_change()
+    number = with_data._requests.last
+    with_data.worker.arrived.emit([m.Message(number, m.InputRefused("The file is gone."))])
+    assert with_data.data == with_data.requested_data == after
+    assert with_data.changes.shown_and_neighbour(-1) is not None
+
+
+def test_another_file_begins_anew(with_data):
+    with_data.set_plan(groups="column")
+    with_data.open_file("/data/other.csv")
+    with_data.undo_change()  # not while it is being read
+    assert with_data.worker.asked[-1].data.file == "/data/other.csv"
+    answer(with_data)
+    assert with_data.changes.shown_and_neighbour(-1) is None
+    with_data.undo_change()
+    assert with_data.data.file == "/data/other.csv"
+
+
+def test_nothing_is_undone_while_a_run_goes_on(with_data, qtbot):
+    with_data.set_plan(groups="column")
+    with_data.start()
+    with qtbot.waitSignal(with_data.problem) as problem:
+        with_data.undo_change()
+    assert "Stop it first" in problem.args[0]
+    assert with_data.plan.groups == "column"
+
+
+def test_the_share_of_test_rows_that_is_offered_next_time_goes_back_too(with_data):
+    from app.preferences import remembered_choices
+
+    remembered_choices.remember_test_size(0.2)
+    with_data.change_data(test_size=0.2)
+    answer(with_data)
+    with_data.undo_change()
+    answer(with_data)
+    assert remembered_choices.test_size() is None
+
+
+def test_so_many_steps_are_kept():
+    changes, data = DataUndoStack(), DataPlan("x.csv")
+    plans = [Plan(data, "svm", "gp", groups={str(at): ["a"]}) for at in range(MAX_STEPS + 20)]
+    changes.reset_to(data, plans[0])
+    for plan in plans[1:]:
+        changes.add_change(data, plan)
+    back = 0
+    while changes.begin_travel(-1):
+        changes.end_travel({}, None)
+        back += 1
+    assert back == MAX_STEPS - 1
+
+
+def test_no_change_is_no_step():
+    changes, data = DataUndoStack(), DataPlan("x.csv")
+    plan = Plan(data, "svm", "gp")
+    changes.reset_to(data, plan)
+    changes.add_change(data, plan.changed(folds=3))
+    assert changes.shown_and_neighbour(-1) is None

@@ -1,0 +1,159 @@
+"""What is said of several models in one run: who leads, which is next, what became of trials."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.text.guidance_text import not_tried_text, tried_text
+from app.text.setting_text import setting_cells, setting_lines, setting_text, setting_title
+from app.text.tuning.head import progress_text, run_title
+from app.text.tuning.model_progress_text import (
+    above_baseline,
+    gain_text,
+    score_of,
+    standing_text,
+    what_is_next,
+)
+from app.text.tuning.narrator import narration
+from core.space import Axis
+from core.tuning.events import ModelsCompared, RunStarted
+from core.tuning.guidance.guidance_records import MissingModel, ModelAdvice
+from core.tuning.runs.model_leaderboard import model_leaderboard
+from core.tuning.runs.state import state_from_events
+
+
+def after(race, count, **given):
+    """The state after the first events of a run without its end."""
+    return state_from_events(list(race.run(ends=False, **given))[:count])
+
+
+def test_the_head_says_how_many_models_and_which_leads(race):
+    run = state_from_events(race.run())
+    assert run_title(run) == "Finding the best of 3 models"
+    assert progress_text(run, "finished") == (
+        "8 trials · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
+        "baseline 0.5 · took 9 s"
+    )
+    assert progress_text(after(race, 3), "running").startswith(
+        "0 trials, 0 s · screening: 2 of 3 models"
+    )
+
+
+def test_the_panel_tells_the_first_look_then_who_leads(race):
+    assert "Screening: each model once with" in " ".join(narration(after(race, 2)))
+    said = " ".join(narration(state_from_events(race.run())))
+    assert "Support vector machine leads with 80.0\u00a0%, before logistic regression" in said
+    assert ", before logistic regression with 75.0\u00a0%" in said
+    assert "Clearly behind: random forest." in said
+    assert "They are 1 × support vector machine, 1 × logistic regression." in said
+    assert "Next:" not in said  # it has ended
+
+
+def test_a_trial_is_told_with_its_model(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    said = narration(state_from_events(events[: begun[0] + 1]))[-1]
+    assert said == (
+        "Now: a support vector machine (cost of a wrong row (C) = 10, detail of the boundary "
+        "(gamma) = 0.01) is tried because it may be better; "
+        "about 0.79 is expected."
+    )
+    default = [at for at, e in enumerate(events) if getattr(e, "number", None) == 0]
+    said = narration(state_from_events(events[: default[0] + 1]))[-1]
+    assert said == (
+        "Now: the default setting of logistic regression (trust in the data (C) = 1) is "
+        "tried, to have a comparison."
+    )
+
+
+def test_a_trial_that_was_ended_early_is_told(race):
+    events = list(race.run(ends=False))
+    ended = [at for at, e in enumerate(events) if getattr(e, "behind", False)]
+    said = " ".join(narration(state_from_events(events[: ended[0] + 1])))
+    assert "Just now: a random forest (number of trees (n_estimators) = 100, " in said
+    assert "was ended early: clearly behind after 2 of 5 folds." in said
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("first", "its default setting has not been tried on all training rows yet"),
+        ("floor", "every model gets a few trials, so that none is given up on one bad draw"),
+        ("turn", "it may still lead and has had the least time of all that may"),
+        ("gain", "the best accuracy is expected to rise most for the time: by 0.4 points"),
+    ],
+)
+def test_why_a_model_is_next(race, why, said):
+    told = race.compared(following="logistic", why=why)
+    found = what_is_next(state_from_events([race.begun(), told]))
+    assert found.startswith(f"Next: logistic regression, because {said}")
+
+
+def test_a_gain_that_is_hardly_any_is_said_so(race):
+    one = race.standing("svm", 3, 0.8, gain=1e-6)
+    found = what_is_next(
+        state_from_events([race.begun(), ModelsCompared(models=[one], next="svm", why="gain")])
+    )
+    assert "though hardly any gain is expected" in found
+    told = model_leaderboard(state_from_events([race.begun(), ModelsCompared(models=[one])]))[0]
+    assert gain_text(told, "accuracy") == "hardly any"
+
+
+def test_scores_stand_with_their_error_and_against_the_baseline(race):
+    run = state_from_events(race.run(ends=False))
+    first, _, last = model_leaderboard(run)
+    assert score_of(first, "accuracy") == "80.0 ± 1.0\u00a0%"
+    assert score_of(first, "mse") == "0.8 ± 0.01"
+    assert above_baseline(first, run) == "+30.0 points"
+    assert above_baseline(last, run) == "+16.0 points"
+    losses = state_from_events(
+        race.run(ends=False, maximize=False, metric="log_loss", baseline=0.69)
+    )
+    best = next(one for one in model_leaderboard(losses) if one.model == "svm")
+    assert above_baseline(best, losses) == "−0.11"
+    unknown = state_from_events(race.run(ends=False, baseline=None))
+    assert above_baseline(model_leaderboard(unknown)[0], unknown) == "–"
+
+
+def test_a_model_that_is_tried_now_says_so(race):
+    events = list(race.run(ends=False))
+    begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
+    run = state_from_events(events[: begun[0] + 1])
+    assert [standing_text(one, run) for one in model_leaderboard(run) if one.model == "svm"] == [
+        "being tried"
+    ]
+
+
+def test_a_model_that_failed_is_told_once(race):
+    failed = race.standing("svm", 0, None, None, "failed", why="None of its trials gave a score.")
+    told = ModelsCompared(models=[race.standing("logistic", 2, 0.7), failed], next="logistic")
+    said = " ".join(narration(state_from_events([race.begun(), told])))
+    assert said.count("Support vector machine: None of its trials gave a score.") == 1
+
+
+def test_a_setting_has_one_name_with_the_name_of_the_library_beside_it():
+    space = [Axis("C", "Cost of a wrong row", "float"), Axis("gamma", "", "float")]
+    started = RunStarted(plan={"model": "svm"}, space=space)
+    setting = {"gamma": 0.03, "C": 0.271}
+    assert setting_text(started, setting) == "cost of a wrong row (C) = 0.271, gamma = 0.03"
+    assert setting_lines(started, setting) == ["gamma = 0.03", "Cost of a wrong row (C) = 0.271"]
+    assert [setting_title(axis) for axis in space] == ["Cost of a wrong row (C)", "gamma"]
+    assert setting_cells(started, setting)[0] == "Support vector machine"
+    assert setting_text(started, {}) == "the setting"
+
+
+def test_the_card_lists_what_is_tried_and_what_is_not():
+    entry = ModelAdvice(
+        "auto",
+        "Several",
+        tries=["Logistic regression", "LightGBM"],
+        alone=["Vote of seven classifiers"],
+        lacking=[MissingModel(title="XGBoost", needs="xgboost", install="pip install x")],
+    )
+    assert tried_text(entry) == ("It tries 2 models: logistic regression, LightGBM.",)
+    assert not_tried_text(entry) == (
+        "Only tuned by themselves, from their own cards: vote of seven classifiers.",
+        "With more packages it tries more models: XGBoost (pip install x).",
+    )
+    one = ModelAdvice("svm", "Support vector machine")
+    assert tried_text(one) == not_tried_text(one) == ()
