@@ -84,8 +84,8 @@ _TERMS = (
     ),
     _make_entry(
         "Likely real",
-        "Of a gain: its whole [confidence interval](#word-confidence-interval) is above 0, so that "
-        "it is statistically significant. Otherwise it may be chance.",
+        "Of a gain or a loss: its whole [confidence interval](#word-confidence-interval) lies on "
+        "one side of 0, so that it is statistically significant. Otherwise it may be chance.",
         "likely real; may be chance",
     ),
     _make_entry(

@@ -150,7 +150,7 @@ def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
 
     Args:
         folder: of the run.
-        allows_examples: whether exports may hold rows and examples of the data.
+        examples: whether exports may hold rows and examples of the data.
 
     Raises:
         UnusableError: the run has no results or no fitted best yet.

@@ -23,7 +23,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
     Gaussian latent values, a recognition network finds those of a row, and both are trained
     together by stochastic backpropagation (Rezende, Mohamed & Wierstra 2014). The class is read
     off the latent values (Li, Zhu, Shi & Zhang 2015), by a softmax in place of their margin, since
-    the paper scores log probabilities. The formulas stand in `dlgm_network`.
+    the paper scores log probabilities. The formulas stand in `core.estimators.dlgm.network`.
 
     Columns are standardized inside, so that reconstructions are on the scale that was given.
     Fitting needs jax; predicting needs numpy only.
@@ -45,7 +45,7 @@ class DlgmClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes:
         classes_: sorted labels, shape (K,).
-        weights_: {letter: array} as `dlgm_network` names them, single precision.
+        weights_: {letter: array} as `core.estimators.dlgm.network` names them, single precision.
         mean_, scale_: of the columns, shape (D,).
         bounds_: the objective in nats a row after every epoch, shape (epochs,).
         noise_: standard normal draws that predictions use, (draws, N1 + N2); the same for every

@@ -46,7 +46,7 @@ class TrainingOptions:
         rho: size ρ of the first steps; they shrink to 0 over the epochs.
         epochs: how often all rows are gone through.
         minibatch: the most rows between two steps.
-        activation: of the hidden layers, see `dlgm_network`.
+        activation: of the hidden layers, see `core.estimators.dlgm.network`.
         label_weight: how often the label counts in the bound.
     """
 

@@ -1,7 +1,7 @@
 """Online latent Dirichlet allocation as a scikit-learn estimator: topics of counted words.
 
 Stochastic variational inference (Hoffman, Blei & Bach 2010, algorithm 2; Hoffman et al. 2013), the
-first model of McInerney 2017. The notation is that of `lda_inference`.
+first model of McInerney 2017. The notation is that of `core.estimators.lda.inference`.
 """
 
 from __future__ import annotations

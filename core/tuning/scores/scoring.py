@@ -77,7 +77,7 @@ class TrialResult:
 
     Attributes:
         predictions: what the model of every fold says about its held-out rows, where `Work.tells`.
-        fitted: the estimator of the only fold, where `Work.keeps`.
+        fitted: the estimator of the only fold, where `ScoringJob.returns_model`.
         display_event: what there is to see of the first fold's model; None for most models.
         estimate: the score of a trial that was ended early, from the folds it had; None otherwise.
     """
