@@ -221,13 +221,13 @@ def use_page(hand: Hand, folder: Path) -> None:
         QFileDialog, "getOpenFileName", return_value=(str(folder / "new.csv"), "")
     ):
         hand.press(page.primary)
-        walker.until(lambda: page.many.has_table)
+        walker.until(lambda: page.file_card.has_table)
     out = folder / "predicted.csv"
     with mock.patch.object(QFileDialog, "getSaveFileName", return_value=(str(out), "")):
         if isinstance(hand, Keys):
             hand.control(Qt.Key.Key_S)
         else:
-            hand.press(page.many.save)
+            hand.press(page.file_card.save)
         walker.until(out.exists)
     walker.until(lambda: QApplication.activeModalWidget() is not None)  # it says where they are
     QTest.keyClick(QApplication.activeModalWidget(), Qt.Key.Key_Escape)
@@ -279,7 +279,7 @@ def runs_page(hand: Hand) -> None:
         QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, control, second)
     walker.until(lambda: len(table.chosen_paths()) == 2)
     hand.press(page.compare)
-    walker.until(lambda: page.side_by_side.isVisible())
+    walker.until(lambda: page.comparison_card.isVisible())
     say("compared")
     table.choose_runs({path}, path)
     hand.reach(table)

@@ -314,7 +314,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file grows b
 written, said = 0, []
 for number in range(2000):
     try:
-        history.add(id, number, {"C": 1.0}, 0.5)
+        history.add_trial(id, number, {"C": 1.0}, 0.5)
         written += not said
     except UnusableError as error:
         said.append(error.sentence)
