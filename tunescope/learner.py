@@ -163,13 +163,7 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
             ValueError: what scikit-learn refuses, groups that do not fit X.
         """
         X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            y_numeric=True,
-            ensure_min_samples=2,
+            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
         X, y, weights = _weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
         unit = 1.0

@@ -42,8 +42,7 @@ class _Mm(PenaltyLearner):
 
     def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
         return mm.mm_steps(
-            problem,
-            MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol),
+            problem, MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol)
         )
 
 

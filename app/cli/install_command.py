@@ -27,9 +27,7 @@ _OF_FILES = {
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     install = commands.add_parser(
-        "install",
-        help="install extras: further models, kinds of files, ONNX",
-        closing=extras_text,
+        "install", help="install extras: further models, kinds of files, ONNX", closing=extras_text
     )
     install.add_argument(
         "names", nargs="*", metavar="NAME", help="which ones; without a name, they are listed"

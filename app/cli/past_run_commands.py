@@ -28,9 +28,7 @@ def add_to(commands: Any) -> None:
         "--trials", type=int, default=0, metavar="N", help="so many trials more than planned"
     )
     resume.add_argument(
-        "--stop",
-        action="store_true",
-        help="try nothing more: fit, test and save the best so far",
+        "--stop", action="store_true", help="try nothing more: fit, test and save the best so far"
     )
     cluster_options.add_to(resume)
     add_ending(resume)

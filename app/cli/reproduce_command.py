@@ -16,9 +16,7 @@ from app.cli.progress_line import ProgressLine
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     reproduce = commands.add_parser(
-        "reproduce",
-        help="a table of the papers, theirs beside ours",
-        closing=reproductions_text,
+        "reproduce", help="a table of the papers, theirs beside ours", closing=reproductions_text
     )
     reproduce.add_argument("name", metavar="NAME", help="one of those below")
     reproduce.add_argument("--data", metavar="DIR", help="the folder with the datasets")

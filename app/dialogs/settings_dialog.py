@@ -46,11 +46,7 @@ class SettingsDialog(QDialog):
 
     def _make_look(self) -> QGridLayout:
         self.scheme = QuietComboBox()
-        words = {
-            "system": "As the system",
-            "light": "Light",
-            "dark": "Dark",
-        }
+        words = {"system": "As the system", "light": "Light", "dark": "Dark"}
         for key in appearance.SCHEMES:
             self.scheme.addItem(words[key], key)
         self.scheme.setCurrentIndex(self.scheme.findData(settings.colour_scheme()))

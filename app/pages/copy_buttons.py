@@ -41,14 +41,10 @@ class CopyButtons(QWidget):
         column.setSpacing(2)
         column.addWidget(wrapping_label(caption, "muted"))
         self.command = self._make_button(
-            "Copy as command",
-            "Copy the line that tunes the same in a terminal.",
-            as_command,
+            "Copy as command", "Copy the line that tunes the same in a terminal.", as_command
         )
         self.python = self._make_button(
-            "Copy as Python",
-            "Copy a snippet of Python that tunes the same.",
-            as_python,
+            "Copy as Python", "Copy a snippet of Python that tunes the same.", as_python
         )
         column.addWidget(self.command, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.python, 0, Qt.AlignmentFlag.AlignLeft)

@@ -29,10 +29,7 @@ class SessionPrediction(QObject):
     progress = Signal(int, int)
 
     def __init__(
-        self,
-        ask: Callable[[m.Work], None],
-        leave: Callable[[], None],
-        parent: QObject,
+        self, ask: Callable[[m.Work], None], leave: Callable[[], None], parent: QObject
     ) -> None:
         super().__init__(parent)
         self._ask, self._leave = ask, leave

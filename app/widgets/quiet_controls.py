@@ -93,10 +93,7 @@ class QuietComboBox(QComboBox):
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         field = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox,
-            option,
-            QStyle.SubControl.SC_ComboBoxEditField,
-            self,
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
         )
         option.currentText = shorten_text(self.currentText(), self.fontMetrics(), field.width())
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)

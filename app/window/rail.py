@@ -153,14 +153,7 @@ class Rail(QFrame):
         layout.addLayout(self._make_foot())
 
     def _make_steps(self) -> dict[str, _Step]:
-        names = (
-            "Data",
-            "Model",
-            "Strategy",
-            "Tune",
-            "Results",
-            "Export",
-        )
+        names = ("Data", "Model", "Strategy", "Tune", "Results", "Export")
         steps = {}
         for number, (key, name) in enumerate(zip(STEPS, names, strict=True), start=1):
             step = _Step(number, name)

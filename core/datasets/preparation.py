@@ -16,12 +16,7 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from core.datasets.columns import YES_NO
 from core.datasets.dataset import Column, Dataset
@@ -206,9 +201,7 @@ def _categories(rows: int, holes: bool) -> Any:
     """One-hot; a category in fewer than 0.5 % of the rows (3 to 20 of them) counts as rare."""
     rare = int(np.clip(0.005 * rows, 3, 20))
     one_hot = OneHotEncoder(
-        handle_unknown="infrequent_if_exist",
-        min_frequency=rare,
-        max_categories=MAX_CATEGORIES,
+        handle_unknown="infrequent_if_exist", min_frequency=rare, max_categories=MAX_CATEGORIES
     )
     if not holes:
         return one_hot

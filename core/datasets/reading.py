@@ -18,11 +18,7 @@ from core.datasets.splits.units import shared_finding, with_units
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
 from core.datasets.understanding.dataset_from_table import assemble, assemble_test, roles_of_rows
-from core.datasets.understanding.recognition import (
-    StructuredLayout,
-    detect_layout,
-    matches_layout,
-)
+from core.datasets.understanding.recognition import StructuredLayout, detect_layout, matches_layout
 from core.datasets.understanding.target import check_task
 from core.datasets.understanding.text_table import with_words
 from core.errors import UnusableError

@@ -331,11 +331,7 @@ def _check_model(exporter: Exporter, path: Path, which: str) -> None:
 
 
 def check_export(
-    path: Path | str,
-    task: str = "",
-    model: str = "",
-    which: str = TUNED,
-    format: str | None = None,
+    path: Path | str, task: str = "", model: str = "", which: str = TUNED, format: str | None = None
 ) -> None:
     """Refuse an export that cannot succeed, before hours are spent on what it would hold.
 

@@ -42,10 +42,7 @@ from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
 from core.tuning.scores.imbalance import RareClass, class_counts, rare_class, recommended_metric
 from core.tuning.scores.metric import Metric
-from core.tuning.scores.metrics import (
-    EXPLAINED,
-    METRICS,
-)
+from core.tuning.scores.metrics import EXPLAINED, METRICS
 from core.tuning.scores.scoring import FoldData, ScoringJob
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy

@@ -77,11 +77,7 @@ def main() -> None:
         their_first, our_first = (statistics.median(column) for column in zip(*firsts, strict=True))
         studies = [
             study_of(size, sampler)
-            for sampler in (
-                GPSampler(seed=0),
-                GpSampler(None, LEARNING),
-                GpSampler(seed=0),
-            )
+            for sampler in (GPSampler(seed=0), GpSampler(None, LEARNING), GpSampler(seed=0))
         ]
         rows = [[ask_seconds(study) for study in studies] for _ in range(LATER + 1)]
         their_later, our_later, usual_later = (

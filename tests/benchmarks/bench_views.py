@@ -52,11 +52,7 @@ def stream(trials: int) -> Iterator[Event]:
         Axis("kernel", "kernel", "choice", choices=("linear", "rbf", "poly"), default="rbf"),
     ]
     yield RunStarted(
-        run="bench",
-        kind="trials",
-        plan={"strategy": "random"},
-        space=list(space),
-        total=trials,
+        run="bench", kind="trials", plan={"strategy": "random"}, space=list(space), total=trials
     )
     for number in range(trials):
         setting = {

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from core.datasets.dataset_summary import ColumnSummary
 
 CHANGEABLE = ("number", "category", "yes/no", "date", "text")
-_SEVERAL = {
-    "feature": "Use them to predict",
-    "ignore": "Leave them out",
-}
+_SEVERAL = {"feature": "Use them to predict", "ignore": "Leave them out"}
 
 
 class ColumnMenus:

@@ -213,8 +213,7 @@ class ExportPage(Page):
         ended = self.session.results is not None
         self.without_data.setVisible(ended)
         self.set_head(
-            "Export the model",
-            "Everything is made on this computer and stays where you save it.",
+            "Export the model", "Everything is made on this computer and stays where you save it."
         )
         self.use_button.set_allowed(ended, "There is no model before a run has ended, in step 4.")
         why_not = "There is nothing to save before a run has ended, in step 4."

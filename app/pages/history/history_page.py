@@ -33,8 +33,7 @@ class HistoryPage(Page):
         super().__init__(session, parent)
         self.history = session.history
         self.set_head(
-            "History",
-            "What worked on earlier datasets decides the first trials on a new one.",
+            "History", "What worked on earlier datasets decides the first trials on a new one."
         )
         self.outcome = wrapping_label()
         self.outcome.hide()

@@ -73,16 +73,7 @@ class HistoryModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._column_heads())
 
     def _column_heads(self) -> list[str]:
-        return [
-            "when",
-            "model",
-            "rows",
-            "columns",
-            "classes",
-            "trials",
-            "best",
-            "where from",
-        ]
+        return ["when", "model", "rows", "columns", "classes", "trials", "best", "where from"]
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

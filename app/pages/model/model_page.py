@@ -25,8 +25,7 @@ class ModelPage(Page):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.set_head(
-            "Which model?",
-            "Only models that fit your data are shown. If unsure, take the first.",
+            "Which model?", "Only models that fit your data are shown. If unsure, take the first."
         )
         self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))
         self.cards = ChoiceCards("Recommended", "Models")
@@ -70,7 +69,7 @@ class ModelPage(Page):
             (
                 "A model is a way of turning columns into a prediction. No model is best for "
                 "everything."
-            ),
+            )
         ]
         if option is not None:
             title = f"“{option.title}”" if option.key == SEVERAL else uncapitalized(option.title)

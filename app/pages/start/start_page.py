@@ -133,9 +133,7 @@ class StartPage(Page):
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:
             button = ShorteningLink(
-                f"Open {Path(file).name}",
-                partial(self.session.open_file, file),
-                "file",
+                f"Open {Path(file).name}", partial(self.session.open_file, file), "file"
             )
             button.setToolTip(plain_tooltip(file))
             self._continue.body.addWidget(button)

@@ -60,9 +60,7 @@ class TunePage(Page):
     def _make_buttons(self) -> None:
         self.discard_button = self.add_button("Discard", self.discard, "discard")
         self.more_button = self.add_button(
-            f"{MORE} more trials",
-            lambda: self.session.more_trials(MORE),
-            "plus",
+            f"{MORE} more trials", lambda: self.session.more_trials(MORE), "plus"
         )
         self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
         self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")

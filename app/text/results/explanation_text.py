@@ -58,11 +58,9 @@ def learning_text(answer: LearningCurve) -> str:
         f"from {gain.from_rows} to {gain.to_rows} training rows, {metric_in_short(metric)} became "
         f"better by {mean} (95\u00a0% confidence interval {low} to {high})"
     )
-    first = {
-        "yes": "Yes, likely",
-        "no": "No, likely not",
-        "unclear": "That is not clear",
-    }[answer.answer]
+    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}[
+        answer.answer
+    ]
     last = {
         "yes": "Twice as many rows may help again, usually by less.",
         "no": "Other columns or another model are likelier to help.",

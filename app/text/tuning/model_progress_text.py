@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from app.text.number_format import format_duration, format_number
-from app.text.score_text import (
-    PERCENT,
-    difference_text,
-    metric_in_short,
-    score_text,
-)
+from app.text.score_text import PERCENT, difference_text, metric_in_short, score_text
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import noun_of, title_of
 from core.tuning.events import ModelsCompared

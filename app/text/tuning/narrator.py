@@ -18,10 +18,7 @@ from app.text.tuning.average_progress_text import (
 )
 from app.text.tuning.generative import pictures_text, topics_text
 from app.text.tuning.model_progress_text import what_failed, what_is_next, who_leads
-from app.text.tuning.structured_progress_text import (
-    molecule_examples_text,
-    sequence_examples_text,
-)
+from app.text.tuning.structured_progress_text import molecule_examples_text, sequence_examples_text
 from app.text.tuning.trial_text import ended_early
 from core.datasets.task import Task
 from core.estimators.multi_model import MODEL

@@ -158,13 +158,7 @@ class GroupPenalties(ScrolledBars):
         headers = ["group", PENALTY, "norm of weights", "parameters", "note"]
         groups = self.run.started.groups
         rows = [
-            [
-                name,
-                penalty,
-                norms.get(name),
-                groups.get(name),
-                "switched off" if off else "",
-            ]
+            [name, penalty, norms.get(name), groups.get(name), "switched off" if off else ""]
             for name, penalty, off in self.penalty_rows()
         ]
         return headers, rows

@@ -113,13 +113,7 @@ class HoldoutLoss(Objective):
 
     def table_data(self) -> Table:
         """Step, loss, gradient norm, solver iterations and fits."""
-        headers = [
-            "step",
-            "held-out loss",
-            "gradient norm",
-            "solver iterations",
-            "fits so far",
-        ]
+        headers = ["step", "held-out loss", "gradient norm", "solver iterations", "fits so far"]
         rows = [
             [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
             for s in self.run.gradients

@@ -135,8 +135,7 @@ class Calibration(ResultView):
         worst = max(self.shown_bins(), key=lambda entry: abs(entry.predicted - entry.observed))
         template = "Furthest off where it says {}: there {} have it."
         return template.format(
-            score_text(worst.predicted, "accuracy"),
-            score_text(worst.observed, "accuracy"),
+            score_text(worst.predicted, "accuracy"), score_text(worst.observed, "accuracy")
         )
 
     def table_data(self) -> Table:

@@ -164,11 +164,7 @@ class ArcView(MoleculeView):
         self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
 
     def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
-        words = (
-            f"{right} rightly paired",
-            f"{wrong} wrongly paired",
-            f"{missed} missed",
-        )
+        words = (f"{right} rightly paired", f"{wrong} wrongly paired", f"{missed} missed")
         entries = [
             LegendEntry(line_sample(arc_pen), text)
             for arc_pen, text in zip(self._pens, words, strict=True)

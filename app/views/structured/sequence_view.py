@@ -168,9 +168,7 @@ def _paint_shades(painter: QPainter, box: QRectF) -> None:
         painter.fillRect(shade_box, clear_colour(model, (step + 0.5) / steps))
 
 
-def _centred_sample(
-    draw: Callable[[QPainter, QRectF], None],
-) -> Callable[[QPainter, QRectF], None]:
+def _centred_sample(draw: Callable[[QPainter, QRectF], None]) -> Callable[[QPainter, QRectF], None]:
     def paint_sample(painter: QPainter, box: QRectF) -> None:
         draw(painter, QRectF(box.center().x() - SAMPLE / 2, box.top(), SAMPLE, box.height()))
 

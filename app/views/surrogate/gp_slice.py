@@ -21,11 +21,7 @@ from app.views.surrogate.slice_view import SliceView
 if TYPE_CHECKING:
     from core.gp.evaluations import ScoreSlice
 
-ACQUISITIONS = {
-    "ei": "gain",
-    "pi": "chance",
-    "mean": "score",
-}
+ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}
 
 
 class GpSlice(SliceView):

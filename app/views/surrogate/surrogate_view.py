@@ -13,13 +13,7 @@ from app.views.plot.view import View
 from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import plain_tooltip
 from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
-from core.tuning.events import (
-    Event,
-    JointSurfaceFitted,
-    RunStarted,
-    SurrogateFitted,
-    TrialExcluded,
-)
+from core.tuning.events import Event, JointSurfaceFitted, RunStarted, SurrogateFitted, TrialExcluded
 from resources.theme import FONT_CARD
 
 if TYPE_CHECKING:

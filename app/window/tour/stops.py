@@ -134,30 +134,12 @@ def _begin_run(session: Session) -> None:
 
 
 STOPS = (
-    TourStop(
-        "data",
-        "1 Data",
-        _data_text,
-        "table",
-        ready=lambda session: session.plan is not None,
-    ),
+    TourStop("data", "1 Data", _data_text, "table", ready=lambda session: session.plan is not None),
     TourStop("data", "1 Data: the question", _question_text, "question"),
     TourStop("model", "2 Model", _model_text, "chosen card", begin=_prepare_model),
-    TourStop(
-        "strategy",
-        "3 Strategy",
-        _strategy_text,
-        "chosen card",
-        begin=_prepare_strategy,
-    ),
+    TourStop("strategy", "3 Strategy", _strategy_text, "chosen card", begin=_prepare_strategy),
     TourStop("strategy", "3 Strategy: how long", _budget_text, "budget"),
-    TourStop(
-        "strategy",
-        "4 Tune: the start",
-        _start_text,
-        "start",
-        leads_on=_begin_run,
-    ),
+    TourStop("strategy", "4 Tune: the start", _start_text, "start", leads_on=_begin_run),
     TourStop(
         "tune",
         "4 Tune",

@@ -90,9 +90,7 @@ def _check_pair(token: str, where: str) -> int:
     index_text, colon, value_text = token.partition(":")
     if not colon or not re.fullmatch(r"[+-]?\d+", index_text) or _parse_number(value_text) is None:
         raise UnusableError(
-            f"“{token[:30]}” is no pair of index and value",
-            where=where,
-            cure="write it like 3:0.5",
+            f"“{token[:30]}” is no pair of index and value", where=where, cure="write it like 3:0.5"
         )
     if int(index_text) < 0:
         raise UnusableError(f"the index {index_text} is negative", where=where, cure="count from 1")

@@ -16,10 +16,7 @@ from core.datasets.splits.proposals import proposals
 from core.datasets.splits.units import with_units
 from core.datasets.task import Task
 from core.datasets.understanding.feature_table import from_table, test_part
-from core.datasets.understanding.molecule_table import (
-    from_molecules,
-    molecules_test_part,
-)
+from core.datasets.understanding.molecule_table import from_molecules, molecules_test_part
 from core.datasets.understanding.recognition import StructuredLayout, detect_layout
 from core.datasets.understanding.text_table import from_texts, only_texts, texts_test_part
 from core.datasets.understanding.token_table import from_tokens, tokens_test_part

@@ -49,10 +49,7 @@ class RnaFolder(BaseEstimator):
         """
         memory = {} if memory is None else memory
         w = warm_fit(
-            memory,
-            lambda: build_rna(letters_of(X), list(y), self.shortest_hairpin),
-            self.C,
-            TIGHT,
+            memory, lambda: build_rna(letters_of(X), list(y), self.shortest_hairpin), self.C, TIGHT
         )
         return self.set_weights(
             memory["loss"], w, {"all": float(self.C)}, np.zeros(len(w), dtype=np.intp)

@@ -72,11 +72,7 @@ def _probabilistic(task: str, setting: Setting, seed: int) -> Recipe:
 def _starting_settings(task: str, default: Setting) -> tuple[Setting, ...]:
     gamma = float(default["gamma"])
     wider, finer = max(_LOWEST, gamma / 8), min(_HIGHEST, 4 * gamma)
-    return (
-        {"C": 10.0},
-        {"C": 100.0, "gamma": wider},
-        {"C": 10.0, "gamma": finer},
-    )
+    return ({"C": 10.0}, {"C": 100.0, "gamma": wider}, {"C": 10.0, "gamma": finer})
 
 
 SVM = Model(

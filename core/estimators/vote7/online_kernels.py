@@ -21,12 +21,7 @@ _FADED = 1e-100
 
 @compiled
 def kernel_machine(
-    gram: np.ndarray,
-    codes: np.ndarray,
-    vectors: int,
-    picks: np.ndarray,
-    decay: float,
-    l2: float,
+    gram: np.ndarray, codes: np.ndarray, vectors: int, picks: np.ndarray, decay: float, l2: float
 ) -> np.ndarray:
     """Stochastic subgradient steps on mean hinge loss + ½ ℓ2 ‖f‖², the penalty taken implicitly.
 

@@ -25,11 +25,7 @@ _MEMBERS = (
     ),
     Axis("winnow_margin", "Winnow: margin", "float", 1e-4, 1.0, True, default=0.1),
     Axis(
-        "perceptron_average",
-        "Perceptron: averaged",
-        "choice",
-        choices=(False, True),
-        default=True,
+        "perceptron_average", "Perceptron: averaged", "choice", choices=(False, True), default=True
     ),
     Axis("perceptron_epochs", "Perceptron: rounds", "int", 1, 15, default=5),
     Axis("logistic_l1", "Logistic: L1 penalty", "float", 1e-6, 10.0, True, default=1e-3),

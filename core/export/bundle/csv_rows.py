@@ -91,10 +91,7 @@ def columns_of(
 
 def _csv_reader(lines: Iterable[str], delimiter: str, cell_format: CellFormat) -> Any:
     return csv.reader(
-        lines,
-        delimiter=delimiter,
-        quotechar=cell_format.quote,
-        skipinitialspace=cell_format.padded,
+        lines, delimiter=delimiter, quotechar=cell_format.quote, skipinitialspace=cell_format.padded
     )
 
 

@@ -151,10 +151,7 @@ def token_units(cells: list[list[str]], rows: int) -> tuple[list[int], list[int]
 
 
 def standardize_cells(
-    cells: list[tuple[str, int]],
-    column: str,
-    scale: tuple[float, float],
-    cell_format: CellFormat,
+    cells: list[tuple[str, int]], column: str, scale: tuple[float, float], cell_format: CellFormat
 ) -> list[float]:
     """The numbers in (cell, line) of a column less their mean over their deviation; 0 if missing.
 

@@ -9,10 +9,7 @@ from core.export.ensemble_members import members_of
 from core.export.finished_run import FinishedRun
 from core.export.report import report_figures
 from core.export.report.html import collapsible, html_table, paragraphs, section_card
-from core.export.report.structured_section import (
-    curve_section,
-    example_sections,
-)
+from core.export.report.structured_section import curve_section, example_sections
 from core.tuning.events import PenaltyStep
 from core.tuning.run_results import (
     Calibration,

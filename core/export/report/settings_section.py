@@ -28,10 +28,7 @@ def settings_sections(run: FinishedRun) -> list[str]:
         for setting in answer.settings
     ]
     figure = figures.interval_bars(
-        rows,
-        "share of the differences in score",
-        _percent,
-        "Which settings mattered",
+        rows, "share of the differences in score", _percent, "Which settings mattered"
     )
     as_table = html_table(
         ("setting", "share", "low", "high"),

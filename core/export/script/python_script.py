@@ -328,10 +328,7 @@ def _last_fit(run: FinishedRun) -> str:
     if (tested := run.takeaway.judged) is not None:
         final = run.takeaway.learned_penalties
         if (tested.penalties, tested.group_of_output) != (final.penalties, final.group_of_output):
-            lines += [
-                "# More rows make other columns of rare categories.",
-                *_penalty_lines(final),
-            ]
+            lines += ["# More rows make other columns of rare categories.", *_penalty_lines(final)]
         if (noise := final.noise_variance) is not None:
             lines.append(f"tuned.set_params(model__alpha={noise!r})")
     lines += ["tuned.fit(X, y)", 'print(f"The tuned model is now fitted on all {len(y):,} rows.")']

@@ -21,12 +21,7 @@ from core.extensions import extension_errors
 from core.tuning.candidate_models import MAX_DENSE_BYTES, TEXT_WIDTH, minutes_for
 from core.tuning.evaluation import FEW_ROWS
 from core.tuning.guidance.forecast import estimate
-from core.tuning.guidance.guidance_records import (
-    Advice,
-    MissingModel,
-    ModelAdvice,
-    StrategyAdvice,
-)
+from core.tuning.guidance.guidance_records import Advice, MissingModel, ModelAdvice, StrategyAdvice
 from core.tuning.scores.imbalance import rare_class
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Space, Strategy

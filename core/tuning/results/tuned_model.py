@@ -69,10 +69,7 @@ class TunedModel:
 
 
 def fit_tuned_model(
-    problem: Problem,
-    state: RunState,
-    learned: PenaltyFit | None,
-    fitted_models: Mapping[int, Any],
+    problem: Problem, state: RunState, learned: PenaltyFit | None, fitted_models: Mapping[int, Any]
 ) -> TunedModel:
     """What tuning found, fitted on the training rows of the problem, with its threshold.
 

@@ -80,10 +80,7 @@ def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoF
     started = state.started
     if not started.run and not state.trials and not state.steps:
         return BestSoFarCurve(
-            str(folder),
-            plan=plan,
-            values=settings_of(plan, {}),
-            problem="It has not begun yet.",
+            str(folder), plan=plan, values=settings_of(plan, {}), problem="It has not begun yet."
         )
     trials, seconds, best = best_so_far(state)
     setting = dict(state.results.setting) if state.results is not None else {}

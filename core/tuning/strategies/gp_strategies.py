@@ -234,9 +234,7 @@ def _suggests_average(facts: ModelingFacts, space: Space) -> Suggestion | None:
 
 
 def _gp_implementation(
-    sampler_class: type[GpSampler[Any]],
-    option_class: type[GpOptions],
-    options: tuple[Option, ...],
+    sampler_class: type[GpSampler[Any]], option_class: type[GpOptions], options: tuple[Option, ...]
 ) -> Implementation:
     return Implementation(
         options,

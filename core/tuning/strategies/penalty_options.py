@@ -126,13 +126,7 @@ GRADIENT = (
         ),
     ),
     Option(
-        "folds",
-        "Folds",
-        "int",
-        5,
-        "How many parts take turns to be held out.",
-        low=2,
-        high=100,
+        "folds", "Folds", "int", 5, "How many parts take turns to be held out.", low=2, high=100
     ),
     Option(
         "start",

@@ -16,12 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import UnusableError
-from core.evaluation.learning_curve import (
-    SHARES,
-    mean_of_parts,
-    mean_with_interval,
-    nested_parts,
-)
+from core.evaluation.learning_curve import SHARES, mean_of_parts, mean_with_interval, nested_parts
 from core.tuning.problem import Problem
 from core.tuning.scores.bootstrap import percentile_interval, resampled_scores
 from core.tuning.scores.metric import Metric, Predictions

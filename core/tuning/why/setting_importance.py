@@ -150,10 +150,7 @@ def _can_vary(axis: Axis) -> bool:
 
 
 def _variance_shares(
-    axes: Sequence[Axis],
-    trials: Sequence[tuple[Setting, float]],
-    trees: int,
-    seed: int,
+    axes: Sequence[Axis], trials: Sequence[tuple[Setting, float]], trees: int, seed: int
 ) -> np.ndarray:
     """The share of the variance that each axis explains alone, shape (axes,)."""
     kinds = {axis.name: _distribution(axis) for axis in axes}

@@ -12,13 +12,7 @@ import pytest
 from app.worker import messages as m
 from app.worker.worker_process import THREAD_LIMITS, details_of, run_worker
 from app.worker.worker_thread import coalesce_messages
-from core.tuning.events import (
-    Progress,
-    RunStarted,
-    RunStopped,
-    SurrogateFitted,
-    TrialFinished,
-)
+from core.tuning.events import Progress, RunStarted, RunStopped, SurrogateFitted, TrialFinished
 from core.tuning.plan import DataPlan
 
 

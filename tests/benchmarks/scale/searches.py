@@ -14,13 +14,7 @@ from core.estimators.registry import MODELS
 from core.samplers.bayes import GpSampler
 from core.samplers.transfer.history import EarlierDataset, TuningHistory
 from core.samplers.transfer.sampler import TransferSampler
-from core.tuning.events import (
-    RunFinished,
-    RunStarted,
-    TrialFinished,
-    TrialStarted,
-    TuningEnded,
-)
+from core.tuning.events import RunFinished, RunStarted, TrialFinished, TrialStarted, TuningEnded
 from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.run_folder import RunFolder
@@ -55,8 +49,7 @@ def asking(make_sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[
 def opening(trials: int) -> Call:
     """Opening a run folder of so many trials, and folding its events."""
     folder = RunFolder.create(
-        Plan(DataPlan("sample:iris"), "svm", "random", trials=trials),
-        root=Path(tempfile.mkdtemp()),
+        Plan(DataPlan("sample:iris"), "svm", "random", trials=trials), root=Path(tempfile.mkdtemp())
     )
     rng = np.random.default_rng(0)
     folder.append(

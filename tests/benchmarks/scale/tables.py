@@ -151,10 +151,7 @@ CURVES = (
         "Learning a penalty for every group: 2,000 sparse rows, 100,000 columns",
         "groups",
         (1, 10, 100, 1_000, 10_000, 100_000),
-        (
-            Line("mm", grouped("mm"), 0.0),
-            Line("evidence", grouped("evidence"), 0.0),
-        ),
+        (Line("mm", grouped("mm"), 0.0), Line("evidence", grouped("evidence"), 0.0)),
         "No peer can learn more than one penalty. The evidence rises by its steps, not by the "
         "groups: 2,000 rows settle a hundred penalties in 28 steps, and a thousand in none of the "
         "100 that it may take, each with more conjugate gradients as groups are set free.",

@@ -311,11 +311,7 @@ CHECKS: dict[str, Callable[[Case, Path], None]] = {
 
 @pytest.mark.parametrize(("task", "model", "metric", "format"), ALL)
 def test_every_model_in_every_format(
-    made: Made,
-    task: str,
-    model: str,
-    metric: str,
-    format: str,
+    made: Made, task: str, model: str, metric: str, format: str
 ) -> None:
     for part in (MODELS[model].extra, LIBRARIES.get(format, "")):
         if part and not is_installed(part):

@@ -7,12 +7,7 @@ import pytest
 from app.text.tuning.head import progress_text
 from app.text.tuning.stopped_run_text import interrupted_sentences, stopping_sentences
 from core.datasets.task import Task
-from core.tuning.events import (
-    HyperGradientStep,
-    PenaltyStep,
-    RunStarted,
-    TrialFinished,
-)
+from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted, TrialFinished
 from core.tuning.payloads import DatasetFacts
 from core.tuning.runs.state import state_from_events
 
@@ -31,10 +26,7 @@ LEARNED = "The penalties so far, not tested yet, are those of step 1, with an ob
 
 @pytest.mark.parametrize(
     ("events", "unit", "best", "kept"),
-    [
-        (TRIALS, "rows", BEST, "2 trials are kept"),
-        (STEPS, "molecules", LEARNED, "1 step is kept"),
-    ],
+    [(TRIALS, "rows", BEST, "2 trials are kept"), (STEPS, "molecules", LEARNED, "1 step is kept")],
 )
 def test_the_best_so_far_and_what_is_kept(events, unit, best, kept):
     state = state_from_events(events)

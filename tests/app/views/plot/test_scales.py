@@ -67,11 +67,7 @@ def test_whole_axis_has_whole_ticks():
         assert places == [round(place) for place in places]
 
 
-@given(
-    st.floats(-1e5, 1e5),
-    st.floats(1e-4, 1e5),
-    st.integers(2, 9),
-)
+@given(st.floats(-1e5, 1e5), st.floats(1e-4, 1e5), st.integers(2, 9))
 def test_linear_ticks_are_few_even_inside_and_say_their_place(low, span, most):
     high = low + span
     ticks = Scale().ticks_between(low, high, most)

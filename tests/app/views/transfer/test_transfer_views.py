@@ -12,11 +12,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from app.text.past.earlier_dataset_text import best_setting, dataset_size_text, datasets_used
-from app.worker.evaluator_process import (
-    evaluate_request,
-    joint_history_of,
-    joint_surface_of,
-)
+from app.worker.evaluator_process import evaluate_request, joint_history_of, joint_surface_of
 from core.gp.transfer import joint_evaluator as transfer_evaluator
 from core.space import Axis
 from core.tuning.events import TrialExcluded, TrialFinished, TrialStarted
@@ -117,8 +113,7 @@ def test_another_axis_asks_the_evaluator_anew(told, feed):
     feed([])
     assert view.answer.axis == "max_iter"
     assert np.allclose(
-        sorted(view.earlier.x),
-        sorted(v[2] for one in view.datasets_used() for v in one.values),
+        sorted(view.earlier.x), sorted(v[2] for one in view.datasets_used() for v in one.values)
     )
 
 

@@ -139,11 +139,7 @@ def test_columns_with_names_of_several_levels(tmp_path: Path) -> None:
     table = table_of()
     table.columns = pd.MultiIndex.from_tuples([("a", "p"), ("a", "q"), ("b", "r")])
     dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
-    assert [column.name for column in dataset.columns] == [
-        "('a', 'p')",
-        "('a', 'q')",
-        "('b', 'r')",
-    ]
+    assert [column.name for column in dataset.columns] == ["('a', 'p')", "('a', 'q')", "('b', 'r')"]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -177,8 +177,7 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "header",
-    ["size ,kind\t, y ", " size,kind,y", '" size "," kind","y"', "size\u00a0,kind,y"],
+    "header", ["size ,kind\t, y ", " size,kind,y", '" size "," kind","y"', "size\u00a0,kind,y"]
 )
 def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> None:
     rows = "".join(f"{i},{'0' * (i % 3)}{i % 7},{i % 2}\n" for i in range(20))

@@ -42,11 +42,7 @@ def tables(draw: st.DrawFn) -> dict[str, list]:
 
 
 def written(
-    table: dict[str, list],
-    delimiter: str,
-    decimal: str,
-    header: bool,
-    all_quoted: bool,
+    table: dict[str, list], delimiter: str, decimal: str, header: bool, all_quoted: bool
 ) -> str:
     def cell(value: object) -> str:
         if value is None:

@@ -71,10 +71,7 @@ def test_the_given_target_decides_between_delimiters(tmp_path: Path) -> None:
     assert read_dataset(str(path), DataOptions(target="body", task="topics")).rows == 60
     assert read_dataset(
         str(path), DataOptions(target="label", roles={"body": "ignore"})
-    ).classes == (
-        0,
-        1,
-    )
+    ).classes == (0, 1)
     path.write_text("wish;list\n" + "\n".join(f"the {a};{b}" for a in NOUNS for b in NOUNS) + "\n")
     whole = read_dataset(str(path), DataOptions(target="wish;list", task="topics"))
     assert whole.table["wish;list"].iloc[1] == "the anchor;harbour"

@@ -121,12 +121,7 @@ def opens(path: Path, name: str, place: int = 0) -> Dataset:
 @pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize(
     ("delimiter", "decimal", "end", "place"),
-    [
-        (",", ".", "\n", 0),
-        (",", ".", "\r\n", 2),
-        (";", ",", "\r\n", 0),
-        ("\t", ".", "\n", 0),
-    ],
+    [(",", ".", "\n", 0), (",", ".", "\r\n", 2), (";", ",", "\r\n", 0), ("\t", ".", "\n", 0)],
 )
 def test_times_open_in_every_way_of_writing(
     tmp_path: Path, name: str, delimiter: str, decimal: str, end: str, place: int

@@ -13,12 +13,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import (
-    output_names,
-    output_sources,
-    plain_preparation,
-    preparation,
-)
+from core.datasets.preparation import output_names, output_sources, plain_preparation, preparation
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES

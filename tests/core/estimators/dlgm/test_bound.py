@@ -21,12 +21,7 @@ from core.estimators.dlgm.dlgm_training import (
     pad_weights,
     rows_a_step,
 )
-from core.estimators.dlgm.network import (
-    GENERATIVE_WEIGHTS,
-    first_weights,
-    layer_shapes,
-    row_bounds,
-)
+from core.estimators.dlgm.network import GENERATIVE_WEIGHTS, first_weights, layer_shapes, row_bounds
 from core.estimators.dlgm.predictive import joint_log_densities
 from core.estimators.optional_parts import is_installed
 

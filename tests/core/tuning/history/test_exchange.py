@@ -106,8 +106,7 @@ def test_damaged_datasets_of_a_file_are_said_and_the_others_taken(history, tmp_p
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", "null", '{"datasets": []}', '{"tunescope_history": 1}', "[" * 100_000],
+    "text", ["", "{", "[]", "null", '{"datasets": []}', '{"tunescope_history": 1}', "[" * 100_000]
 )
 def test_what_is_no_history_is_a_sentence(history, tmp_path, text):
     (tmp_path / "no.json").write_text(text)

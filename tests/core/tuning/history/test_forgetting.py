@@ -12,12 +12,7 @@ import pytest
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
 from core.space import Axis
-from core.tuning.events import (
-    HistoryRead,
-    JointSurfaceFitted,
-    RunStarted,
-    TrialFinished,
-)
+from core.tuning.events import HistoryRead, JointSurfaceFitted, RunStarted, TrialFinished
 from core.tuning.history.forgetting import forget_everything
 from core.tuning.history.run_history import RunHistory
 from core.tuning.history.schema_versions import OURS

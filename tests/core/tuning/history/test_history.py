@@ -88,8 +88,7 @@ def test_a_score_that_is_no_number_is_not_kept(history, score):
 
 
 @pytest.mark.parametrize(
-    "other",
-    [{"model": "forest"}, {"metric": "auc"}, {"task": "regression"}, {"task": "sequence"}],
+    "other", [{"model": "forest"}, {"metric": "auc"}, {"task": "regression"}, {"task": "sequence"}]
 )
 def test_another_model_metric_or_kind_of_task_is_not_read(history, other):
     remember(history, **other)

@@ -21,12 +21,7 @@ from core.tuning.runs.run_folder import RunFolder
 from core.tuning.scores.metric import safe_ratio
 from core.tuning.tune import tune
 
-PLAN = Plan(
-    DataPlan("sample:molecules", test_size=0.7),
-    "rna",
-    "mm",
-    options={"max_steps": 1},
-)
+PLAN = Plan(DataPlan("sample:molecules", test_size=0.7), "rna", "mm", options={"max_steps": 1})
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ from core.tuning.tune import tune
 
 
 @pytest.mark.parametrize(
-    ("sample", "model", "learner"),
-    [("wine", "logistic", "loo"), ("prices", "linear", "evidence")],
+    ("sample", "model", "learner"), [("wine", "logistic", "loo"), ("prices", "linear", "evidence")]
 )
 def test_it_is_what_the_learner_finds_on_the_same_rows(sample, model, learner, tmp_path):
     data = DataPlan(f"sample:{sample}")

@@ -12,13 +12,7 @@ import pytest
 
 from core.estimators.multi_model import combined_setting, split_model_setting
 from core.space import unit_vector
-from core.tuning.events import (
-    HistoryRead,
-    ModelScreened,
-    TrialFinished,
-    TrialStarted,
-    TuningEnded,
-)
+from core.tuning.events import HistoryRead, ModelScreened, TrialFinished, TrialStarted, TuningEnded
 from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History
 from core.tuning.history.warm_start import SAME, settings_in, warm_start_history

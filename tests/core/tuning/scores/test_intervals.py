@@ -34,10 +34,7 @@ def spans(name, answers, task="binary", **more):
 
 def test_accuracy_is_judged_by_the_exact_mcnemar_test():
     answers = of_classes(80)
-    right, other = (
-        answers.tuned.labels == answers.y,
-        answers.default.labels == answers.y,
-    )
+    right, other = (answers.tuned.labels == answers.y, answers.default.labels == answers.y)
     span = spans("accuracy", answers).differences["default"]
     won, lost = int((right & ~other).sum()), int((other & ~right).sum())
     assert span.method == "exact McNemar"

@@ -382,9 +382,7 @@ def test_links_to_other_files_are_not_followed(tmp_path: Path) -> None:
         b"</Relationships>"
     )
     changed(
-        path,
-        "xl/_rels/workbook.xml.rels",
-        lambda xml: xml.replace(b"</Relationships>", outside),
+        path, "xl/_rels/workbook.xml.rels", lambda xml: xml.replace(b"</Relationships>", outside)
     )
     assert read_dataset(str(path)).rows == 40
 
