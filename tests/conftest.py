@@ -86,6 +86,7 @@ def broken(tmp_path) -> Path:
         from core.tuning.strategies.search_strategies import RANDOM
         taken = replace(SVM, name="forest")
         spaceless = replace(SVM, name="spaceless", space=lambda task: 1 / 0)
+        taskless = replace(SVM, name="taskless", tasks=("ranking",))
         wordless = replace(RANDOM, name="wordless", works=lambda moment: None)
         """
     (tmp_path / "broken" / "rest.py").write_text(code.replace("        ", ""))
@@ -94,6 +95,7 @@ def broken(tmp_path) -> Path:
         "kind": "broken.rest:RANDOM",
         "taken": "broken.rest:taken",
         "spaceless": "broken.rest:spaceless",
+        "taskless": "broken.rest:taskless",
     }
     points = {"tunescope.models": models}
     points["tunescope.strategies"] = {"wordless": "broken.rest:wordless"}

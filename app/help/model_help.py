@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.datasets.task import Task
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 def model_page(model: Model) -> str:
     """The page as Markdown."""
     paragraphs = [f"# {model.title}", model.good_for, f"**What it costs.** {model.cost}"]
-    predicted = ", ".join(Task(task).prediction_text for task in model.tasks)
+    predicted = ", ".join(task.prediction_text for task in model.known_tasks)
     paragraphs.append(f"**What it predicts.** {predicted[:1].upper()}{predicted[1:]}.")
     if model.extra:
         dependency = OPTIONAL_DEPENDENCIES[model.extra]
@@ -34,7 +33,7 @@ def model_page(model: Model) -> str:
 def _settings(model: Model) -> list[str]:
     """The table of what is tuned; ranges that differ by task are given for each."""
     rows: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for task in model.tasks:
+    for task in model.known_tasks:
         for axis in model.space(task):
             tasks_by_range = rows.setdefault((axis.label, axis.name), {})
             tasks_by_range.setdefault(
@@ -45,7 +44,7 @@ def _settings(model: Model) -> list[str]:
     lines = ["| Setting | Range | Default |", "| --- | --- | --- |"]
     for (label, name), tasks_by_range in rows.items():
         for words, tasks in tasks_by_range.items():
-            task_list = "" if len(tasks) == len(model.tasks) else f" ({', '.join(tasks)})"
+            task_list = "" if len(tasks) == len(model.known_tasks) else f" ({', '.join(tasks)})"
             lines.append(f"| {label} (`{name}`){task_list} | {words} |")
     return ["## What is tuned", "\n".join(lines)]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.datasets.task import Task
+from core.datasets.task import TASKS, Task
 from core.estimators.class_weights import CLASS_WEIGHT
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES
@@ -100,6 +100,11 @@ class Model:
     dearer: tuple[str, ...] = ()
     complexity: int = 5
 
+    @property
+    def known_tasks(self) -> tuple[Task, ...]:
+        """Its tasks without those that an extension names for a later version."""
+        return tuple(Task(task) for task in self.tasks if task in TASKS)
+
     def space_of(self, task: str, *, rare: bool = False) -> tuple[Axis, ...]:
         """The search space for data of a task; `rare` where a class of theirs is rare."""
         weighs = rare and self.class_weights and Task(task).is_classification
@@ -122,9 +127,11 @@ def check_model(entry: Any) -> None:
     check_kind(entry, Model)
     if entry.extra and entry.extra not in OPTIONAL_DEPENDENCIES:
         raise ValueError(f"there is no optional part “{entry.extra}”")
+    if not entry.known_tasks:
+        raise ValueError(f"there is no task “{', '.join(entry.tasks)}”")
     for name in entry.holds:
         check_kind(name, str)
-    for task in entry.tasks:
+    for task in entry.known_tasks:
         for axis in entry.space(task):
             check_kind(axis, Axis)
 

@@ -10,6 +10,7 @@ import pytest
 
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
+from core.estimators.model import check_model
 from core.estimators.registry import MODELS
 from core.export.exporters import EXPORTERS, exporters_for
 from core.extensions import extension_errors
@@ -63,6 +64,7 @@ def test_what_is_broken_is_named_in_a_sentence_and_left_out(installed, broken):
             "“kind” (broken.rest:RANDOM) is left out: it is no Model but a Strategy.",
             "“spaceless” (broken.rest:spaceless) is left out: division by zero.",
             "“taken” (broken.rest:taken) is left out: the name “forest” is taken.",
+            "“taskless” (broken.rest:taskless) is left out: there is no task “ranking”.",
             "“wordless” (broken.rest:wordless) is left out: it is no str but a NoneType.",
             "“file” (broken.rest:taken) is left out: it is no Exporter but a Model.",
         ),
@@ -107,3 +109,13 @@ def test_what_fails_when_it_is_asked_is_named_and_left_out_too(installed, late, 
     assert "late" not in MODELS
     assert "tardy" not in STRATEGIES
     assert advise(summarize(iris))["left_out"] == []  # each is named once
+
+
+def test_a_model_that_names_a_task_of_a_later_version_is_used_for_its_others(iris, monkeypatch):
+    later = replace(MODELS["svm"], name="later", tasks=("ranking", "sequence"))
+    check_model(later)
+    monkeypatch.setitem(MODELS.own_entries, "later", later)
+    monkeypatch.setitem(MODELS.__dict__, "_all_entries", {**MODELS, "later": later})
+    entry = next(entry for entry in advise(summarize(iris)).models if entry.name == "later")
+    assert not entry.fits_task
+    assert entry.reason == "It labels the tokens of sequences."

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, DocumentSummary
 from core.datasets.groups import OTHER
-from core.datasets.task import TABLE_TASKS, Task
+from core.datasets.task import TABLE_TASKS
 from core.datasets.texts.ngrams import DIRECTIONS
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.model import Model
@@ -182,7 +182,7 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
         if not facts.task.has_target:
             return "It predicts, and here nothing is to be predicted."
         if not facts.task.is_table or set(TABLE_TASKS).isdisjoint(model.tasks):
-            return Task(model.tasks[0]).model_text
+            return model.known_tasks[0].model_text
         if facts.task.has_numbers:
             return "It predicts classes, and here a number is to be predicted."
         return "It predicts numbers, and here classes are to be predicted."

@@ -6,12 +6,14 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from app.help.help_pages import FOLDER, page_of, pages_by_key
 from app.help.markup import page_html, without_markup
+from app.help.model_help import model_page
 from app.help.score_help import score_descriptions
 from app.help.strategy_help import PAPERS, views_of
 from app.help.view_examples import PAIRS
@@ -193,3 +195,9 @@ def test_markup_by_hand():
     assert "<ul><li>six</li><li><i>seven</i></li></ul>" in made
     assert '<td align="left">c</td><td align="left">d</td>' in made
     assert without_markup(text) == "One Two three four. - six - seven a b c d"
+
+
+def test_a_model_that_names_a_task_of_a_later_version_has_its_page():
+    page = model_page(replace(MODELS["svm"], tasks=("ranking", "binary")))
+    assert "One of two classes." in page
+    assert "ranking" not in page
