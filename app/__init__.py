@@ -1,1 +1,1 @@
-"""What a person touches: window, pages, views, worker and command line."""
+"""The application: window, pages, views, worker and command line."""

@@ -1,4 +1,4 @@
-"""The command `tunescope`: the window, or one of the commands that run without it."""
+"""The command `tunescope`: the window, or a command without it."""
 
 # Python has loaded these itself; whatever else is imported here could come from the working folder.
 import os
@@ -9,21 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = (
-    "tune",
-    "pick",
-    "predict",
-    "models",
-    "strategies",
-    "samples",
-    "runs",
-    "resume",
-    "replay",
-    "report",
-    "export",
-    "history",
-    "reproduce",
-    "install",
-    "help",
+    *("tune", "pick", "predict", "models", "strategies", "samples", "runs", "resume", "replay"),
+    *("report", "export", "history", "reproduce", "install", "help"),
 )
 MIN_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.
@@ -35,15 +22,13 @@ NEEDED = (
 
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
-    """Open the window (on a file, if one is given), or run a command; returns the exit status."""
+    """Open the window (on a file), or run a command; returns the exit status."""
     if sys.version_info < MIN_PYTHON:
-        required_version, running_version = (
-            ".".join(map(str, MIN_PYTHON)),
-            ".".join(map(str, sys.version_info[:2])),
-        )
+        required = ".".join(map(str, MIN_PYTHON))
+        running = ".".join(map(str, sys.version_info[:2]))
         sys.stderr.write(
-            f"tunescope: it needs Python {required_version} or newer, and this is Python "
-            f"{running_version} ({sys.executable}); start it by packaging/run, which finds one.\n"
+            f"tunescope: it needs Python {required} or newer, and this is Python "
+            f"{running} ({sys.executable}); start it by packaging/run, which finds one.\n"
         )
         return 2
     try:
@@ -59,7 +44,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 
 def start_program(arguments: "Sequence[str] | None" = None) -> int:
-    """The same, where everything that is needed is there."""
+    """Run the program once its requirements can be imported."""
     leave_working_folder()
     import multiprocessing
 
@@ -90,20 +75,13 @@ def start_program(arguments: "Sequence[str] | None" = None) -> int:
 
 
 def is_there(file: str) -> bool:
-    """Whether the first word may be a file: a sample, a path, or a sheet of a workbook."""
-    return file.startswith("sample:") or os.path.exists(file) or os.path.exists(_workbook(file))
-
-
-def _workbook(file: str) -> str:
-    return file.rpartition("#")[0]
+    """Whether the argument may be a sample, a path, or a sheet of a workbook."""
+    workbook = file.rpartition("#")[0]
+    return file.startswith("sample:") or os.path.exists(file) or os.path.exists(workbook)
 
 
 def leave_working_folder() -> None:
-    """Let no process of ours look for modules in the folder that it happens to be started in.
-
-    That folder may be a stranger's. It stays on the path where it is this program's own, where
-    PYTHONPATH names it in full, and where it is one of Python's own.
-    """
+    """Take the working folder off the module path, except where it is ours or on PYTHONPATH."""
     ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute_folders = [folder for folder in python_path if os.path.isabs(folder)]
@@ -115,13 +93,10 @@ def leave_working_folder() -> None:
     except OSError:  # the folder is gone
         working_folder = ""
     head = [folder for folder in sys.path[:first] if os.path.isabs(folder)]
-    head = [
-        folder
-        for folder in head
-        if os.path.realpath(folder) != working_folder or working_folder in allowed_folders
-    ]
+    if working_folder not in allowed_folders:
+        head = [folder for folder in head if os.path.realpath(folder) != working_folder]
     sys.path[:] = head + [folder for folder in sys.path[first:] if os.path.isabs(folder)]
-    # What the processes that we start find: no folder before ours, and ours where it is needed.
+    # For child processes: no folder before ours, and ours where it is needed.
     os.environ["PYTHONSAFEPATH"] = "1"
     if ours in map(os.path.realpath, head) and ours not in map(os.path.realpath, absolute_folders):
         absolute_folders.append(ours)
@@ -130,7 +105,7 @@ def leave_working_folder() -> None:
 
 
 def open_window(file: str) -> int:
-    """Show the window until it is closed; where none can be opened, do what a terminal can."""
+    """Show the window until it is closed; without a display, use the terminal."""
     from app.diagnostics.displays import obstacle
 
     if why := obstacle():
@@ -151,7 +126,7 @@ def open_window(file: str) -> int:
 
 
 def without_window(why: str, file: str) -> int:
-    """Tune a file in the terminal, or say how; `why` is a sentence."""
+    """Tune a file in the terminal, or print how to."""
     from core.export.exportable_models import MODEL_ENDINGS
 
     sys.stderr.write(f"tunescope: {why}\n")

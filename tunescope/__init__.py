@@ -1,6 +1,6 @@
 """Tunescope for Python: samplers, penalty learners, models, and whole runs. Nothing else is public.
 
-Everything is imported when it is first used; ``import tunescope`` alone imports no other module.
+Modules are imported at the first use of a name.
 """
 
 _WHERE = {
@@ -61,11 +61,7 @@ def __dir__() -> list[str]:
 
 
 def _check_own(package: str) -> None:
-    """Refuse to go on with another package of a plain name that comes first on the path.
-
-    Raises:
-        ImportError: where it lies, and what to do.
-    """
+    """Raise ImportError where another package of this name comes first on the path."""
     import os
     import sys
     from importlib.util import find_spec
@@ -73,9 +69,7 @@ def _check_own(package: str) -> None:
     module = sys.modules.get(package)
     spec = find_spec(package) if module is None else module.__spec__
     ours = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), package)
-    locations = [
-        os.path.realpath(location) for location in (spec and spec.submodule_search_locations) or []
-    ]
+    locations = list(map(os.path.realpath, (spec and spec.submodule_search_locations) or []))
     if locations and locations != [ours]:
         raise ImportError(
             f"{locations[0]}: this package comes before Tunescope's own “{package}”; rename it, or "

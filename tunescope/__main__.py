@@ -1,7 +1,7 @@
-"""``python -m tunescope``: the command ``tunescope``."""
+"""`python -m tunescope`: the command `tunescope`."""
 
-# Python has loaded these itself. It puts the working folder first on the path, which may hold an
-# “app” of its own: ours is imported from beside this package, and leaves that folder at once.
+# Python puts the working folder first on the path, which may contain another “app”: ours is
+# imported from beside this package.
 import os
 import sys
 

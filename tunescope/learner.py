@@ -1,14 +1,13 @@
-"""What the penalty learners share as scikit-learn estimators: groups, the fit, predictions.
+"""The penalty learners as scikit-learn estimators.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | m, p, k | | | rows, columns, groups of columns |
-| π | ``groups_`` | (p,) | the group of every column |
-| C | ``penalties_`` | (k,) | penalties, on the scale of ½ Σ_j C_j ‖w_j‖² beside −log p(y | X, w) |
+| π | `groups_` | (p,) | the group of every column |
+| C | `penalties_` | (k,) | penalties, on the scale of ½ Σ_j C_j ‖w_j‖² beside −log p(y | X, w) |
 
 The loss is the log loss summed over rows, or (m/2) log ½‖y − Xw‖² for numbers, whose ridge
-penalties, scikit-learn's alpha, are σ² C_j. A row with weight s counts s times: a whole number is
-that many equal rows, 0 is none.
+penalties, scikit-learn's alpha, are σ² C_j. A row with weight s counts as s equal rows.
 """
 
 from __future__ import annotations
@@ -36,15 +35,13 @@ from core.penalties.final_fit import final_fit
 from core.penalties.penalty_problem import Pairs, PenaltyProblem
 from core.penalties.step import LearnerStep
 
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
 Weights = np.ndarray | None
 Groups = str | Mapping[str, Sequence[str]] | Sequence[Any] | np.ndarray | None
 
 
 class PenaltyLearner(BaseEstimator):
-    """A linear model that learns its own L2 penalties, one for each group of columns.
-
-    A subclass takes what `fit` needs in its constructor and gives the steps of its method.
-    """
+    """A linear model that learns its L2 penalties, one for each group of columns."""
 
     groups: Groups
     max_iter: int
@@ -56,13 +53,12 @@ class PenaltyLearner(BaseEstimator):
     def _holdout_pairs(
         self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights, k: int
     ) -> Pairs | None:
-        """Parts to fit and to validate, for methods that hold rows out."""
         return None
 
     def _learn_penalties(
         self, loss: TableLoss, X: Any, y: np.ndarray, weights: Weights
     ) -> np.ndarray:
-        """Learn penalties, set what all learners set, and give the weights at them, shape (n,)."""
+        """Learn penalties, set the attributes, and give the weights, shape (n,)."""
         names, of_column = groups_of(self.groups, _column_names(self))
         groups = parameter_groups(loss, of_column)
         pairs = self._holdout_pairs(loss, X, y, weights, len(np.unique(groups[groups >= 0])))
@@ -83,7 +79,6 @@ class PenaltyLearner(BaseEstimator):
         return final_fit(loss, groups, last.C, last.w)
 
     def _checked_rows(self, X: Any) -> Any:
-        """New rows, dense or CSR."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
 
@@ -102,14 +97,12 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
         Args:
             X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
             y: labels of two or more classes, shape (m,).
-            sample_weight: how many times every row counts, shape (m,); None for once.
+            sample_weight: number of times every row counts, shape (m,); None for once.
 
         Raises:
             ValueError: what scikit-learn refuses, one class only, groups that do not fit X.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
-        )
+        X, y = validate_data(self, X, y, **_CHECKS)
         check_classification_targets(y)
         X, y, weights = _weighted_rows(X, y, sample_weight)
         kind = "logistic" if len(np.unique(y)) == 2 else "multinomial"
@@ -121,7 +114,7 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores: shape (m,) of two classes, log odds of the second; (m, K) of K."""
+        """Log odds of the second class, shape (m,); for K classes scores (m, K)."""
         Z = self._checked_rows(X) @ self.coef_.T + self.intercept_
         return Z[:, 0] if len(self.classes_) == 2 else Z
 
@@ -139,7 +132,7 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
         return np.exp(log_softmax(scores, axis=1))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithm of `predict_proba`, also where that is 0 in double precision."""
+        """The logarithm of `predict_proba`, without underflow."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack((np.zeros_like(scores), scores))
@@ -155,16 +148,13 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
         """Learn penalties, noise variance and weights.
 
         Args:
-            X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
+            X, sample_weight: as for `LogisticLearner`.
             y: numbers, shape (m,).
-            sample_weight: how many times every row counts, shape (m,); None for once.
 
         Raises:
             ValueError: what scikit-learn refuses, groups that do not fit X.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
-        )
+        X, y = validate_data(self, X, y, y_numeric=True, **_CHECKS)
         X, y, weights = _weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
         unit = 1.0
         if self.target_spread is not None:
@@ -190,14 +180,8 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
 def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """The groups' names, and the number of every column's group, shape (p,).
 
-    Args:
-        groups: None or "single" for one penalty; "each" for one a column; "prefix" for columns
-            whose names begin alike; {group: [columns]}, where columns in none are in "other"; or
-            a label for every column.
-        names: of the columns.
-
     Raises:
-        UnusableError: an unknown word or column, or not as many labels as columns.
+        UnusableError: an unknown word or column, or another number of labels than of columns.
     """
     if groups is None or isinstance(groups, str | Mapping):
         return penalty_groups(groups or "single", names, names)
@@ -215,11 +199,7 @@ def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarr
 
 @contextlib.contextmanager
 def sentences_as_value_errors() -> Iterator[None]:
-    """What the program refuses in one sentence as the ValueError that scikit-learn's users expect.
-
-    Raises:
-        ValueError: with the sentence.
-    """
+    """Turn UnusableError into ValueError."""
     try:
         yield
     except UnusableError as error:
@@ -227,11 +207,7 @@ def sentences_as_value_errors() -> Iterator[None]:
 
 
 def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.ndarray, Weights]:
-    """The rows that count, and how many times each does; None where every one counts once.
-
-    Raises:
-        ValueError: a weight below 0, not as many as rows, or none above 0.
-    """
+    """The rows with a weight above 0, and the weights; None where all are 1."""
     if sample_weight is None:
         return X, y, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -244,17 +220,13 @@ def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> tuple[Any, np.n
 
 
 def _column_names(model: Any) -> list[str]:
-    """The names of the columns it is fitted to: their own, or x0, x1, … as scikit-learn has it."""
     feature_names = getattr(model, "feature_names_in_", None)
-    return (
-        [f"x{k}" for k in range(model.n_features_in_)]
-        if feature_names is None
-        else [str(n) for n in feature_names]
-    )
+    if feature_names is None:
+        return [f"x{k}" for k in range(model.n_features_in_)]
+    return [str(name) for name in feature_names]
 
 
 def _integer_seed(random_state: Any) -> int:
-    """A whole number as it is; otherwise one drawn from scikit-learn's kind of random state."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))

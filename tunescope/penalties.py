@@ -1,4 +1,4 @@
-"""Linear models that learn their own L2 penalties, and which of the learners is recommended."""
+"""Linear models that learn their L2 penalties."""
 
 from __future__ import annotations
 
@@ -30,36 +30,34 @@ from tunescope.learner import (
     sentences_as_value_errors,
 )
 
-SPREAD = 10.0  # the standard deviation that a target has while penalties are learned
+SPREAD = 10.0  # standard deviation of a target while penalties are learned
 
 
 class _Mm(PenaltyLearner):
-    """The steps of MM (Foo, Do and Ng 2009, algorithm 2)."""
+    """Steps of MM (Foo, Do and Ng 2009, algorithm 2)."""
 
     alpha: float
     beta: float
     tol: float
 
     def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
-        return mm.mm_steps(
-            problem, MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol)
-        )
+        options = MmOptions(self.alpha, self.beta, max_steps=self.max_iter, tolerance=self.tol)
+        return mm.mm_steps(problem, options)
 
 
 class _Direct(PenaltyLearner):
-    """The steps of direct minimization (Foo, Do and Ng 2009, section 4)."""
+    """Steps of direct minimization (Foo, Do and Ng 2009, section 4)."""
 
     alpha: float
     beta: float
 
     def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
-        return direct.direct_steps(
-            problem, DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
-        )
+        options = DirectOptions(self.alpha, self.beta, max_steps=self.max_iter)
+        return direct.direct_steps(problem, options)
 
 
 class _Evidence(PenaltyLearner):
-    """The steps of the evidence update (MacKay 1992)."""
+    """Steps of the evidence update (MacKay 1992)."""
 
     tol: float
 
@@ -68,17 +66,15 @@ class _Evidence(PenaltyLearner):
 
 
 class _Gradient(PenaltyLearner):
-    """The line searches of the validation gradient (Do, Foo and Ng 2008, algorithm 1)."""
+    """Line searches of the validation gradient (Do, Foo and Ng 2008, algorithm 1)."""
 
     validation: str
     folds: int
     random_state: Any
 
     def _holdout_pairs(self, loss: Any, X: Any, y: np.ndarray, weights: Weights, k: int) -> Pairs:
-        from tunescope.validation_splits import (
-            WeightedRows,
-            held_out_pairs,
-        )  # imports much of a run
+        # Imports much of a run.
+        from tunescope.validation_splits import WeightedRows, held_out_pairs
 
         rows = WeightedRows(X, y, weights)
         return held_out_pairs(loss, rows, k, self.validation, self.folds, self.random_state)
@@ -90,27 +86,27 @@ class _Gradient(PenaltyLearner):
 class LogisticMM(_Mm, LogisticLearner):
     """Logistic regression whose penalties are learned by majorization-minimization.
 
-    Minimizes −log p(y | X, w) + Σ_j (p_j/2 + α) log(½‖w_j‖² + β) over the weights w, whose group j
-    has p_j of them; the penalties C_j = (p_j/2 + α)/(½‖w_j‖² + β) follow (Foo, Do and Ng 2009).
-    About the time of one fit; no rows are held out.
+    Minimizes −log p(y | X, w) + Σ_j (p_j/2 + α) log(½‖w_j‖² + β) over the weights w, p_j of them in
+    group j; the penalties are C_j = (p_j/2 + α)/(½‖w_j‖² + β) (Foo, Do and Ng 2009). Takes about
+    the time of one fit; no rows are held out.
 
     Args:
         groups: which columns share a penalty: None or "single" for one penalty; "each" for one a
             column; "prefix" for columns whose names begin alike; {group: [columns]}; or a label
             for every column.
         alpha, beta: of the prior C_j ~ Gamma(α, β). A small β lets groups be switched off.
-        max_iter: the most steps.
+        max_iter: maximum number of steps.
         tol: it ends when no log penalty moves by more.
         fit_intercept: whether there are intercepts, which are never penalized.
 
     Attributes:
-        penalties_: C of every group, shape (k,); scikit-learn's own C is 1/penalties_.
+        penalties_: C of every group, shape (k,); scikit-learn's C is 1/penalties_.
         group_names_: the groups' names. groups_: the number of every column's group, shape (p,).
         switched_off_: groups at the end of their range, boolean, shape (k,).
         coef_: shape (1, p) of two classes, (K, p) of K. intercept_: shape (1,) or (K,).
         classes_: the labels, sorted.
-        n_iter_: steps taken. objective_: what was minimized, at the end.
-        remarks_: sentences that the result must carry.
+        n_iter_: number of steps. objective_: its value at the end.
+        remarks_: sentences about the result.
         n_features_in_: p. feature_names_in_: the columns' names, where X has them.
     """
 
@@ -124,19 +120,14 @@ class LogisticMM(_Mm, LogisticLearner):
         tol: float = 1e-3,
         fit_intercept: bool = True,
     ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.beta = beta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
+        self.groups, self.alpha, self.beta, self.max_iter = groups, alpha, beta, max_iter
+        self.tol, self.fit_intercept = tol, fit_intercept
 
 
 class LogisticDirect(_Direct, LogisticLearner):
     """Logistic regression, the objective of `LogisticMM` minimized by L-BFGS.
 
-    The paper's point of comparison, often stuck in poorer solutions. Arguments and attributes of
-    `LogisticMM`.
+    For comparison: often stuck in poorer solutions. Arguments and attributes of `LogisticMM`.
     """
 
     def __init__(
@@ -148,21 +139,15 @@ class LogisticDirect(_Direct, LogisticLearner):
         max_iter: int = 500,
         fit_intercept: bool = True,
     ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.beta = beta
-        self.max_iter = max_iter
+        self.groups, self.alpha, self.beta, self.max_iter = groups, alpha, beta, max_iter
         self.fit_intercept = fit_intercept
 
 
 class LogisticEvidence(_Evidence, LogisticLearner):
     """Logistic regression whose penalties maximize the Laplace evidence (MacKay 1992).
 
-    Counts only the weights that the data determine. Arguments and attributes of `LogisticMM`.
-
-    Args:
-        groups, max_iter, tol, fit_intercept: as there.
-        random_state: of the random signs that estimate traces where the Hessian is not formed.
+    Arguments and attributes of `LogisticMM`, and `random_state`: of the random signs that estimate
+    traces where the Hessian is not formed.
     """
 
     def __init__(
@@ -174,24 +159,17 @@ class LogisticEvidence(_Evidence, LogisticLearner):
         fit_intercept: bool = True,
         random_state: Any = 0,
     ) -> None:
-        self.groups = groups
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+        self.groups, self.max_iter, self.tol = groups, max_iter, tol
+        self.fit_intercept, self.random_state = fit_intercept, random_state
 
 
 class LogisticLOO(LogisticLearner):
-    """Logistic regression whose penalties predict every row best by the model of all the others.
+    """Logistic regression whose penalties minimize the approximate leave-one-out loss.
 
-    Approximate leave-one-out (Rad and Maleki 2020); with several groups their ratios are the
-    evidence's. About the time of five fits. Arguments and attributes of `LogisticMM`. A row that
-    counts twice is left out once at a time, one that counts for less than one as a whole; on
+    Rad and Maleki 2020; ratios of several groups are those of the evidence. About the time of five
+    fits. Arguments and attributes of `LogisticMM`, `random_state` as for `LogisticEvidence`. A row
+    that counts twice is left out once at a time, one that counts for less than one as a whole; on
     tables too large for this, whole rows are held out in five folds.
-
-    Args:
-        groups, max_iter, fit_intercept: as there.
-        random_state: as for `LogisticEvidence`.
     """
 
     def __init__(
@@ -202,9 +180,7 @@ class LogisticLOO(LogisticLearner):
         fit_intercept: bool = True,
         random_state: Any = 0,
     ) -> None:
-        self.groups = groups
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
+        self.groups, self.max_iter, self.fit_intercept = groups, max_iter, fit_intercept
         self.random_state = random_state
 
     def _method_steps(self, problem: PenaltyProblem) -> Iterator[LearnerStep]:
@@ -212,17 +188,16 @@ class LogisticLOO(LogisticLearner):
 
 
 class LogisticGradient(_Gradient, LogisticLearner):
-    """Logistic regression whose penalties follow the gradient of the log loss of rows held out.
+    """Logistic regression whose penalties follow the gradient of the held-out log loss.
 
     Do, Foo and Ng 2008, algorithm 1. Arguments and attributes of `LogisticMM`. Equal rows are held
-    out together, and a row with its whole weight: what is held out is new.
+    out together, and a row with its whole weight.
 
     Args:
-        groups, fit_intercept: as there.
         validation: holdout, a quarter of the rows is held out; folds, every row once, in turns;
             automatic, folds where a quarter would be fewer than five rows a penalty.
-        folds: parts that take turns.
-        max_iter: the most line searches.
+        folds: number of parts that take turns.
+        max_iter: maximum number of line searches.
         random_state: of the division.
     """
 
@@ -236,30 +211,23 @@ class LogisticGradient(_Gradient, LogisticLearner):
         fit_intercept: bool = True,
         random_state: Any = 0,
     ) -> None:
-        self.groups = groups
-        self.validation = validation
-        self.folds = folds
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+        self.groups, self.validation, self.folds = groups, validation, folds
+        self.max_iter, self.fit_intercept, self.random_state = max_iter, fit_intercept, random_state
 
 
 class RidgeMM(_Mm, RidgeLearner):
     """Ridge regression whose penalties are learned by majorization-minimization.
 
-    As `LogisticMM`, for numbers: the loss is (m/2) log ½‖y − Xw‖² (Foo, Do and Ng 2009).
+    For numbers: the loss is (m/2) log ½‖y − Xw‖² (Foo, Do and Ng 2009). Arguments and attributes of
+    `LogisticMM` without `classes_`, and these:
 
     Args:
-        groups, alpha, beta, max_iter, tol, fit_intercept: as for `LogisticMM`.
-        target_spread: the standard deviation that y is brought to while penalties are learned, the
-            unit of α and β; None leaves it as it is. Predictions are in y's own unit.
+        target_spread: the standard deviation that y is scaled to while penalties are learned, the
+            unit of α and β; None leaves it as it is. Predictions are in y's unit.
 
     Attributes:
-        penalties_: C of every group, shape (k,). alphas_: σ² C, scikit-learn's alpha of each.
+        alphas_: σ² C, scikit-learn's alpha of each group. coef_: shape (p,). intercept_: a number.
         noise_variance_: σ², in the square of y's unit.
-        coef_: shape (p,). intercept_: a number.
-        group_names_, groups_, switched_off_, n_iter_, objective_, remarks_, n_features_in_,
-            feature_names_in_: as for `LogisticMM`.
     """
 
     def __init__(
@@ -273,19 +241,14 @@ class RidgeMM(_Mm, RidgeLearner):
         fit_intercept: bool = True,
         target_spread: float | None = SPREAD,
     ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.beta = beta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.target_spread = target_spread
+        self.groups, self.alpha, self.beta, self.max_iter = groups, alpha, beta, max_iter
+        self.tol, self.fit_intercept, self.target_spread = tol, fit_intercept, target_spread
 
 
 class RidgeDirect(_Direct, RidgeLearner):
-    """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS.
+    """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS, for comparison.
 
-    The paper's point of comparison. Arguments and attributes of `RidgeMM`.
+    Arguments and attributes of `RidgeMM`.
     """
 
     def __init__(
@@ -298,12 +261,8 @@ class RidgeDirect(_Direct, RidgeLearner):
         fit_intercept: bool = True,
         target_spread: float | None = SPREAD,
     ) -> None:
-        self.groups = groups
-        self.alpha = alpha
-        self.beta = beta
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.target_spread = target_spread
+        self.groups, self.alpha, self.beta, self.max_iter = groups, alpha, beta, max_iter
+        self.fit_intercept, self.target_spread = fit_intercept, target_spread
 
 
 class RidgeEvidence(_Evidence, RidgeLearner):
@@ -323,16 +282,13 @@ class RidgeEvidence(_Evidence, RidgeLearner):
         target_spread: float | None = SPREAD,
         random_state: Any = 0,
     ) -> None:
-        self.groups = groups
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.target_spread = target_spread
+        self.groups, self.max_iter, self.tol = groups, max_iter, tol
+        self.fit_intercept, self.target_spread = fit_intercept, target_spread
         self.random_state = random_state
 
 
 class RidgeGradient(_Gradient, RidgeLearner):
-    """Ridge regression whose penalties follow the gradient of the loss of rows held out.
+    """Ridge regression whose penalties follow the gradient of the held-out loss.
 
     Arguments of `LogisticGradient` and `RidgeMM`, attributes of `RidgeMM`.
     """
@@ -348,13 +304,9 @@ class RidgeGradient(_Gradient, RidgeLearner):
         target_spread: float | None = SPREAD,
         random_state: Any = 0,
     ) -> None:
-        self.groups = groups
-        self.validation = validation
-        self.folds = folds
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.target_spread = target_spread
-        self.random_state = random_state
+        self.groups, self.validation, self.folds = groups, validation, folds
+        self.max_iter, self.fit_intercept = max_iter, fit_intercept
+        self.target_spread, self.random_state = target_spread, random_state
 
 
 Kind = Literal["regression", "classification"]
@@ -369,8 +321,8 @@ def learn_penalties(
         X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
         y: numbers, or labels of two or more classes, shape (m,).
         groups: which columns share a penalty, as for `LogisticMM`.
-        task: None to tell from y, as the program does: words and few whole numbers are classes.
-        sample_weight: how many times every row counts, shape (m,); None for once.
+        task: None to infer it from y: words and few whole numbers are classes.
+        sample_weight: number of times every row counts, shape (m,); None for once.
 
     Raises:
         ValueError: another task, or what the estimator's `fit` refuses.
@@ -381,13 +333,10 @@ def learn_penalties(
 def recommended_learner(
     X: Any, y: Any, groups: Groups = None, *, task: Kind | None = None
 ) -> LogisticLearner | RidgeLearner:
-    """The same, not fitted: chosen by the numbers of rows, columns, classes and groups alone.
-
-    Args:
-        X, y, groups, task: as for `learn_penalties`.
+    """The learner of `learn_penalties`, not fitted; from the shape of the data.
 
     Raises:
-        ValueError: as there.
+        ValueError: another task, or groups that do not fit X.
     """
     if task not in (None, "regression", "classification"):
         raise ValueError(f"there is no task “{task}”; give regression, classification or None")

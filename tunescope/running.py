@@ -1,4 +1,4 @@
-"""Tune a file or a table in memory: the run that the command line would do."""
+"""Tune a file or a table in memory."""
 
 from __future__ import annotations
 
@@ -50,35 +50,34 @@ def tune(
     cluster: str | Mapping[str, str] = "",
     **settings: Any,
 ) -> TunedRun:
-    """Tune a model, test it, and keep it in a run folder, as ``tunescope tune`` does.
+    """Tune a model, test it, and keep it in a run folder, as `tunescope tune` does.
 
-    A table in memory is written as CSV into the run's folder and read from there, so that the run
-    can be resumed, reported and exported like any other. An interrupt ends the tuning; what was
-    best until then is tested and kept. With several workers a script wants the usual
-    ``if __name__ == "__main__"``.
+    A table in memory is written as CSV into the run's folder, so that the run can be resumed and
+    exported. An interrupt ends the tuning; the best so far is tested and kept. With several workers
+    a script needs `if __name__ == "__main__"`.
 
     Args:
-        data: a table; the path of a file; or ``sample:NAME``.
+        data: a table; the path of a file; or `sample:NAME`.
         target: the column to predict; "" for the one named target, label, class or y, or the last.
         test: further rows to test on, as `data`; None to hold rows out.
-        run: the folder of the run; None for a new one where ``tunescope runs`` finds it.
-        callback: is told every event (core.tuning.events) as it happens; where it returns True the
-            tuning ends, and what was best until then is tested and kept.
+        run: the folder of the run; None for a new one where `tunescope runs` finds it.
+        callback: called with every event (core.tuning.events); where it returns True the tuning
+            ends, and the best so far is tested and kept.
         history: whether the history of earlier datasets may be read and added to.
-        cluster: where trials run instead of here: the address of a dask.distributed scheduler, or
-            "local"; with certificates {"address", "ca", "certificate", "key"}. Of what learns
-            penalties, which is one fit, nothing runs there.
+        cluster: where trials run: the address of a dask.distributed scheduler, or "local"; with
+            certificates {"address", "ca", "certificate", "key"}. Penalty learners, which are one
+            fit, always run here.
         settings: the options of the command line: model, strategy, groups (single, each, column,
-            prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end when so many
-            trials in a row improve nothing; 0 for never), ranges ({setting: (from, to)} to search
-            it there), fixed ({setting: value} not to search it), seed, workers, folds, metric,
-            evaluation (test or nested), refit, costs ({class: cost}), time_limit, standardize, rows
-            (at most so many of each file, drawn at random with rows_seed; 0 for all; as many as fit
-            into memory where it is not given), test_size, task, roles and kinds ({column: …}),
-            latest, together, …; and ``options``, a dict of those of the strategy.
+            prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end after so many
+            trials in a row without improvement; 0 for never), ranges ({setting: (from, to)}), fixed
+            ({setting: value}), seed, workers, folds, metric, evaluation (test or nested), refit,
+            costs ({class: cost}), time_limit, standardize, rows (maximum of each file, drawn at
+            random with rows_seed; 0 for all; as many as fit into memory by default), test_size,
+            task, roles and kinds ({column: …}), latest, together, …; and `options`, a dict of those
+            of the strategy.
 
     Raises:
-        UnusableError: data or settings that cannot be, in one sentence; no folder is left then.
+        UnusableError: invalid data or settings, in one sentence; no folder is left then.
         TypeError: a setting that does not exist.
         RuntimeError: the run failed; the sentence says why.
     """
@@ -91,14 +90,13 @@ def tune(
         dataset = read_data(plan.data)
         plan = plan.changed(data=with_row_count(plan.data, dataset))
         plan = _with_settings(plan, dataset, settings)
-        problem = build_problem(plan, dataset)  # refuses before a folder is made
+        problem = build_problem(plan, dataset)  # raises before a folder is made
         where = cluster if problem.strategy.kind == "trials" else ""
         stack = contextlib.ExitStack()
         executor = _executor(stack, where, settings.get("workers"))
         try:
-            started_run = _prepare_run(
-                plan, dataset, None if run is None else Path(run), Path(scratch)
-            )
+            path = None if run is None else Path(run)
+            started_run = _prepare_run(plan, dataset, path, Path(scratch))
         except BaseException:
             stack.close()
             raise
@@ -106,8 +104,8 @@ def tune(
         with stack:
             last = _follow_run(started_run, callback, history, executor)
     except UnusableError:
-        for path in started_run.table_files:
-            path.unlink(missing_ok=True)
+        for table_file in started_run.table_files:
+            table_file.unlink(missing_ok=True)
         started_run.folder.forget_if_idle()
         raise
     if isinstance(last, RunFailed):
@@ -117,7 +115,7 @@ def tune(
 
 @dataclass(frozen=True)
 class _StartedRun:
-    """A run about to begin; `table_files` in its folder hold tables that were in memory."""
+    """A run about to begin; `table_files` are tables from memory."""
 
     plan: Plan
     dataset: Dataset
@@ -126,7 +124,6 @@ class _StartedRun:
 
 
 def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
-    """The plan with the settings that are given, the rest as the guidance recommends."""
     names = settings.get("model") or "", settings.get("strategy") or ""
     model, strategy, recommended = chosen_or_recommended(dataset, *names)
     plan_options = {name: value for name, value in settings.items() if name in _OF_PLAN}
@@ -135,19 +132,16 @@ def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
         groups = groups_from_file(groups)
     if plan_options.get("evaluation") == "auto":
         plan_options["evaluation"] = ""
-    ranges, fixed = as_plain(
-        plan_options.pop("ranges", None) or {}, plan_options.pop("fixed", None) or {}
-    )
+    ranges, fixed = plan_options.pop("ranges", None), plan_options.pop("fixed", None)
+    ranges, fixed = as_plain(ranges or {}, fixed or {})
     plan_options |= {"ranges": ranges, "fixed": fixed}
     return plan.changed(model=model, strategy=strategy, groups=groups, **plan_options)
 
 
 def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path) -> _StartedRun:
-    """The run with its folder, into which files of the scratch folder are moved."""
     data = plan.data
-    scratch_files = [
-        Path(file) for file in (data.file, data.test_file) if Path(file).parent == scratch
-    ]
+    paths = [Path(file) for file in (data.file, data.test_file)]
+    scratch_files = [file for file in paths if file.parent == scratch]
     if not scratch_files:
         return _StartedRun(plan, dataset, RunFolder.create(plan, path=path))
     run_path = (new_folder(runs_root(), plan) if path is None else path).absolute()
@@ -162,7 +156,6 @@ def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path)
 
 
 def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
-    """The path of a file with the data, such as a later resume finds from any folder."""
     if not isinstance(data, pd.DataFrame):
         return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
     data.to_csv(draft, index=False)
@@ -172,14 +165,11 @@ def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
 def _executor(
     stack: contextlib.ExitStack, cluster: str | Mapping[str, str], workers: int | None
 ) -> Callable[..., TrialExecutor]:
-    """What runs the trials: processes here, or a cluster that is left when the stack closes."""
+    """Processes here, or a cluster until the stack closes."""
     if not cluster:
         return ProcessExecutor
-    address = (
-        parse_cluster_address(cluster)
-        if isinstance(cluster, str)
-        else parse_cluster_address(**cluster)
-    )
+    options = {"address": cluster} if isinstance(cluster, str) else cluster
+    address = parse_cluster_address(**options)
     return stack.enter_context(ClusterConnection(address, workers)).executor
 
 
@@ -189,7 +179,6 @@ def _follow_run(
     history: bool,
     executor: Callable[..., TrialExecutor],
 ) -> Event:
-    """The last event of a run that is followed to its end, or stopped on the way."""
     plan, dataset, folder = run.plan, run.dataset, run.folder
     tell = callback or (lambda event: False)
     history_class = History if history else None

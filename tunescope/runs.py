@@ -1,4 +1,4 @@
-"""A run that was recorded, read only: its events, trials, results, and its fitted model."""
+"""A recorded run, read only."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ from core.tuning.runs.state import RunState, state_from_events
 
 
 class TunedRun:
-    """A run as it was when it was opened. Nothing here writes into its folder.
-
-    Args:
-        folder: of the run.
+    """A run at the time it was opened; its folder is never changed.
 
     Attributes:
         run: the folder's path.
@@ -41,14 +38,14 @@ class TunedRun:
 
     @cached_property
     def plan(self) -> Plan:
-        """What was to be done."""
+        """The plan of the run."""
         return self._folder.plan
 
     @cached_property
     def model(self) -> Any:
         """The fitted scikit-learn pipeline; it takes raw rows, a DataFrame with the same columns.
 
-        Opening it runs no code of the file's.
+        Opening it runs no code of the file.
 
         Raises:
             UnusableError: there is none yet, or it cannot be opened.
@@ -57,7 +54,7 @@ class TunedRun:
 
     @cached_property
     def results(self) -> dict[str, Any]:
-        """What its end found (core.tuning.run_results.Results says what the keys mean).
+        """The results, with the keys of core.tuning.run_results.Results.
 
         Raises:
             UnusableError: it has not ended.
@@ -74,16 +71,12 @@ class TunedRun:
 
     @property
     def metric(self) -> str:
-        """What the score measures. Raises UnusableError as `results`."""
+        """The metric of the score. Raises UnusableError as `results`."""
         return self._results.metric
 
     @property
     def score(self) -> float:
-        """The tuned model's score on rows that tuning never saw; NaN where it is undefined.
-
-        Raises:
-            UnusableError: it has not ended.
-        """
+        """The test score, NaN where undefined. Raises as `results`."""
         score = self._results.test.get(self.metric)
         return math.nan if score is None else float(score)
 
@@ -91,10 +84,9 @@ class TunedRun:
     def trials(self) -> pd.DataFrame:
         """A row for each trial that ended.
 
-        Columns: number; state (finished, behind where it was ended early and the score is an
-        estimate, or failed); score; fold_scores; seconds; fits; reason (why it was tried); failure;
-        excluded (whether a person took it out of the competition); and ``params_NAME`` for each
-        hyperparameter.
+        Columns: number; state (finished, failed, or behind where it ended early and the score is
+        an estimate); score; fold_scores; seconds; fits; reason (why it was tried); failure;
+        excluded (by a person); and `params_NAME` for each hyperparameter.
         """
         scores = {e.number: e.fold_scores for e in self.events if isinstance(e, TrialFinished)}
         rows = [
@@ -118,24 +110,15 @@ class TunedRun:
     def steps(self) -> pd.DataFrame:
         """A row for each step of a penalty learner.
 
-        Columns: step; objective (what the method minimizes); ``penalty_GROUP`` for each group.
+        Columns: step; objective (what the method minimizes); `penalty_GROUP` for each group.
         """
-        rows: list[dict[str, Any]] = [
-            {
-                "step": step.step,
-                "objective": step.objective,
-                **{f"penalty_{group}": C for group, C in step.penalties.items()},
-            }
-            for step in self._run_state.steps
-        ]
-        rows += [
-            {
-                "step": step.step,
-                "objective": step.holdout_loss,
-                **{f"penalty_{group}": float(np.exp(d)) for group, d in step.d.items()},
-            }
-            for step in self._run_state.gradients
-        ]
+        rows: list[dict[str, Any]] = []
+        for step in self._run_state.steps:
+            penalties = {f"penalty_{group}": C for group, C in step.penalties.items()}
+            rows.append({"step": step.step, "objective": step.objective, **penalties})
+        for line in self._run_state.gradients:
+            penalties = {f"penalty_{group}": float(np.exp(d)) for group, d in line.d.items()}
+            rows.append({"step": line.step, "objective": line.holdout_loss, **penalties})
         return pd.DataFrame(rows)
 
     @cached_property
@@ -148,12 +131,12 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
 
     Args:
         run: an opened run, a folder's path, or a name.
-        storage: the path of a journal (``.log``) or of a SQLite file, which is made where there is
-            none; or the URL of a storage, such as ``sqlite:///study.db``.
+        storage: the path of a journal (`.log`) or of a SQLite file, which is created if missing;
+            or the URL of a storage, such as `sqlite:///study.db`.
 
     Raises:
-        UnusableError: nothing was tried yet, the storage holds a study of this name, or it cannot
-            be written.
+        UnusableError: there are no trials, the storage has a study of this name, or it cannot be
+            written.
     """
     from core.export.optuna_study import export_study as write  # Optuna takes a second to import
 
@@ -162,9 +145,9 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
 
 
 def open_run(run: str | Path) -> TunedRun:
-    """A run by its folder's path, or by its name as ``tunescope runs`` shows it.
+    """A run by its folder's path, or by its name in `tunescope runs`.
 
     Raises:
-        UnusableError: there is no run there, or it cannot be read.
+        UnusableError: there is no run, or it cannot be read.
     """
     return TunedRun(RunFolder.open(run))

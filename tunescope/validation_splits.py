@@ -1,4 +1,4 @@
-"""Parts of the rows to fit and to validate, as a run of the validation gradient divides them."""
+"""Splits of the rows for the validation gradient."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALIDATIONS = ("automatic", "holdout", "folds")
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows X (m, p) with targets y (m,), and how many times each counts (m,); None for once."""
+    """Rows X (m, p), targets y (m,), and weights (m,) or None."""
 
     X: Any
     y: np.ndarray
@@ -32,15 +32,9 @@ class WeightedRows:
 def held_out_pairs(
     loss: TableLoss, rows: WeightedRows, penalties: int, validation: str, count: int, seed: int
 ) -> Pairs:
-    """Pairs of losses, to fit and to validate on.
+    """Pairs of losses to fit and to validate on; `count` folds.
 
-    Args:
-        loss: of all rows.
-        rows: of which equal ones stay on one side, as one row that counts as often.
-        penalties: how many groups have columns.
-        validation: one of `VALIDATIONS`.
-        count: parts that take turns, where they do.
-        seed: of the division.
+    Equal rows stay on one side, as one row with the sum of their weights.
 
     Raises:
         ValueError: an unknown validation.
@@ -65,10 +59,7 @@ def held_out_pairs(
 def _row_splits(
     loss: TableLoss, rows: WeightedRows, count: int, seed: int
 ) -> Sequence[tuple[np.ndarray, np.ndarray]]:
-    """The rows to fit and to hold out, in turns.
-
-    Of rows with weights, the only one of its class is never held out.
-    """
+    """Rows to fit and to hold out; the only weighted row of its class is never held out."""
     y, always = rows.y, np.empty(0, dtype=np.intp)
     divided = np.arange(len(y))
     if loss.classes is not None and rows.weights is not None:
@@ -88,35 +79,31 @@ def _row_splits(
         classes=() if loss.classes is None else tuple(loss.classes),
     )
     splits = cross_validation_folds(table, divided, count, seed)
-    return (
-        [(np.concatenate((fit, always)), held) for fit, held in splits] if len(always) else splits
-    )
+    if not len(always):
+        return splits
+    return [(np.concatenate((fit, always)), held) for fit, held in splits]
 
 
 def merge_equal_rows(rows: WeightedRows) -> WeightedRows:
-    """Different rows with the weights of all that are equal to them, in an order of their own.
-
-    Rows without weights of which no two are equal stay as they are.
-    """
+    """Distinct rows, sorted, with the summed weights of their equals."""
     X, y = rows.X, rows.y
     keys = _row_bytes(X, np.unique(y, return_inverse=True)[1])
     if rows.weights is None and len(set(keys)) == len(keys):
-        return rows
+        return rows  # all are distinct
     weights = np.ones(len(y)) if rows.weights is None else rows.weights
     rows_by_key: dict[bytes, list[int]] = {}
     for row, key in enumerate(keys):
         rows_by_key.setdefault(key, []).append(row)
     row_groups = [rows_by_key[key] for key in sorted(rows_by_key)]
     first = np.array([row_group[0] for row_group in row_groups])
-    return WeightedRows(
-        X[first], y[first], np.array([weights[row_group].sum() for row_group in row_groups])
-    )
+    sums = np.array([weights[row_group].sum() for row_group in row_groups])
+    return WeightedRows(X[first], y[first], sums)
 
 
 def _row_bytes(X: Any, codes: np.ndarray) -> list[bytes]:
     targets = codes.astype(np.int64)
     if not sparse.issparse(X):
-        X = np.ascontiguousarray(X) + 0.0  # there are two zeros
+        X = np.ascontiguousarray(X) + 0.0  # −0.0 becomes 0.0
         return [row.tobytes() + code.tobytes() for row, code in zip(X, targets, strict=True)]
     X = X.tocsr().copy()
     X.eliminate_zeros()

@@ -1,8 +1,4 @@
-"""The options for a cluster, and the connection that they ask for.
-
-A run folder never names a cluster: one that a stranger gave would otherwise lead this program to
-a machine of theirs.
-"""
+"""Options of a cluster, and its connection."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ if TYPE_CHECKING:
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    # A run folder never names a cluster: a stranger's would lead this program to their machine.
     parser.add_argument(
         "--cluster",
         default="",
@@ -42,11 +39,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def cluster_connection(
     arguments: argparse.Namespace, max_trials: int | None = None
 ) -> Iterator[ClusterConnection | None]:
-    """The cluster that the options ask for, until the end of the block; None where they ask none.
-
-    Args:
-        arguments: the arguments of a command.
-        max_trials: how many trials run at once at most; None for as many as it has threads.
+    """The cluster of the options until the end of the block; None without `--cluster`.
 
     Raises:
         UnusableError: it cannot be reached or used.
@@ -60,9 +53,8 @@ def cluster_connection(
     from core.tuning.cluster.address import data_transfer_warning, parse_cluster_address
     from core.tuning.cluster.connection import ClusterConnection
 
-    address = parse_cluster_address(
-        arguments.cluster, arguments.tls_ca, arguments.tls_cert, arguments.tls_key
-    )
+    certificates = arguments.tls_ca, arguments.tls_cert, arguments.tls_key
+    address = parse_cluster_address(arguments.cluster, *certificates)
     if message := data_transfer_warning(address):
         print(message, file=sys.stderr)
     with ClusterConnection(address, max_trials) as connection:
@@ -70,5 +62,5 @@ def cluster_connection(
 
 
 def executor_arguments(connection: ClusterConnection | None) -> dict[str, Any]:
-    """What `core.tuning.tune` is told of where trials run."""
+    """Keyword arguments of `core.tuning.tune.tune` for trials on a cluster."""
     return {} if connection is None else {"executor": connection.executor}

@@ -1,7 +1,6 @@
-"""`tunescope` on the command line: arguments, exit status, and one line for what went wrong.
+"""`tunescope` on the command line.
 
-Exit status: 0 done, 1 the run or an export failed, 2 unusable input, 130 interrupted with the best
-so far kept.
+Exit status: 0 done, 1 the run or an export failed, 2 unusable input, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ DESCRIPTION = "Tune machine-learning models while watching."
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """The parser of all commands."""
     parser = Parser(prog="tunescope", usage=USAGE, description=DESCRIPTION, closing=storage_text)
     parser.add_argument("--version", action=Version)
     commands = parser.add_subparsers(
@@ -74,19 +73,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with safe_streams() as (out, _):
         parsed_arguments = build_parser().parse_args(arguments)
         signal.signal(signal.SIGTERM, _as_interrupt)
-        # A shell starts what runs in the background with interrupts ignored.
+        # A shell starts background jobs with interrupts ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         status = _exit_status(parsed_arguments)
         out.flush()
         if out.fault is None or isinstance(out.fault, BrokenPipeError):
-            return status  # the reader of our output has gone (head, less): nothing is left to say
+            return status  # the reader of our output (head, less) has ended
         why = out.fault.strerror or type(out.fault).__name__
         print(f"tunescope: the output could not be written ({why}).", file=sys.stderr)
         return status or FAILED
 
 
 def _exit_status(arguments: argparse.Namespace) -> int:
-    """The exit status of a command, with a line for what went wrong."""
     try:
         return int(arguments.run(arguments))
     except UnusableError as error:

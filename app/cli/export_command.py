@@ -1,4 +1,4 @@
-"""`tunescope export`: save a model of a past run, the tuned one or another."""
+"""`tunescope export`: save a model of a past run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_export(arguments: argparse.Namespace) -> int:
-    """Export, or list what there is; 1 where a file failed."""
+    """Export a model, or list those of the run; 1 where a file failed."""
     from core.export.exportable_models import TUNED, exportable_model, exportable_models
     from core.export.exporters import check_export, export_all
     from core.export.finished_run import finished_run
@@ -94,20 +94,9 @@ def run_export(arguments: argparse.Namespace) -> int:
 
 
 def _check_format(arguments: argparse.Namespace) -> None:
-    """See that --format and --out come together, and that a study is of the whole run.
-
-    Raises:
-        UnusableError: they do not.
-    """
     if bool(arguments.format) != bool(arguments.out):
-        present_option, missing_option = (
-            ("--format", "--out") if arguments.format else ("--out", "--format")
-        )
-        raise UnusableError(
-            f"{missing_option} is missing",
-            where=present_option,
-            cure=f"give {missing_option} as well",
-        )
+        present, missing = ("--format", "--out") if arguments.format else ("--out", "--format")
+        raise UnusableError(f"{missing} is missing", where=present, cure=f"give {missing} as well")
     if arguments.format == OPTUNA and (arguments.paths or arguments.which != "tuned"):
         raise UnusableError(
             "a study tells of the whole run, not of one model",
@@ -140,7 +129,6 @@ def _print_choices(choices: list[ExportableModel], as_json: bool) -> int:
 
 
 def _score_text(choice: ExportableModel) -> str:
-    """What is known of it, in brackets: its score in validation, and on the test set."""
     scores = []
     if choice.validation is not None:
         scores.append(f"validation {choice.judged_by} {terminal_number(choice.validation)}")

@@ -1,4 +1,4 @@
-"""`tunescope help`: the window's help in the terminal, or as a folder of HTML pages."""
+"""`tunescope help`: the help in the terminal, or as HTML."""
 
 from __future__ import annotations
 

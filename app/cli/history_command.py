@@ -1,7 +1,4 @@
-"""`tunescope history`: list, delete, export and import the history of earlier datasets.
-
-Outcomes go to standard error, lists to standard output.
-"""
+"""`tunescope history`: the history of earlier datasets."""
 
 from __future__ import annotations
 
@@ -19,44 +16,42 @@ from core.errors import UnusableError
 if TYPE_CHECKING:
     from core.tuning.history.store import History, HistoryEntry, ImportCounts
 
-USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of studies, where nobody says
+USUAL_ROWS, USUAL_COLUMNS = 1000, 10  # of the data of a study, by default
 
 
 def add_to(commands: Any) -> None:
-    """Add the command and its parts to the parser."""
+    """Add the command to the parser."""
     history = commands.add_parser("history", help="the history of earlier datasets")
     history.add_argument("--json", action="store_true", help="print as JSON")
     history.set_defaults(run=_list_datasets)
-    subcommands = history.add_subparsers(dest="part", metavar="PART")
+    actions = history.add_subparsers(dest="part", metavar="PART")
 
-    forget = subcommands.add_parser(
-        "delete", aliases=["forget"], help="delete some datasets, or all"
-    )
+    forget = actions.add_parser("delete", aliases=["forget"], help="delete some datasets, or all")
     forget.add_argument("ids", nargs="*", metavar="ID", help="as tunescope history shows it")
     forget.add_argument("--all", action="store_true", help="everything")
     forget.add_argument("--starter", action="store_true", help="what is shipped with the program")
     forget.set_defaults(run=_delete_datasets)
 
-    restore = subcommands.add_parser("restore", help="restore what is shipped with the program")
+    restore = actions.add_parser("restore", help="restore what is shipped with the program")
     restore.set_defaults(run=_restore_starter)
     for word, help_text in (
         ("on", "add runs to it and learn from it"),
         ("off", "neither add to it nor learn from it"),
     ):
-        switch = subcommands.add_parser(word, help=help_text)
+        switch = actions.add_parser(word, help=help_text)
         switch.set_defaults(run=_switch_history, on=word == "on")
 
-    export = subcommands.add_parser("export", help="write the history into a file")
+    export = actions.add_parser("export", help="write the history into a file")
     export.add_argument("file", metavar="FILE.json")
     export.set_defaults(run=_export_history)
-    import_parser = subcommands.add_parser("import", help="import what another computer wrote")
+    import_parser = actions.add_parser("import", help="import what another computer wrote")
     import_parser.add_argument("file", metavar="FILE.json")
     import_parser.set_defaults(run=_import_history)
-    _add_optuna(subcommands)
+    _add_optuna(actions)
 
 
-def _add_optuna(subcommands: Any) -> None:
-    optuna = subcommands.add_parser("import-optuna", help="import Optuna studies")
+def _add_optuna(actions: Any) -> None:
+    optuna = actions.add_parser("import-optuna", help="import Optuna studies")
     optuna.add_argument("storage", metavar="STORAGE", help="a storage URL, or a file")
     optuna.add_argument("--model", required=True, metavar="NAME", help="whose settings were tried")
     optuna.add_argument("--study", metavar="NAME", help="one study of the storage (default: all)")
@@ -106,7 +101,7 @@ def _origin_text(entry: HistoryEntry) -> str:
 
 
 def _shortest_ids(entries: list[HistoryEntry]) -> list[str]:
-    """The shortest beginnings of the ids that tell all of them apart."""
+    """The shortest unique prefixes of the ids."""
     ids = [entry.id for entry in entries]
     for length in range(6, 1 + max(map(len, ids))):
         short = [id[:length] for id in ids]
@@ -126,10 +121,8 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
         deletion = forget_everything()
         for sentence in deletion.notices:
             _print_message(sentence)
-        deleted_text = (
-            "everything" if deletion.datasets is None else _dataset_count_text(deletion.datasets)
-        )
-        _print_message(f"Deleted: {deleted_text}.")
+        words = "everything" if deletion.datasets is None else _count_text(deletion.datasets)
+        _print_message(f"Deleted: {words}.")
         return 0
     with _open_history() as history:
         if arguments.starter:
@@ -141,7 +134,7 @@ def _delete_datasets(arguments: argparse.Namespace) -> int:
             count = len(matching_ids)
         for sentence in history.notices:
             _print_message(sentence)
-    _print_message(f"Deleted: {_dataset_count_text(count)}.")
+    _print_message(f"Deleted: {_count_text(count)}.")
     return 0
 
 
@@ -161,7 +154,7 @@ def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
 def _restore_starter(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.restore_starter()
-    _print_message(f"Restored: {_dataset_count_text(count)}.")
+    _print_message(f"Restored: {_count_text(count)}.")
     return 0
 
 
@@ -177,7 +170,7 @@ def _export_history(arguments: argparse.Namespace) -> int:
     with _open_history() as history:
         count = history.export_to(Path(arguments.file))
     print(arguments.file)
-    _print_message(f"Written: {_dataset_count_text(count)}, without those shipped with Tunescope.")
+    _print_message(f"Written: {_count_text(count)}, without those shipped with Tunescope.")
     return 0
 
 
@@ -229,14 +222,13 @@ def _import_datasets(import_function: Callable[[History], ImportCounts]) -> int:
     for sentence in counts.left_out:
         _print_message(f"Left out: {sentence}")
     _print_message(
-        f"Imported: {_dataset_count_text(counts.datasets)} with {counts.trials} trials; "
+        f"Imported: {_count_text(counts.datasets)} with {counts.trials} trials; "
         f"{counts.known_already} there already."
     )
     return 0
 
 
 def _open_history() -> History:
-    """The history; what was noticed while it was opened is said."""
     from core.tuning.history.store import History
 
     history = History()
@@ -246,7 +238,7 @@ def _open_history() -> History:
     return history
 
 
-def _dataset_count_text(count: int) -> str:
+def _count_text(count: int) -> str:
     return "1 dataset" if count == 1 else f"{count} datasets"
 
 

@@ -1,4 +1,4 @@
-"""`tunescope install`: extras, into the environment that this very program runs in."""
+"""`tunescope install`: install extras into this environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from core.errors import UnusableError, nearest_names_cure
 from core.extras import EXTRAS
 
-# {extra: (what needs it, what must be importable)} for those that are no optional part of a model
+# {extra: (purpose, modules)} of those that are no optional part of a model
 _OF_FILES = {
     "sheets": ("OpenDocument spreadsheets and Excel workbooks", ("openpyxl", "odf")),
     "columnar": ("Parquet and Feather files", ("pyarrow",)),
@@ -29,15 +29,10 @@ def add_to(commands: Any) -> None:
     install = commands.add_parser(
         "install", help="install extras: further models, kinds of files, ONNX", closing=extras_text
     )
-    install.add_argument(
-        "names", nargs="*", metavar="NAME", help="which ones; without a name, they are listed"
-    )
-    install.add_argument(
-        "--dry-run", action="store_true", help="say what would be run, and change nothing"
-    )
-    install.add_argument(
-        "--again", action="store_true", help="install even what is there, to repair it"
-    )
+    add = install.add_argument
+    add("names", nargs="*", metavar="NAME", help="which ones; without a name, they are listed")
+    add("--dry-run", action="store_true", help="say what would be run, and change nothing")
+    add("--again", action="store_true", help="install even what is there, to repair it")
     install.set_defaults(run=run_install)
 
 
@@ -78,17 +73,15 @@ def _install_packages(command: list[str], names: list[str]) -> int:
         )
         return 1
     importlib.invalidate_caches()
-    if unusable_names := [name for name in names if not is_there(name)]:
-        print(
-            f"tunescope: {', '.join(unusable_names)} cannot be imported even so.", file=sys.stderr
-        )
+    if unusable := [name for name in names if not is_there(name)]:
+        print(f"tunescope: {', '.join(unusable)} cannot be imported even so.", file=sys.stderr)
         return 1
     print(f"Installed: {', '.join(names)}. A window that is open takes it at its next start.")
     return 0
 
 
 def extras_text() -> str:
-    """Every extra: what it is for, and whether it is there."""
+    """Every extra with its purpose and state."""
     width = max(map(len, EXTRAS))
     lines = []
     for name in EXTRAS:
@@ -98,7 +91,7 @@ def extras_text() -> str:
 
 
 def is_there(name: str) -> bool:
-    """Whether everything that an extra brings can be found."""
+    """Whether every module of an extra can be imported."""
     return all(find_spec(module) is not None for module in _purpose_and_modules(name)[1])
 
 
@@ -112,16 +105,14 @@ def _purpose_and_modules(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def pip_command(names: Iterable[str], reinstall: bool = False) -> list[str]:
-    """What installs extras here."""
-    requirements = list(
-        dict.fromkeys(requirement for name in names for requirement in EXTRAS[name])
-    )
+    """The command that installs extras here."""
+    requirements = list(dict.fromkeys(package for name in names for package in EXTRAS[name]))
     force_options = ["--force-reinstall", "--no-deps"] if reinstall else []
     return [sys.executable, "-m", "pip", "install", *force_options, *requirements]
 
 
 def refusal(command: list[str]) -> UnusableError | None:
-    """Why nothing can be installed here, with what to do; None where it can."""
+    """Why nothing can be installed here; None where it can."""
     if getattr(sys, "frozen", False):
         return UnusableError(
             "nothing can be added to this program, which was built as one folder",
@@ -154,6 +145,6 @@ def _is_managed() -> bool:
 
 
 def _environment() -> dict[str, str]:
-    """The environment for pip: without our folder on the path of its modules."""
+    # pip must not import modules of our folder.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return {**env, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

@@ -1,8 +1,7 @@
-"""Ctrl-C while a run is followed: the first stops in order, a second leaves at once.
+"""Ctrl-C during a run: the first stops in order, a second leaves at once.
 
-Within five seconds of the first the best so far is told, tested or not. Where its fit and test will
-take long, the process ends with that: whoever stops does not wait for minutes. A thread listens,
-for compiled code may keep Python busy that long.
+The best so far is printed within five seconds; where its fit and test will take long, the process
+ends then. A thread listens: compiled code may keep Python busy.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from app.cli.terminal_text import setting_text, terminal_number
@@ -29,53 +28,35 @@ if TYPE_CHECKING:
     from core.tuning.events import Event
     from core.tuning.runs.state import RunState
 
-ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is told as it is
-WAITS = 20.0  # seconds that the results of an interrupted run may take by the look of it
+ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is printed
+WAITS = 20.0  # seconds that fit and test of an interrupted run may take, as estimated
 INTERRUPTED = 130
 
 
 class InterruptHandler:
-    """Takes interrupts inside `with`; the first raises KeyboardInterrupt while the run goes on.
-
-    Once the winner is being tested the first one only shortens that.
-
-    Args:
-        line: shows the run, and knows how it stands.
-        requests: of the run (core.tuning.tune.tune).
-        leave: tells what is kept; the process ends after it.
-
-    Attributes:
-        interrupted: whether one came.
-    """
+    """Handles interrupts inside `with`; the first raises KeyboardInterrupt or shortens the test."""
 
     def __init__(
         self, line: ProgressLine, requests: deque[Event], leave: Callable[[], None]
     ) -> None:
         self._line, self._requests, self._leave = line, requests, leave
-        self._until: float | None = None  # when the best so far is to be told
+        self._until: float | None = None  # when the best so far is printed
         self._heard = self._answered = False
         self.interrupted = False
 
     def __enter__(self) -> InterruptHandler:
         self._interrupts = InterruptSignals(COMMAND, self._handle_signal)
-        self._listener = threading.Thread(
-            target=self._wait_for_signals, name="interrupts", daemon=True
-        )
+        self._listener = threading.Thread(target=self._listen, name="interrupts", daemon=True)
         self._listener.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._interrupts.close()
         self._listener.join()
         self._interrupts.socket.close()
 
     def answered(self) -> None:
-        """The results are there: what is left to do has no limit."""
+        """Note that the results exist: no time limit any more."""
         self._answered = True
 
     def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
@@ -88,12 +69,10 @@ class InterruptHandler:
             raise KeyboardInterrupt
         self._requests.append(EvaluationShortened())
 
-    def _wait_for_signals(self) -> None:
+    def _listen(self) -> None:
         while True:
-            seconds_left = (
-                None if self._until is None else max(0.01, self._until - time.monotonic())
-            )
-            self._interrupts.socket.settimeout(seconds_left)
+            wait = None if self._until is None else max(0.01, self._until - time.monotonic())
+            self._interrupts.socket.settimeout(wait)
             try:
                 heard = self._interrupts.read_signal()
             except TimeoutError:
@@ -113,21 +92,19 @@ class InterruptHandler:
         )
 
     def _report_best(self) -> None:
-        """The best so far, now that its test takes its time."""
         self._until = None
         if self._answered:
             return
         run = self._line.run_state
         if result_seconds(run) > WAITS:
             self._end_process()
-        self._line.print_line(untested_best_text(run) or "Nothing has ended so far.")
-        self._line.print_line(
-            "It is being fitted and tested. Interrupt again to leave it for later."
-        )
+        print_line = self._line.print_line
+        print_line(untested_best_text(run) or "Nothing has ended so far.")
+        print_line("It is being fitted and tested. Interrupt again to leave it for later.")
 
     def _end_process(self) -> NoReturn:
         self._line.close()
-        with contextlib.suppress(OSError, ValueError):  # nobody may read what we say
+        with contextlib.suppress(OSError, ValueError):  # the output may have no reader
             self._leave()
         for child in multiprocessing.active_children():
             child.kill()
@@ -135,11 +112,7 @@ class InterruptHandler:
 
 
 def result_seconds(run: RunState) -> float:
-    """About how many seconds the results of an interrupted run will take.
-
-    The winner, the default and the model that is kept are fitted, in every outer fold anew. The
-    penalties of a learner are compared and fitted once more, which takes about as long as it did.
-    """
+    """Estimated seconds until the results of an interrupted run."""
     if run.learns_penalties or not run.trial_fits:
         return run.seconds
     folds = run.started.dataset.outer_folds
@@ -148,7 +121,7 @@ def result_seconds(run: RunState) -> float:
 
 @dataclass(frozen=True)
 class UntestedBest(Record):
-    """The best so far, as the fields of the result that are known before it is tested."""
+    """The best so far: fields of the result that exist before its test."""
 
     params: Setting
     groups: dict[str, float] | None = optional()
@@ -178,7 +151,7 @@ def untested_best(run: RunState) -> UntestedBest:
 
 
 def untested_best_text(run: RunState) -> str:
-    """The best so far as a few lines for a person; "" where nothing has ended."""
+    """The best so far as lines of text, or ""."""
     best = untested_best(run)
     scores = ", ".join(f"{name} {terminal_number(v)}" for name, v in best.validation.items())
     lines = [f"Best:    {scores} in validation, not tested" if scores else ""]
@@ -190,7 +163,7 @@ def untested_best_text(run: RunState) -> str:
 
 
 def kept_run_text(run: RunState, name: str) -> str:
-    """What is kept of a run that was left, and how it goes on."""
+    """What is kept of an interrupted run, and how to continue."""
     if run.results is not None:
         return f"The run {name} is complete; tunescope export {name} PATH saves its model."
     kind = "step" if run.learns_penalties else "trial"

@@ -1,4 +1,4 @@
-"""How the models of a run of several stood at its end, for the terminal and for `--json`."""
+"""The final ranking of models, as text and JSON."""
 
 from __future__ import annotations
 
@@ -11,28 +11,21 @@ from core.tuning.events import Event
 
 @dataclass(frozen=True)
 class ModelResult(Record):
-    """How one of several models stood.
-
-    Attributes:
-        validation: {metric: best score}, empty without a whole trial.
-        standard_error: of that score.
-        estimate: {metric: the best that trials which were ended early would have scored}.
-        why: a sentence for models that failed.
-    """
+    """One of several models of a run."""
 
     model: str
-    validation: dict[str, float]
+    validation: dict[str, float]  # {metric: best score}, empty without a complete trial
     standard_error: float | None
-    estimate: dict[str, float]
+    estimate: dict[str, float]  # {metric: estimated score of the best trial that ended early}
     trials: int
     ended_early: int
     seconds: float
     state: str
-    why: str
+    why: str  # a sentence for a failed model
 
 
 def leaderboard_of(events: Iterable[Event]) -> list[ModelResult]:
-    """The models of a run, the best first; empty where one was tuned."""
+    """The models of a run, best first; empty for one model."""
     from core.tuning.runs.model_leaderboard import model_leaderboard  # brings numpy
     from core.tuning.runs.state import state_from_events
 

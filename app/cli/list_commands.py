@@ -1,4 +1,4 @@
-"""`tunescope models | strategies | samples`: what there is to choose from."""
+"""`tunescope models | strategies | samples`: list the registries."""
 
 from __future__ import annotations
 
@@ -58,10 +58,9 @@ def _model_as_json(model: Model) -> dict[str, object]:
 
 
 def _settings(model: Model) -> list[str]:
-    """A line for each setting, with its tasks where another task has it otherwise or not at all."""
     import numpy as np
 
-    tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by what is said of it
+    tasks_of: dict[str, dict[str, list[str]]] = {}  # by name, then by range
     for task in model.tasks:
         data_defaults = model.defaults(task, np.eye(3)) if model.defaults else {}
         for axis in model.space(task):
@@ -72,13 +71,13 @@ def _settings(model: Model) -> list[str]:
         f"{name}: {range_text})"
         if len(tasks) == len(model.tasks)
         else f"{name}: {range_text}; {', '.join(tasks)})"
-        for name, saying in tasks_of.items()
-        for range_text, tasks in saying.items()
+        for name, tasks_by_range in tasks_of.items()
+        for range_text, tasks in tasks_by_range.items()
     ]
 
 
 def _missing(extra: str) -> str:
-    """What to install before a model can be used; "" where nothing is missing."""
+    """How to install what a model needs, or ""."""
     from core.estimators.optional_parts import OPTIONAL_DEPENDENCIES, is_installed
 
     if not extra or is_installed(extra):

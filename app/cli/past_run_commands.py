@@ -1,4 +1,4 @@
-"""`tunescope resume | replay | report`: what the run folders hold."""
+"""`tunescope resume | replay | report`: past runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tunescope pick`: take another model away from a finished run than the one it kept."""
+"""`tunescope pick`: select another model of a finished run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_pick(arguments: argparse.Namespace) -> int:
-    """Fit, judge and keep what was picked; print its result, export it."""
+    """Fit, test and keep the selected model; print and export it."""
     from core.export.exporters import check_export
     from core.tuning.events import RunFailed
     from core.tuning.problem import read_data

@@ -1,4 +1,4 @@
-"""What the arguments of `tunescope tune` ask for: which data, and the plan of a run on them."""
+"""The data and the plan of the arguments of `tunescope tune`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DATA_OPTIONS: dict[str, Callable[[str], Any]] = {"vocabulary": int, "stop_words"
 
 
 def data_of(arguments: argparse.Namespace) -> DataPlan:
-    """The data that the arguments name."""
+    """The data of the arguments."""
     from core.tuning.plan import DataPlan
 
     return DataPlan(
@@ -68,7 +68,6 @@ def _refuse_word_options(options: dict[str, str], task: Task) -> None:
 
 
 def _task_of(model: str) -> str:
-    """The task that the model alone says: whoever wants this one looks for topics."""
     from core.estimators.registry import MODELS
 
     only = MODELS[model].tasks if model in MODELS else ()
@@ -76,13 +75,13 @@ def _task_of(model: str) -> str:
 
 
 def wherever_from(data: DataPlan) -> DataPlan:
-    """The same files by paths that a later resume finds from any folder."""
+    """The same data by absolute paths."""
     file = data.file if data.file.startswith("sample:") else os.path.abspath(data.file)
     return replace(data, file=file, test_file=data.test_file and os.path.abspath(data.test_file))
 
 
 def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> Plan:
-    """The plan that the arguments ask for; the guidance fills what they leave open."""
+    """The plan of the arguments, completed by recommendations."""
     from core.tuning.guidance.choosing import chosen_or_recommended
     from core.tuning.plan import Plan
     from core.tuning.strategies.registry import STRATEGIES
@@ -119,7 +118,6 @@ def plan_of(arguments: argparse.Namespace, data: DataPlan, dataset: Dataset) -> 
 
 
 def _parse_groups(text: str) -> str | dict[str, list[str]]:
-    """A usual way to group the columns, or groups of one's own: as JSON here, or in a file."""
     from core.datasets.groups import SPECS, groups_from_file, groups_from_text
 
     if text in SPECS:
@@ -175,7 +173,6 @@ def _parse_fixed_values(texts: Sequence[str]) -> Setting:
 
 
 def _parse_number(text: str) -> Any:
-    """A whole number or a number where the text is one, otherwise the text."""
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(text)
@@ -201,7 +198,7 @@ def _gamma_fields(text: str) -> dict[str, Any]:
 
 
 def _parse_costs(texts: Sequence[str]) -> dict[str, float]:
-    """{class: cost} of every CLASS=COST, or of JSON; a comma may also be part of a class."""
+    """{class: cost} of CLASS=COST or JSON; a class may contain a comma."""
     costs: dict[str, float] = {}
     pieces = []
     for text in texts:

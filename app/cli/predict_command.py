@@ -1,4 +1,4 @@
-"""`tunescope predict`: predictions of an exported model, without the training data."""
+"""`tunescope predict`: predictions of an exported model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_predict(arguments: argparse.Namespace) -> int:
-    """Write a table of predictions as CSV."""
+    """Write predictions as CSV."""
     from core.export.exportable_models import can_run_code
 
     model = Path(arguments.model)
@@ -57,7 +57,7 @@ def run_predict(arguments: argparse.Namespace) -> int:
 
 
 def _predict(model: Path, file: str, out: Path | None, trust: bool) -> tuple[int, int, list[str]]:
-    """Write the predictions: how many, how many unlike the training rows, what to know."""
+    """Write the predictions; their count, unusual rows, remarks."""
     from itertools import chain
 
     from core.export.destination import check_destination, write_whole_file
@@ -72,10 +72,8 @@ def _predict(model: Path, file: str, out: Path | None, trust: bool) -> tuple[int
         rows, chunks = None, prediction_tables(model, file, _report_progress, trust=trust)
     else:
         rows = PredictionStream(used, file)
-        chunks = (
-            chunk.table.iloc[:, : chunk.model_column_count] for chunk in _chunks_with_progress(rows)
-        )
-    first, count = next(chunks), 0  # what is unusable is said before anything is written
+        chunks = (chunk.table.iloc[:, : chunk.model_column_count] for chunk in _with_progress(rows))
+    first, count = next(chunks), 0  # unusable input is refused before anything is written
 
     def write_rows(into: TextIO) -> None:
         nonlocal count
@@ -94,8 +92,7 @@ def _predict(model: Path, file: str, out: Path | None, trust: bool) -> tuple[int
     return count, rows.marked_count if rows else 0, rows.sentences() if rows else []
 
 
-def _chunks_with_progress(rows: PredictionStream) -> Iterator[PredictedRows]:
-    """The parts, with how far they are where there are several."""
+def _with_progress(rows: PredictionStream) -> Iterator[PredictedRows]:
     for chunk in rows:
         if rows.total > rows.done or rows.done > len(chunk.table):
             _report_progress(rows.done, rows.total)
@@ -103,8 +100,7 @@ def _chunks_with_progress(rows: PredictionStream) -> Iterator[PredictedRows]:
 
 
 def _confirm_trust(model: Path) -> bool:
-    """What the person says, where one is there to be asked."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # nobody can answer
         return False
     print(
         f"Opening {model.name} can run any code that is in it: it could read, change or delete"

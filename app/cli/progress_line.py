@@ -1,4 +1,4 @@
-"""One line on standard error that says how the run stands: a bar on a terminal, else milestones."""
+"""Progress of a run on standard error: a bar or milestones."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PAUSE = 30.0  # seconds between lines that stay
 
 
 class ProgressLine:
-    """Consumes a run's events; on a terminal the line is drawn over itself."""
+    """Consumes the events of a run."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._live = stream.isatty()
         self._drawn = False
-        self._last_report_seconds: float | None = None
+        self._last_report: float | None = None
         self._compared = False
         self._cluster = (0, 0)  # workers and their threads
         from core.tuning.runs.state import RunState  # brings numpy, which no --help should wait for
@@ -52,17 +52,17 @@ class ProgressLine:
 
     @property
     def run_state(self) -> RunState:
-        """What was told so far adds up to."""
+        """The state of the run."""
         return self._run
 
     def replay_events(self, past: Iterable[Event]) -> None:
-        """Take note of an earlier part of the run without telling it again."""
+        """Consume earlier events without printing."""
         for event in past:
             self._run.consume(event)
             self._compared = self._compared or isinstance(event, ModelsCompared)
 
     def consume(self, event: Event) -> None:
-        """Show what the event changes."""
+        """Print or draw the change that an event makes."""
         run, best, averaged = self._run, self._run.best_trial, self._run.ensemble
         run.consume(event)
         match event:
@@ -98,17 +98,14 @@ class ProgressLine:
                 words = f"step {event.step} · objective {terminal_number(event.objective)}"
                 self._draw_bar(words, self._done_share(event.step))
             case HyperGradientStep():
-                loss = terminal_number(event.holdout_loss)
-                self._draw_bar(
-                    f"step {event.step} · held-out loss {loss}", self._done_share(event.step)
-                )
+                words = f"step {event.step} · held-out loss {terminal_number(event.holdout_loss)}"
+                self._draw_bar(words, self._done_share(event.step))
             case WorkersSeen():
                 self._workers(event)
             case Progress():
                 self._progress()
 
     def _workers(self, event: WorkersSeen) -> None:
-        """How many workers the cluster has, where that changed."""
         usable = [worker for worker in event.workers if worker.usable]
         threads = sum(worker.threads for worker in usable)
         if (len(usable), threads) != self._cluster:
@@ -118,15 +115,13 @@ class ProgressLine:
             self.print_line(f"The cluster has {worker_count_text}: {at_once} at a time.")
 
     def _say_best(self, best: Trial) -> None:
-        description = setting_text(best.setting)
+        words = setting_text(best.setting)
         if self._run.tunes_several_models and best.reason == "default":
-            description = f"{best.setting[MODEL]}: default setting"
+            words = f"{best.setting[MODEL]}: default setting"
         elif best is self._run.default_trial:
-            description = "default setting"
+            words = "default setting"
         metric = self._run.started.metric
-        self.print_line(
-            f"Trial {best.number}: {metric} {terminal_number(best.score)} · {description}"
-        )
+        self.print_line(f"Trial {best.number}: {metric} {terminal_number(best.score)} · {words}")
 
     def _show_screening(self, event: ModelScreened) -> None:
         from core.tuning.runs.model_run_state import models_of
@@ -134,13 +129,10 @@ class ProgressLine:
         looks, run = self._run.looks, self._run
         if event.failure and event.reason == "default":
             self.print_line(f"The screening of {event.model} failed: {event.failure}")
-        model_count = len(models_of(run.started)) if run.tunes_several_models else 0
-        self._draw_bar(
-            f"screening: {len(looks)} of {model_count} models", len(looks) / max(1, model_count)
-        )
+        total = len(models_of(run.started)) if run.tunes_several_models else 0
+        self._draw_bar(f"screening: {len(looks)} of {total} models", len(looks) / max(1, total))
 
     def _show_all_screenings(self) -> None:
-        """What the screening gave, and which models begin with what an earlier dataset taught."""
         started, looks = self._run.started, self._run.looks.values()
         scores = [(look.score, look.model) for look in looks if look.score is not None]
         scores.sort(key=lambda pair: -pair[0] if started.maximize else pair[0])
@@ -165,18 +157,15 @@ class ProgressLine:
         if run.fold is not None or (run.tunes_several_models and not run.begun and not run.trials):
             return
         time_left = f" · {terminal_duration(run.seconds_left)} left" if run.seconds_left else ""
-        best = (
-            f" · best {terminal_number(run.best_trial.score)}" if run.best_trial is not None else ""
-        )
-        if run.tunes_several_models and run.best_trial is not None:
-            best += f" by {run.best_trial.setting[MODEL]}"
+        best = ""
+        if run.best_trial is not None:
+            best = f" · best {terminal_number(run.best_trial.score)}"
+            best += f" by {run.best_trial.setting[MODEL]}" if run.tunes_several_models else ""
         still = run.without_improvement
         none = f" · no improvement for {still} trials" if still > 4 else ""
         total = f" of {run.total}" if run.total else ""
-        self._draw_bar(
-            f"trial {run.done_count}{total}{best}{time_left}{none}",
-            self._done_share(run.done_count),
-        )
+        count = run.done_count
+        self._draw_bar(f"trial {count}{total}{best}{time_left}{none}", self._done_share(count))
 
     def _done_share(self, done: int) -> float:
         return min(1.0, done / self._run.total) if self._run.total else 0.0
@@ -186,21 +175,15 @@ class ProgressLine:
         self.show_line(f"[{'#' * full}{'.' * (BAR - full)}] {text}")
 
     def report_progress(self, text: str) -> None:
-        """How far long work is: a line that the next one takes the place of.
-
-        Where there is no terminal it stays, and others follow it once in half a minute.
-        """
+        """Show progress: overwritten on a terminal, else every 30 s."""
         if self._live:
             self.show_line(text)
-        elif (
-            self._last_report_seconds is None
-            or time.monotonic() - self._last_report_seconds >= PAUSE
-        ):
-            self._last_report_seconds = time.monotonic()
+        elif self._last_report is None or time.monotonic() - self._last_report >= PAUSE:
+            self._last_report = time.monotonic()
             self.print_line(text)
 
     def show_line(self, text: str) -> None:
-        """A line that the next one takes the place of; nothing where there is no terminal."""
+        """Draw a line that is overwritten; nothing without a terminal."""
         if not self._live:
             return
         width = shutil.get_terminal_size().columns - 1
@@ -209,7 +192,7 @@ class ProgressLine:
         self._drawn = True
 
     def print_line(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._clear_line()
         self._stream.write(text + "\n")
         self._stream.flush()
@@ -220,7 +203,7 @@ class ProgressLine:
             self._drawn = False
 
     def close(self) -> None:
-        """Leave the terminal tidy."""
+        """Clear the drawn line and flush."""
         self._clear_line()
         self._stream.flush()
 

@@ -1,4 +1,4 @@
-"""`tunescope reproduce`: a table or figure of the papers, theirs beside ours."""
+"""`tunescope reproduce`: a table or figure of the papers, measured again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_reproduce(arguments: argparse.Namespace) -> int:
-    """Measure and print the table row by row."""
+    """Measure and print a table row by row."""
     from core.reproduction.pool import on_cluster
 
     with cluster_options.cluster_connection(arguments) as connection, on_cluster(connection):

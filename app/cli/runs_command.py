@@ -1,7 +1,4 @@
-"""`tunescope runs`: list past runs, name them, write notes to them, delete and restore them.
-
-Outcomes go to standard error, lists to standard output.
-"""
+"""`tunescope runs`: list, name, annotate, delete and restore past runs."""
 
 from __future__ import annotations
 
@@ -22,30 +19,28 @@ RUN = "a name that tunescope runs shows, or a path"
 
 
 def add_to(commands: Any) -> None:
-    """Add the command and its parts to the parser."""
+    """Add the command to the parser."""
     runs = commands.add_parser("runs", help="list past runs; rename, delete and restore them")
     runs.add_argument("--json", action="store_true", help="print as JSON")
     runs.set_defaults(run=_list_runs)
-    subcommands = runs.add_subparsers(dest="part", metavar="PART")
+    actions = runs.add_subparsers(dest="part", metavar="PART")
 
-    rename = subcommands.add_parser("rename", help="give a run a name of your own")
+    rename = actions.add_parser("rename", help="give a run a name of your own")
     rename.add_argument("folder", metavar="RUN", help=RUN)
     rename.add_argument("text", metavar="NAME", help='"" for that of its folder')
     rename.set_defaults(run=_write_label, field="name")
-    note = subcommands.add_parser("note", help="write a note to a run; without a text, print it")
+    note = actions.add_parser("note", help="write a note to a run; without a text, print it")
     note.add_argument("folder", metavar="RUN", help=RUN)
     note.add_argument("text", metavar="TEXT", nargs="?", help='"" for none')
     note.set_defaults(run=_write_label, field="note")
 
-    delete = subcommands.add_parser(
-        "delete", help="put runs into the bin, from where they come back"
-    )
+    delete = actions.add_parser("delete", help="put runs into the bin, from where they come back")
     delete.add_argument("folders", nargs="+", metavar="RUN", help=RUN)
     delete.set_defaults(run=_delete_runs)
-    restore = subcommands.add_parser("restore", help="bring runs back from the bin")
+    restore = actions.add_parser("restore", help="bring runs back from the bin")
     restore.add_argument("folders", nargs="+", metavar="RUN", help="as tunescope runs bin shows it")
     restore.set_defaults(run=_restore_runs)
-    bin_parser = subcommands.add_parser(
+    bin_parser = actions.add_parser(
         "bin", help="list the runs in the bin, and until when they are kept"
     )
     bin_parser.add_argument("--json", action="store_true", help="print as JSON")
@@ -131,17 +126,15 @@ def _list_deleted(arguments: argparse.Namespace) -> int:
 
     binned_runs = deleted_runs()
     if arguments.empty:
-        removed_count = 0
+        count = 0
         for binned_run in binned_runs:
             try:
                 remove_for_good(Path(binned_run.run.path))
-                removed_count += 1
+                count += 1
             except UnusableError as error:
                 _print_message(error.sentence)
-        _print_message(
-            f"Removed for good: {removed_count} {'run' if removed_count == 1 else 'runs'}."
-        )
-        return 0 if removed_count == len(binned_runs) else 1
+        _print_message(f"Removed for good: {count} {'run' if count == 1 else 'runs'}.")
+        return 0 if count == len(binned_runs) else 1
     if arguments.json:
         print(json.dumps([_to_json(binned_run) for binned_run in binned_runs]))
     elif binned_runs:
@@ -155,12 +148,9 @@ def _list_deleted(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _to_json(deleted_run: DeletedRun) -> JsonObject:
-    moments = {
-        "deleted_at": deleted_run.deleted_at.isoformat(),
-        "removed_at": deleted_run.removed_at.isoformat(),
-    }
-    return asdict(deleted_run.run) | moments
+def _to_json(entry: DeletedRun) -> JsonObject:
+    times = {"deleted_at": entry.deleted_at.isoformat(), "removed_at": entry.removed_at.isoformat()}
+    return asdict(entry.run) | times
 
 
 def _print_message(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Standard output and error while a command runs: that nobody reads them ends no run."""
+"""Standard output and error that survive a lost reader."""
 
 from __future__ import annotations
 
@@ -11,41 +11,34 @@ from typing import TextIO, cast
 
 
 class SafeStream(io.TextIOBase):
-    """A stream of the process; what cannot be written is dropped from then on.
-
-    Args:
-        stream: the stream; None where the process was started without one.
-
-    Attributes:
-        fault: the first error that writing gave, if any.
-    """
+    """A stream of the process (None for none) that drops text after a write error."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
-        self.fault: OSError | None = None
+        self.fault: OSError | None = None  # the first error
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed: may be set; CPython's may not
-        """Of the stream."""
+        """The encoding, UTF-8 by default."""
         return self._stream.encoding if self._stream is not None else "utf-8"
 
     def writable(self) -> bool:
-        """Always, though it may lead nowhere."""
+        """Always true."""
         return True
 
     def isatty(self) -> bool:
-        """Whether a person looks on at a terminal."""
+        """Whether the stream is open on a terminal."""
         stream = self._open_stream()
         return stream is not None and stream.isatty()
 
     def fileno(self) -> int:
-        """Of the stream; OSError where it has none."""
+        """The file descriptor; OSError without a stream."""
         if self._stream is None:
             raise io.UnsupportedOperation("fileno")
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write, or drop it."""
+        """Write the text, or drop it; gives its length."""
         if (stream := self._open_stream()) is not None:
             try:
                 stream.write(text)
@@ -54,7 +47,7 @@ class SafeStream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Hand on what waits, or drop it."""
+        """Flush, unless writing has failed."""
         if (stream := self._open_stream()) is not None:
             try:
                 stream.flush()
@@ -62,14 +55,14 @@ class SafeStream(io.TextIOBase):
                 self._give_up(error)
 
     def _open_stream(self) -> TextIO | None:
-        # What is imported meanwhile may keep this for longer than the stream is there.
+        # An imported module may keep this object after the stream was closed.
         if self._stream is None or self.fault is not None or self._stream.closed:
             return None
         return self._stream
 
     def _give_up(self, error: OSError) -> None:
         self.fault = error
-        # What waits in the stream would be tried again as the process ends.
+        # Python would write the buffered text again at exit.
         with contextlib.suppress(OSError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
@@ -78,10 +71,10 @@ class SafeStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def safe_streams() -> Iterator[tuple[SafeStream, SafeStream]]:
-    """Standard output and error, in place of the process's own while inside."""
+    """Replace sys.stdout and sys.stderr inside the block."""
     before = sys.stdout, sys.stderr
     out, error_stream = SafeStream(before[0]), SafeStream(before[1])
-    # What programs call of a TextIO, it has; typing.TextIO asks for inheritance.
+    # SafeStream has the methods of a TextIO, but does not inherit from typing.TextIO.
     sys.stdout, sys.stderr = cast(TextIO, out), cast(TextIO, error_stream)
     try:
         yield out, error_stream

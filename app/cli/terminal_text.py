@@ -1,4 +1,4 @@
-"""Numbers, durations, settings and results in words, for the terminal."""
+"""Numbers, durations, settings and results for the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def terminal_number(value: Any) -> str:
-    """Four significant digits; whole numbers and words as they are."""
+    """Four significant digits of a float; others by str."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -29,19 +29,14 @@ def terminal_duration(seconds: float) -> str:
 
 
 def setting_text(setting: Mapping[str, Any]) -> str:
-    """Such as "C = 0.27, gamma = 0.035", behind the model's name where several are tuned."""
+    """Such as "C = 0.27, gamma = 0.035", after the model's name if several."""
     values = {name: value for name, value in setting.items() if name != MODEL}
     values_text = ", ".join(f"{name} = {terminal_number(value)}" for name, value in values.items())
     return values_text if len(values) == len(setting) else f"{setting[MODEL]}: {values_text}"
 
 
 def result_text(results: Results, plan: Plan, leaderboard: Sequence[ModelResult] = ()) -> str:
-    """The result as a few lines for a person.
-
-    Args:
-        results, plan: of the run.
-        leaderboard: of a run of several models, the best first (app.cli.leaderboard_output).
-    """
+    """The result as lines of text."""
     metric = results.metric
     lines = [
         f"Tuned:   {metric} {_score_text(results.test[metric])} on {tested_rows_text(results)}",
@@ -78,7 +73,6 @@ def result_text(results: Results, plan: Plan, leaderboard: Sequence[ModelResult]
 
 
 def _standing_text(row: ModelResult, metric: str) -> str:
-    """The best score of a model and what it cost; without a whole trial what is known instead."""
     score, estimate = row.validation.get(metric), row.estimate.get(metric)
     summary = "no score"
     if row.why:
@@ -100,7 +94,7 @@ def tested_rows_text(results: Results) -> str:
 
 
 def gain_text(gain: Gain) -> str:
-    """The gain over the default with its confidence interval, shares in points."""
+    """The gain over the default with its confidence interval."""
     from core.tuning.scores.metrics import METRICS
 
     share = METRICS[gain.metric].share
@@ -121,12 +115,12 @@ def _signed_text(value: float | None, share: bool) -> str:
 
 
 def _score_text(value: float | None) -> str:
-    """A score; some are undefined, such as an area of rows of one class."""
+    # Undefined is, for example, the area under a curve of rows of one class.
     return "undefined" if value is None else terminal_number(value)
 
 
 def average_lines(ensemble: EnsembleResults, metric: str) -> list[str]:
-    """Who is in the average, and what its best member does alone."""
+    """The members of the average, and its best member's score."""
     lines = []
     if metric in ensemble.single_held_out:
         single = terminal_number(ensemble.single_held_out[metric])
@@ -134,8 +128,6 @@ def average_lines(ensemble: EnsembleResults, metric: str) -> list[str]:
         lines.append(f"Single:  {metric} {single} by its best member alone, in validation, where")
         lines.append(f"         the average has {average}")
     members = zip(ensemble.members, ensemble.weights, ensemble.settings, strict=True)
-    lines += [
-        f"Member:  {100 * weight:.3g} % trial {trial}: {setting_text(setting)}"
-        for trial, weight, setting in members
-    ]
+    for trial, weight, setting in members:
+        lines.append(f"Member:  {100 * weight:.3g} % trial {trial}: {setting_text(setting)}")
     return lines

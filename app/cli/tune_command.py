@@ -1,4 +1,4 @@
-"""`tunescope tune`: the whole job headless, from the file to the exported model."""
+"""`tunescope tune`: from the file to the exported model."""
 
 from __future__ import annotations
 
@@ -46,18 +46,9 @@ def add_to(commands: Any) -> None:
     tune_arguments.add_to(commands).set_defaults(run=run_tune)
 
 
-def _refuse_exports(paths: list[Path], task: str, model: str) -> None:
-    """What cannot be written is refused before anything is computed."""
-    if not paths:
-        return
-    from core.export.exporters import check_export
-
-    for path in paths:
-        check_export(path, task, model)
-
-
 def run_tune(arguments: argparse.Namespace) -> int:
     """Tune, print the result, export."""
+    from core.export.exporters import check_export
     from core.tuning.fixed_row_count import with_row_count
     from core.tuning.guidance.power_words import power_of
     from core.tuning.history.store import History
@@ -71,7 +62,8 @@ def run_tune(arguments: argparse.Namespace) -> int:
     dataset = read_data(data)
     refuse_role_of_target(data.roles, dataset.target_name)
     plan = plan_of(arguments, with_row_count(wherever_from(data), dataset), dataset)
-    _refuse_exports(arguments.export, dataset.task, plan.model)
+    for path in arguments.export:  # refused before anything is computed
+        check_export(path, dataset.task, plan.model)
     problem = build_problem(plan, dataset)  # refuses before a folder is made
     for line in _finding_lines(dataset):
         print(f"Data: {line}", file=sys.stderr)
@@ -84,7 +76,7 @@ def run_tune(arguments: argparse.Namespace) -> int:
     if problem.strategy.kind == "trials":
         print(stop_rule_text(plan), file=sys.stderr)
     else:
-        arguments.cluster = ""  # said to have no effect
+        arguments.cluster = ""  # unused_option_texts printed that it has no effect
     restore_collection()
     copy = _open_events_copy(Path(arguments.events)) if arguments.events else None
     with cluster_options.cluster_connection(arguments, arguments.workers) as connection:
@@ -94,33 +86,28 @@ def run_tune(arguments: argparse.Namespace) -> int:
         requests: deque[Event] = deque()
         where = cluster_options.executor_arguments(connection)
         stream = tune(plan, dataset, folder=folder, history=History, requests=requests, **where)
+        run = FollowedRun(stream, requests, plan, dataset, folder, copy=copy)
         try:
-            return follow_run(
-                FollowedRun(stream, requests, plan, dataset, folder, copy=copy), arguments
-            )
+            return follow_run(run, arguments)
         except UnusableError:
             folder.forget_if_idle()
             raise
 
 
 def _findings(dataset: Dataset) -> list[str]:
-    """What a person should know about the data."""
     from core.datasets.summary import all_findings
 
     return [finding.sentence for finding in all_findings(dataset)]
 
 
 def _finding_lines(dataset: Dataset) -> list[str]:
-    """The findings, with the option that asks for what one proposes."""
     from core.datasets.summary import all_findings
 
-    findings = all_findings(dataset)
-    return [
-        f"{finding.sentence} ({finding.proposal.option})"
-        if finding.proposal and finding.proposal.option
-        else finding.sentence
-        for finding in findings
-    ]
+    lines = []
+    for finding in all_findings(dataset):
+        option = finding.proposal.option if finding.proposal else ""
+        lines.append(f"{finding.sentence} ({option})" if option else finding.sentence)
+    return lines
 
 
 def _open_events_copy(path: Path) -> TextIO:
@@ -132,12 +119,7 @@ def _open_events_copy(path: Path) -> TextIO:
 
 
 class _Copy:
-    """The copy of a run's events; where it cannot be written, the run goes on without.
-
-    Args:
-        file: where to; None for no copy. It is closed on the way out of `with`.
-        say: tells a sentence.
-    """
+    """The copy of a run's events; a write error does not end the run."""
 
     def __init__(self, file: TextIO | None, say: Callable[[str], None]) -> None:
         self._file, self._say = file, say
@@ -146,7 +128,6 @@ class _Copy:
         return self
 
     def add_event(self, event: Event) -> None:
-        """Write an event."""
         from core.tuning.event_lines import to_json
 
         if self._file is None:
@@ -163,7 +144,7 @@ class _Copy:
 
     def _close_file(self) -> None:
         if self._file is not None:
-            with contextlib.suppress(OSError):  # it tries again what it could not write
+            with contextlib.suppress(OSError):  # close writes the buffer again
                 self._file.close()
         self._file = None
 
@@ -173,15 +154,7 @@ class _Copy:
 
 @dataclass(frozen=True)
 class FollowedRun:
-    """A run that is shown as it goes on.
-
-    Attributes:
-        stream: its events.
-        requests: what it takes while it goes on (core.tuning.tune.tune).
-        plan, dataset, folder: of the run.
-        past: what happened before.
-        copy: the file that takes a copy of the events, if any.
-    """
+    """A run that is shown as it goes on; `past` are its earlier events."""
 
     stream: Generator[Event, None, None]
     requests: deque[Event]
@@ -189,11 +162,11 @@ class FollowedRun:
     dataset: Dataset
     folder: RunFolder
     past: Sequence[Event] = ()
-    copy: TextIO | None = None
+    copy: TextIO | None = None  # takes every event as a JSON line
 
 
 def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
-    """Show a run's progress until it ends or is interrupted, then give its result."""
+    """Show a run until it ends or is interrupted, then its result."""
     from core.tuning.events import RunFinished, RunStopped
     from core.tuning.results.conclude import conclude
 
@@ -224,7 +197,6 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
 
 
 def _report_untested(state: RunState, run: FollowedRun, arguments: argparse.Namespace) -> None:
-    """Tell the best so far and what is kept, as the process is about to end."""
     kept_sentence = kept_run_text(state, run.folder.name)
     if state.results is None and arguments.json:
         print(json.dumps(_untested_as_json(state, run, arguments, kept_sentence)), flush=True)
@@ -236,7 +208,6 @@ def _report_untested(state: RunState, run: FollowedRun, arguments: argparse.Name
 def _untested_as_json(
     state: RunState, run: FollowedRun, arguments: argparse.Namespace, kept_sentence: str
 ) -> JsonObject:
-    """What `--json` prints where nobody waited for the test."""
     return {
         **_of_run(run.plan, run.dataset, run.folder),
         **to_plain(untested_best(state)),
@@ -263,12 +234,12 @@ def give_result(
     folder: RunFolder,
     arguments: argparse.Namespace,
 ) -> int:
-    """Export what was asked for and print the result; 1 where an export failed, otherwise 0."""
+    """Export and print the result; 1 where an export failed."""
     from core.export.exporters import export_all
     from core.export.finished_run import finished_run
 
     results = last.results
-    assert results is not None  # which a run that ended has, but for those of others' making
+    assert results is not None  # every run that this program ended has them
     exports, failed = export_all(lambda: finished_run(folder, arguments.examples), arguments.export)
     models = leaderboard_of(folder.all_events()) if plan.model == SEVERAL else []
     if arguments.json:
@@ -290,7 +261,7 @@ def give_result(
 def result_as_json(
     results: Results, plan: Plan, dataset: Dataset, folder: RunFolder, exports: list[str]
 ) -> JsonObject:
-    """The one object that `--json` prints."""
+    """The object that `--json` prints."""
     return {
         **_of_run(plan, dataset, folder),
         "params": results.setting,

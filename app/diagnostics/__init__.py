@@ -1,1 +1,1 @@
-"""What went wrong, for those who mend it: crash reports, and versions known to fail."""
+"""Diagnostics: crash reports, signals, displays, and Qt versions known to fail."""

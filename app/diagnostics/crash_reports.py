@@ -1,7 +1,7 @@
-"""When something unforeseen happens: one hook, one plain sentence, details without any data.
+"""Crash reports without data.
 
-Uncaught exceptions in slots, threads and paint events all reach `sys.excepthook`, and the program
-lives on. A crash of the interpreter itself leaves its stack in a file that the next start offers.
+Uncaught exceptions reach `sys.excepthook`, and the program continues. A crash of the interpreter
+writes its stack into a file that the next start offers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class CrashReporter:
-    """Turns exceptions nobody caught into a sentence, at most one in `QUIET_SECONDS`.
-
-    Args:
-        show: (sentence, details) -> None, called in the window's thread or another one.
-        clock: seconds that only grow.
-    """
+    """Passes uncaught exceptions to `show`, one in `QUIET_SECONDS`."""
 
     def __init__(
         self, show: Callable[[str, str], None], clock: Callable[[], float] = time.monotonic
@@ -47,7 +42,7 @@ class CrashReporter:
     def report_exception(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        """What `sys.excepthook` is set to."""
+        """The hook for `sys.excepthook`."""
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, trace)
             return
@@ -64,7 +59,7 @@ class CrashReporter:
         self._show(sentence, details(kind, trace, unsaid))
 
     def install(self) -> None:
-        """Become the one hook, for the window's thread and all others."""
+        """Install the hook for all threads."""
         sys.excepthook = self.report_exception
         threading.excepthook = lambda args: self.report_exception(
             args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback
@@ -72,7 +67,7 @@ class CrashReporter:
 
 
 def details(kind: type[BaseException], trace: TracebackType | None, unsaid: int = 0) -> str:
-    """Versions and the places in the code; neither messages nor values, for they can hold data."""
+    """Versions and code locations, without messages or values."""
     lines = [
         f"Tunescope on Python {platform.python_version()}, {platform.platform(terse=True)}",
         f"{kind.__module__}.{kind.__qualname__}",
@@ -92,32 +87,24 @@ def _short_path(file: str) -> str:
 
 
 class FaultFile:
-    """The file into which a crash of the interpreter itself writes its stack.
-
-    Attributes:
-        fault: why nothing can be written into the settings' folder, a sentence; "" if it can.
-    """
+    """The file for the stack of a crash of the interpreter."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.fault = ""
+        self.fault = ""  # why it cannot be written, a sentence
         self._file: IO[str] | None = None
         try:
             self._folder = folder or settings.settings_folder()
             if not os.access(self._folder, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
-            settings_folder, self._folder = (
-                Path(settings.settings_store().fileName()).parent,
-                Path(os.devnull),
-            )
-            why = write_error(
-                "what the window remembers", settings_folder, error, cure="it is forgotten"
-            )
-            self.fault = why.sentence
+            folder = Path(settings.settings_store().fileName()).parent
+            self._folder = Path(os.devnull)
+            cure = "it is forgotten"
+            self.fault = write_error("what the window remembers", folder, error, cure=cure).sentence
         self._path = self._folder / f"fault-{os.getpid()}.txt"
 
     def earlier_crash_text(self) -> str:
-        """What an earlier crash wrote, "" if nothing did; the files are taken away."""
+        """Read and delete the stacks of earlier crashes."""
         stacks = []
         for path in sorted(self._folder.glob("fault-*.txt")):
             if path == self._path or _is_alive(path.stem.removeprefix("fault-")):
@@ -130,14 +117,14 @@ class FaultFile:
         return "\n\n".join(stacks)
 
     def watch_crashes(self) -> None:
-        """From now on a crash writes into the file, if there can be one."""
+        """Write crashes into the file from now on."""
         if self.fault:
             return
         self._file = self._path.open("w", encoding="utf-8")
         faulthandler.enable(self._file)
 
     def close(self) -> None:
-        """An orderly end: nothing to offer at the next start."""
+        """Stop watching and delete the file."""
         if self._file is not None:
             faulthandler.disable()
             self._file.close()
@@ -147,7 +134,7 @@ class FaultFile:
 
 def _is_alive(number: str) -> bool:
     if not number.isdigit() or not hasattr(os, "kill") or os.name == "nt":
-        return False  # on Windows an open file cannot be taken away, which protects it well enough
+        return False  # Windows refuses to delete an open file
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:

@@ -1,7 +1,6 @@
-"""Whether a window can be opened here, and what stands in its way.
+"""Whether a window can be opened here.
 
-Where Qt cannot reach a display, or lacks a library of the system, it ends the whole process. So a
-forked child tries first, which takes some 30 ms.
+Without a display or a system library Qt ends the process, so a forked child tries first (30 ms).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PACKAGES = (
 
 
 def obstacle() -> UnusableError | None:
-    """Why no window can be opened here, and what to do about it; None where one can be."""
+    """Why no window can be opened here; None where one can."""
     try:
         importlib.import_module("PySide6.QtWidgets")
     except ModuleNotFoundError:
@@ -51,13 +50,12 @@ def obstacle() -> UnusableError | None:
             "QT_QPA_PLATFORM names",
             cure="start the window without this variable",
         )
-    return UnusableError(
-        f"the display {display} does not answer" if display else "there is no display here"
-    )
+    if display:
+        return UnusableError(f"the display {display} does not answer")
+    return UnusableError("there is no display here")
 
 
 def _missing_library_error(library: str) -> UnusableError:
-    """What is said where Qt cannot be loaded; `library` is what the loader named."""
     cure = "install the package that brings it"
     if shutil.which("apt-get"):
         cure = f"install it with: sudo apt-get update && sudo apt-get install -y {PACKAGES}"
@@ -72,7 +70,7 @@ def _library_in(message: str) -> str:
 
 
 def _missing_library() -> str:
-    """What the parts of Qt that speak to a display cannot be loaded without."""
+    """The missing library of Qt's platform plugin; "" for none."""
     package = sys.modules["PySide6"]
     plugins = Path(str(package.__file__)).parent / "Qt" / "plugins" / "platforms"
     for name in ("libqxcb.so", "libqwayland.so"):
@@ -85,7 +83,7 @@ def _missing_library() -> str:
 
 
 def _plugin_names() -> tuple[str, ...]:
-    """The plugin that a display here is reached by; none where there is no display."""
+    """The platform plugin for the display here, if any."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return ()
     platform_name = os.environ.get("QT_QPA_PLATFORM", "xcb").partition(":")[0]
@@ -93,7 +91,6 @@ def _plugin_names() -> tuple[str, ...]:
 
 
 def _can_open() -> bool:
-    """Whether a child process can reach the display."""
     child = os.fork()
     if child == 0:
         _try_display()
@@ -109,11 +106,10 @@ def _can_open() -> bool:
 
 
 def _try_display() -> None:
-    """In the child: end with 0 where Qt starts; Qt itself ends it, with many words, where not."""
     with contextlib.suppress(BaseException):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an abort that is foreseen leaves no dump
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump of an expected abort
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)

@@ -1,7 +1,6 @@
-"""Ctrl-C, and the system's other requests to end: heard at once, whatever Python is busy with.
+"""Signals to end, received at once while Python is busy.
 
-Python runs a handler of signals only between two of its own steps. The wakeup socket becomes
-readable in that very moment, for an event loop or for a thread that waits for it.
+Python runs handlers only between bytecode steps; the wakeup socket becomes readable at once.
 """
 
 from __future__ import annotations
@@ -12,20 +11,15 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 COMMAND = (signal.SIGINT, signal.SIGTERM)
-# The third comes when the terminal is closed; Windows has none.
+# SIGHUP comes when the terminal is closed; Windows has none.
 WINDOW = (*COMMAND, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 class InterruptSignals:
-    """Takes the requests to end, until closed; only in the main thread.
+    """Handles signals to end until closed; only in the main thread.
 
-    Args:
-        numbers: of the signals; one that whoever started the program has switched off (nohup)
-            stays so, except for Ctrl-C.
-        handler: what Python does with each of them when it can.
-
-    Attributes:
-        socket: becomes readable with every signal; `read_signal` says which it was.
+    An ignored signal (nohup) stays so, except for those of COMMAND. `socket` becomes readable with
+    every signal, for `read_signal`.
     """
 
     def __init__(
@@ -40,19 +34,15 @@ class InterruptSignals:
         self._wakeup = signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
 
     def read_signal(self) -> int | None:
-        """The signal that the socket has become readable with.
-
-        Returns:
-            Its number; 0 for one that is no request to end, None once this is closed.
-        """
+        """The received signal; 0 for others, None once closed."""
         signal_byte = self.socket.recv(1)
         if not signal_byte:
             return None
         return signal_byte[0] if signal_byte[0] in self._numbers else 0
 
     def close(self) -> None:
-        """Leave the requests to what took them before."""
+        """Restore the earlier handlers."""
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._written.close()  # whoever waits for the socket sees its end
+        self._written.close()  # ends a waiting read

@@ -1,4 +1,4 @@
-"""Tells a benchmark how far the start is: tests/benchmarks/bench_start.py asks for it."""
+"""Start times for tests/benchmarks/bench_start.py."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ import os
 from PySide6.QtCore import QTimer, SignalInstance
 from PySide6.QtWidgets import QMainWindow
 
-VARIABLE = "TUNESCOPE_START_TIMES"  # a file that takes a word at each mark
+VARIABLE = "TUNESCOPE_START_TIMES"  # path of a file for the marks
 
 
 def tell_painted(window: QMainWindow, worker_ready: SignalInstance) -> None:
-    """Say that the window has been painted, and later that the worker is ready; then close it.
-
-    Nothing is done where nobody measures.
-
-    Args:
-        window: which is shown.
-        worker_ready: tells when the worker is.
-    """
+    """Mark when the window is painted and the worker ready, then close it; only for benchmarks."""
     path = os.environ.get(VARIABLE)
     if not path:
         return

@@ -1,4 +1,4 @@
-"""Which Tunescope this is."""
+"""The version of Tunescope."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def version() -> str:
 def _version_number() -> str:
     try:
         return metadata.version("tunescope")
-    except metadata.PackageNotFoundError:  # a checkout that nobody installed
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
         return "without a version"

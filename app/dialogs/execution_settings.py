@@ -1,4 +1,4 @@
-"""Where trials run: a part of the settings."""
+"""Settings: where trials run."""
 
 from __future__ import annotations
 
@@ -42,13 +42,9 @@ FIELDS = {
 
 
 class ExecutionSettings(QWidget):
-    """A choice, the fields of a scheduler, and a button that sees whether it answers.
+    """A choice, the fields of a scheduler, and a connection check."""
 
-    Signals:
-        attempt_wanted: see whether what was chosen answers; `show_answer` takes what was found.
-    """
-
-    attempt_wanted = Signal()
+    attempt_wanted = Signal()  # `show_answer` takes the result
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,7 +91,7 @@ class ExecutionSettings(QWidget):
         return self.scheduler
 
     def show_choice(self) -> None:
-        """Show what is remembered."""
+        """Show the stored choice."""
         self.box.setCurrentIndex(self.box.findData(cluster_preferences.execution_mode()))
         for name, line in self.fields.items():
             line.setText(cluster_preferences.stored_field(name))
@@ -115,12 +111,12 @@ class ExecutionSettings(QWidget):
         self.hint.setText(HINTS[mode])
 
     def try_connection(self) -> None:
-        """See whether it answers."""
+        """Ask for a connection check."""
         self.answer.setText("Waiting for an answer …")
         self._show_fields()
         self.attempt_wanted.emit()
 
     def show_answer(self, check: ClusterChecked) -> None:
-        """What was found."""
+        """Show the result of the check."""
         self.answer.setText(" ".join(filter(None, (check.sentence, check.warning))))
         self._show_fields()

@@ -1,4 +1,4 @@
-"""Help: the pages of app/help, one at a time, in a dialog of their own."""
+"""The help dialog."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ a {{ color: {accent}; }} th {{ color: {muted}; }} code, pre {{ color: {ink}; }}
 
 
 class _Pages(QTextBrowser):
-    """A browser that draws pictures smoothly at the width that there is."""
+    """A browser that scales pictures smoothly."""
 
     wide = LARGEST_PICTURE
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """A picture of the help, made as wide as there is room; nothing from anywhere else."""
+        """A picture of the help, scaled to the width."""
         path = FOLDER / "pictures" / QUrl(name).fileName()
         if kind != QTextDocument.ResourceType.ImageResource.value or not path.is_file():
             return None
@@ -46,14 +46,7 @@ class _Pages(QTextBrowser):
 
 
 class HelpDialog(QDialog):
-    """Pages at the left, under a search; the text at the right.
-
-    Args:
-        place: the page, or the place on a page, that is shown first.
-
-    Signals:
-        tour_wanted: a person wants to be shown around.
-    """
+    """Pages and a search at the left, a page's text at the right."""
 
     tour_wanted = Signal()
 
@@ -105,15 +98,15 @@ class HelpDialog(QDialog):
         tree.setIndentation(14)
         high = QSize(0, self.fontMetrics().height() + 14)
         for page in pages_by_key().values():
-            topic_item = QTreeWidgetItem([page.title])
-            topic_item.setData(0, _KEY, page.key)
-            topic_item.setSizeHint(0, high)
-            topic_item.setToolTip(0, page.title)
-            self._items[page.key] = topic_item
+            entry = QTreeWidgetItem([page.title])
+            entry.setData(0, _KEY, page.key)
+            entry.setSizeHint(0, high)
+            entry.setToolTip(0, page.title)
+            self._items[page.key] = entry
             if page.parent in self._items:
-                self._items[page.parent].addChild(topic_item)
+                self._items[page.parent].addChild(entry)
             else:
-                tree.addTopLevelItem(topic_item)
+                tree.addTopLevelItem(entry)
         tree.currentItemChanged.connect(self._on_topic_chosen)
         return tree
 
@@ -135,15 +128,15 @@ class HelpDialog(QDialog):
         foot.addWidget(PlainButton("Close", self.accept))
         return foot
 
-    # Where a person goes ----------------------------------------------------------------------
+    # Navigation -------------------------------------------------------------------------------
 
     @property
     def current_anchor(self) -> str:
-        """The place that is shown."""
+        """The anchor that is shown."""
         return self._visited[-1] if self._visited else ""
 
     def go_to(self, anchor: str) -> None:
-        """Show a page, or a place on it; the first page where there is no such place."""
+        """Show a page or anchor; the first page for an unknown one."""
         anchor = anchor if page_of(anchor) is not None else "start"
         if anchor != self.current_anchor:
             self._visited.append(anchor)
@@ -153,11 +146,11 @@ class HelpDialog(QDialog):
         page = page_of(anchor)
         if page is None:
             return
-        topic_item = self._items[page.key]
+        entry = self._items[page.key]
         self.topics.blockSignals(True)
-        self.topics.setCurrentItem(topic_item)
+        self.topics.setCurrentItem(entry)
         self.topics.blockSignals(False)
-        self.topics.scrollToItem(topic_item)
+        self.topics.scrollToItem(entry)
         self._write_page(page)
         if anchor != page.key:
             self.text.scrollToAnchor(anchor)
@@ -178,9 +171,9 @@ class HelpDialog(QDialog):
         if self.current_anchor:
             self._show_anchor(self.current_anchor)
 
-    def _on_topic_chosen(self, topic_item: QTreeWidgetItem | None) -> None:
-        if topic_item is not None:
-            self.go_to(topic_item.data(0, _KEY))
+    def _on_topic_chosen(self, entry: QTreeWidgetItem | None) -> None:
+        if entry is not None:
+            self.go_to(entry.data(0, _KEY))
 
     def _open_link(self, url: QUrl) -> None:
         if url.hasFragment() and not url.scheme():
@@ -203,8 +196,8 @@ class HelpDialog(QDialog):
             text = f"{page.title} {without_markup(page.text)}".lower() if words else ""
             self._items[page.key].setHidden(not all(word in text for word in words))
         for page in pages_by_key().values():
-            topic_item = self._items[page.key]
-            if page.parent and not topic_item.isHidden():
+            entry = self._items[page.key]
+            if page.parent and not entry.isHidden():
                 parent_item = self._items[page.parent]
                 parent_item.setHidden(False)
                 parent_item.setExpanded(bool(words))

@@ -1,4 +1,4 @@
-"""Predicting with a model: whether its file may be opened, and that predictions are saved."""
+"""Messages about opening a model file and saved predictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 
 def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButton]:
-    """The question about a file that can run code, and the button that opens it."""
+    """The question about a file that can run code, and its open button."""
     box = _message_box(parent, f"Open “{Path(model).name}”?", QMessageBox.Icon.Warning)
     box.setObjectName("trust")
     box.setInformativeText(
@@ -25,7 +25,7 @@ def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButto
 
 
 def show_saved_notice(path: str, count: int, parent: QWidget) -> QMessageBox:
-    """Say that the predictions are there; nothing waits for the answer."""
+    """Show that predictions were saved, without waiting."""
     count_text = "1 prediction" if count == 1 else f"{count:,} predictions"
     box = _message_box(parent, f"{count_text} saved.", QMessageBox.Icon.Information)
     box.setInformativeText(path)
@@ -38,6 +38,6 @@ def _message_box(parent: QWidget, text: str, sign: QMessageBox.Icon) -> QMessage
     box = QMessageBox(parent)
     box.setWindowTitle("Tunescope")
     box.setIcon(sign)
-    box.setTextFormat(Qt.TextFormat.PlainText)  # the name of a file is in it
+    box.setTextFormat(Qt.TextFormat.PlainText)  # contains the name of a file
     box.setText(text)
     return box

@@ -1,4 +1,4 @@
-"""Which Optuna studies to import, of which model, and how large their data were."""
+"""Which Optuna studies to import."""
 
 from __future__ import annotations
 
@@ -25,16 +25,11 @@ if TYPE_CHECKING:
     from core.datasets.dataset_summary import DatasetSummary
 
 MAX_SIZE = 2_000_000_000
-USUAL_SIZES = (1000, 10, 2)  # rows, columns and classes where nobody says otherwise
+USUAL_SIZES = (1000, 10, 2)  # default rows, columns and classes
 
 
 class OptunaDialog(QDialog):
-    """A storage, a model, and the size of the data that were tuned on.
-
-    Args:
-        model: that is chosen at first.
-        summary: of the data that are open, whose size is proposed; None for none.
-    """
+    """A storage, a model, and the size of the data, by default of `summary`."""
 
     def __init__(
         self, model: str, summary: DatasetSummary | None, parent: QWidget | None = None
@@ -48,15 +43,8 @@ class OptunaDialog(QDialog):
         words = "Finished trials of Optuna studies join the history as one more dataset each."
         layout.addWidget(wrapping_label(words))
         layout.addLayout(self._make_form(model, _data_sizes(summary)))
-        layout.addWidget(
-            wrapping_label(
-                (
-                    "The size says to which datasets the studies can tell something; a rough "
-                    "number will do."
-                ),
-                "caption",
-            )
-        )
+        words = "The size says to which datasets the studies can tell something; "
+        layout.addWidget(wrapping_label(f"{words}a rough number will do.", "caption"))
         layout.addStretch(1)
         layout.addLayout(self._make_foot())
         self._update_import_button()
@@ -75,9 +63,8 @@ class OptunaDialog(QDialog):
             self.model.addItem(definition.title, name)
         self.model.setCurrentIndex(max(0, self.model.findData(model)))
         self.rows, self.columns, self.classes = (QuietSpinBox() for _ in range(3))
-        for box, size, min_size in zip(
-            (self.rows, self.columns, self.classes), sizes, (1, 1, 0), strict=True
-        ):
+        boxes = (self.rows, self.columns, self.classes)
+        for box, size, min_size in zip(boxes, sizes, (1, 1, 0), strict=True):
             box.setRange(min_size, MAX_SIZE)
             box.setGroupSeparatorShown(True)
             box.setValue(size)
@@ -86,16 +73,15 @@ class OptunaDialog(QDialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(10)
-        for row, (name, control) in enumerate(
-            (
-                ("Storage, a URL or a file", self.storage),
-                ("Name of the study", self.study),
-                ("Model that was tuned", self.model),
-                ("Rows of its data", self.rows),
-                ("Columns", self.columns),
-                ("Classes", self.classes),
-            )
-        ):
+        controls: tuple[tuple[str, QWidget], ...] = (
+            ("Storage, a URL or a file", self.storage),
+            ("Name of the study", self.study),
+            ("Model that was tuned", self.model),
+            ("Rows of its data", self.rows),
+            ("Columns", self.columns),
+            ("Classes", self.classes),
+        )
+        for row, (name, control) in enumerate(controls):
             title = QLabel(name)
             title.setBuddy(control)
             control.setAccessibleName(name)
@@ -116,7 +102,7 @@ class OptunaDialog(QDialog):
 
     @property
     def request(self) -> ImportHistory:
-        """What is to be imported."""
+        """The import message."""
         return ImportHistory(
             storage=self.storage.text().strip(),
             model=self.model.currentData(),
@@ -127,7 +113,7 @@ class OptunaDialog(QDialog):
         )
 
     def ask(self) -> ImportHistory | None:
-        """Show the dialog; what is wanted, or None if the person thinks better of it."""
+        """The request, or None where cancelled."""
         return self.request if self.exec() == QDialog.DialogCode.Accepted else None
 
     def _browse_storage(self) -> None:
@@ -136,8 +122,7 @@ class OptunaDialog(QDialog):
             self.storage.setText(path)
 
     def _update_import_button(self) -> None:
-        has_storage = bool(self.storage.text().strip())
-        self.take.set_allowed(has_storage, "Name a storage first.")
+        self.take.set_allowed(bool(self.storage.text().strip()), "Name a storage first.")
 
 
 def _data_sizes(summary: DatasetSummary | None) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Settings: light or dark, text size, where trials run, and forgetting earlier choices."""
+"""The settings dialog."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.widgets.quiet_controls import QuietComboBox, QuietSpinBox
 
 
 class SettingsDialog(QDialog):
-    """Every change shows at once."""
+    """The settings; every change shows at once."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,9 +32,8 @@ class SettingsDialog(QDialog):
         layout.setContentsMargins(20, 18, 20, 16)
         layout.setSpacing(14)
         layout.addLayout(self._make_look())
-        self.tells_ends = QCheckBox(
-            "Tell the desktop when a run ends and the window is not in front"
-        )
+        text = "Tell the desktop when a run ends and the window is not in front"
+        self.tells_ends = QCheckBox(text)
         self.tells_ends.setAccessibleName(self.tells_ends.text())
         self.tells_ends.setChecked(settings.stored_flag(TELLS_ENDS, True))
         self.tells_ends.toggled.connect(lambda on: settings.remember(TELLS_ENDS, on))
@@ -63,11 +62,8 @@ class SettingsDialog(QDialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(10)
-        rows: tuple[tuple[str, QWidget], ...] = (
-            ("Colours", self.scheme),
-            ("Text size", self.text_size),
-        )
-        for row, (name, control) in enumerate(rows):
+        controls: dict[str, QWidget] = {"Colours": self.scheme, "Text size": self.text_size}
+        for row, (name, control) in enumerate(controls.items()):
             title = QLabel(name)
             title.setBuddy(control)
             control.setAccessibleName(name)

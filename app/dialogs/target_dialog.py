@@ -1,4 +1,4 @@
-"""Which column to predict, or whose topics to find, where the file's own guess cannot be used."""
+"""Which column to predict, or whose topics to find."""
 
 from __future__ import annotations
 
@@ -11,24 +11,17 @@ from app.widgets.buttons import PlainButton, PrimaryButton
 from app.widgets.text_labels import wrapping_label
 from core.datasets.task import Task
 
-SEARCH_FROM = 12  # columns from which on a search field helps
+SEARCH_FROM = 12  # columns up to which there is no search field
 
 
 class TargetDialog(QDialog):
-    """A list of columns; Enter or a double click takes one.
-
-    Args:
-        columns: that could be predicted.
-        texts: columns whose topics could be found.
-    """
+    """A list of columns to predict, or of texts whose topics to find."""
 
     def __init__(
         self, columns: Sequence[str], parent: QWidget | None = None, texts: Sequence[str] = ()
     ) -> None:
         super().__init__(parent)
-        question = "Which column do you want to predict?"
-        if texts:
-            question = "What do you want to know?"
+        question = "What do you want to know?" if texts else "Which column do you want to predict?"
         self.setWindowTitle("What to find out" if texts else "What to predict")
         self._wishes: list[tuple[str, str]] = [(Task.TOPICS, name) for name in texts]
         self._wishes += [("", name) for name in columns]
@@ -62,12 +55,12 @@ class TargetDialog(QDialog):
 
     @property
     def chosen_column(self) -> str:
-        """The column's name; "" where no column is left to choose."""
+        """The selected column; "" without one."""
         return self._chosen_wish[1]
 
     @property
     def task(self) -> str:
-        """What is to be done with it: "topics" of its texts, or "" to predict it."""
+        """The task "topics", or "" to predict the column."""
         return self._chosen_wish[0]
 
     @property
@@ -77,13 +70,12 @@ class TargetDialog(QDialog):
         return self._wishes[self.columns.currentRow()] if is_shown else ("", "")
 
     def _wish_texts(self, has_topics: bool) -> list[str]:
-        """Bare names where all of them can only be predicted."""
         predict = "Predict “{name}”" if has_topics else "{name}"
         words = {"": predict, Task.TOPICS: "Find the topics of the texts in “{name}”"}
         return [words[task].format(name=name) for task, name in self._wishes]
 
     def ask(self) -> str:
-        """Show the dialog; the chosen column, or "" if the person thinks better of it."""
+        """The selected column, or "" where cancelled."""
         return self.chosen_column if self.exec() == QDialog.DialogCode.Accepted else ""
 
     def _filter_columns(self, fragment: str) -> None:

@@ -1,1 +1,1 @@
-"""The help: its pages, the glossary, and the same as HTML, without Qt."""
+"""The help: pages, glossary, and HTML, without Qt."""

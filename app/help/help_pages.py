@@ -1,4 +1,4 @@
-"""The pages of the help: the topics that are written, and those made from descriptions."""
+"""The pages of the help, written and generated."""
 
 from __future__ import annotations
 
@@ -17,29 +17,23 @@ from core.estimators.registry import MODELS
 from core.tuning.strategies.registry import STRATEGIES
 
 FOLDER = Path(__file__).parents[2] / "resources" / "help"
-# In the order of the list; pages made from descriptions follow the topic that they belong to.
+# In the order of the list; generated pages follow their topic.
 TOPICS = (
     *("start", "data", "groups", "model", "strategy", "tune", "results", "scores", "export"),
     *("history", "cluster", "papers", "words", "keyboard"),
 )
-GENERATED_TOPICS = ("scores", "papers", "words")  # of the topics
+GENERATED_TOPICS = ("scores", "papers", "words")
 _ANCHOR = re.compile(r"\{#([\w.-]+)\}")
 _LINK = re.compile(r"\]\(#([\w.-]+)\)")
 
 
 @dataclass(frozen=True)
 class HelpPage:
-    """One page.
+    """One page."""
 
-    Attributes:
-        key: its place in the help, after “#”.
-        text: Markdown; its first line is the title.
-        parent: the key of the page under which it stands in the list; "" for none.
-    """
-
-    key: str
-    text: str
-    parent: str = ""
+    key: str  # its anchor
+    text: str  # Markdown; the first line is the title
+    parent: str = ""  # key of the page above it in the list
 
     @property
     def title(self) -> str:
@@ -48,12 +42,12 @@ class HelpPage:
 
     @property
     def anchors(self) -> tuple[str, ...]:
-        """Where links can lead on it: the page itself and its marked headings."""
+        """Anchors on the page."""
         return (self.key, *_ANCHOR.findall(self.text))
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Where its links lead."""
+        """Targets of its links."""
         return tuple(_LINK.findall(self.text))
 
 
@@ -78,7 +72,6 @@ def _all_pages() -> Iterator[HelpPage]:
 
 
 def _topic_keys() -> list[str]:
-    """Those of the fixed order, then whatever else is written."""
     written = sorted(path.stem for path in FOLDER.glob("*.md"))
     return [*TOPICS, *(topic for topic in written if topic not in TOPICS)]
 
@@ -94,17 +87,11 @@ def _topic_text(topic: str) -> str:
     if topic == "model":
         listed = [(f"model-{model.name}", model.title, model.good_for) for model in MODELS.values()]
     elif topic == "strategy":
-        listed = [
-            (f"strategy-{strategy.name}", strategy.title, strategy.does)
-            for strategy in STRATEGIES.values()
-        ]
+        listed = [(f"strategy-{s.name}", s.title, s.does) for s in STRATEGIES.values()]
     else:
         return text
-    return (
-        text
-        + "".join(f"\n- [{title}](#{key}). {description}" for key, title, description in listed)
-        + "\n"
-    )
+    lines = (f"\n- [{title}](#{key}). {description}" for key, title, description in listed)
+    return "".join([text, *lines, "\n"])
 
 
 @cache
@@ -113,7 +100,7 @@ def _page_key_by_anchor() -> dict[str, str]:
 
 
 def page_of(anchor: str) -> HelpPage | None:
-    """The page on which a place is; None where there is no such place."""
+    """The page of an anchor; None without one."""
     return pages_by_key().get(_page_key_by_anchor().get(anchor, ""))
 
 
@@ -138,9 +125,8 @@ def _glossary_page() -> str:
         "keyboard and press F1: the same text shows beside it.",
     ]
     for entry in entries():
-        heading = entry.title
         if entry.key.startswith("word-"):
-            paragraphs += [f"## {heading} {{#{entry.key}}}", entry.words]
-        else:  # it has its place among the scores
-            paragraphs += [f"## {heading}", f"{entry.words} [As a score](#{entry.key})."]
+            paragraphs += [f"## {entry.title} {{#{entry.key}}}", entry.words]
+        else:  # its anchor is on the page of scores
+            paragraphs += [f"## {entry.title}", f"{entry.words} [As a score](#{entry.key})."]
     return "\n\n".join(paragraphs) + "\n"

@@ -1,4 +1,4 @@
-"""The help as a folder of HTML pages that any browser shows, without a network."""
+"""The help as a folder of HTML pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ input { font: inherit; width: 100%%; box-sizing: border-box; padding: .4rem .6re
   background: var(--paper); border: 1px solid var(--control); border-radius: 6px; }
 ul.found { padding-left: 1.2rem; } :focus-visible { outline: 2px solid var(--accent); }
 """
-# Searching: every word that was typed must be somewhere on a page; titles come first.
+# Search: a page must contain every word; matches in titles come first.
 _SCRIPT = """
 const pages = %s;
 const box = document.getElementById("search"), all = document.getElementById("all");
@@ -62,10 +62,10 @@ box.addEventListener("input", () => {
 
 
 def write_help(folder: Path) -> Path:
-    """Write every page, the pictures and an index; returns the index.
+    """Write every page, the pictures and an index, whose path is returned.
 
     Raises:
-        UnusableError: the folder holds something else, or cannot be written.
+        UnusableError: the folder holds other files, or cannot be written.
     """
     _check_folder(folder)
     try:
@@ -82,7 +82,6 @@ def write_help(folder: Path) -> Path:
 
 
 def _check_folder(folder: Path) -> None:
-    """See that nothing of a person's is overwritten."""
     try:
         entries = list(folder.iterdir()) if folder.exists() else []
         index = folder / INDEX
@@ -102,12 +101,12 @@ def _write_bytes(path: Path, content: bytes) -> None:
 
 
 def file_of(page: HelpPage) -> str:
-    """The file of a page."""
+    """The file name of a page."""
     return f"{page.key}.html"
 
 
 def address(link: str) -> str:
-    """Where a link leads, from any page of the folder."""
+    """The address of a link in the folder."""
     if not link.startswith("#"):
         return link
     page = page_of(link[1:])
@@ -125,14 +124,13 @@ def _page_document(page: HelpPage) -> str:
 
 def _index_document() -> str:
     items, open_list = [], False
-    for page in pages_by_key().values():
+    pages = pages_by_key().values()
+    for page in pages:
         if bool(page.parent) != open_list:
             items.append("</ul>" if open_list else "<ul>")
             open_list = bool(page.parent)
         items.append(f'<li><a href="{file_of(page)}">{escape(page.title)}</a></li>')
-    search_index = [
-        [file_of(page), page.title, without_markup(page.text)] for page in pages_by_key().values()
-    ]
+    search_index = [[file_of(page), page.title, without_markup(page.text)] for page in pages]
     data = json.dumps(search_index, ensure_ascii=False).replace("</", "<\\/")
     body = f"""<h1>Help of Tunescope</h1>
 <div id="searching" hidden><label for="search">Search</label>

@@ -1,7 +1,7 @@
-"""The help's Markdown as HTML, for the dialog and for the folder of pages alike.
+"""The help's Markdown as HTML.
 
-Headings with a place “{#place}”, paragraphs, lists, tables, pictures that stand alone, bold, code,
-and links: the little that the help is written in. All else is text and stays text.
+It has headings with an anchor “{#name}”, paragraphs, lists, tables, pictures, bold, italics, code
+and links.
 """
 
 from __future__ import annotations
@@ -19,23 +19,18 @@ Link = Callable[[str], str]
 
 
 def page_html(text: str, link: Link = lambda to: to) -> str:
-    """The body of a page.
-
-    Args:
-        text: Markdown.
-        link: where a link leads, given what stands in it (“#place” or an address).
-    """
+    """The body of a page; `link` maps “#anchor” or an address to an address."""
     return "\n".join(_block_html(lines, link) for lines in _line_blocks(text))
 
 
 def without_markup(text: str) -> str:
-    """The words alone, for searching."""
+    """The text without markup."""
     bare = re.sub(r"!\[[^\]]*\]\([^)]*\)|\{#[\w.-]+\}|^\|[ \-|]*\|$|[|#*`]", " ", text, flags=re.M)
     return " ".join(re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", bare).split())
 
 
 def _line_blocks(text: str) -> Iterator[list[str]]:
-    """Lines that belong together: up to a blank line, or a line of another kind."""
+    """Lines up to a blank line, or a line of another kind."""
     block: list[str] = []
     for line in text.split("\n"):
         apart = not line.strip() or line.startswith("#") or line.startswith("**")
@@ -64,7 +59,7 @@ def _block_html(lines: list[str], link: Link) -> str:
     if heading := _HEADING.match(first):
         level, identifier = len(heading[1]), heading[3]
         mark = f' id="{identifier}"' if identifier else ""
-        anchor = f'<a name="{identifier}"></a>' if identifier else ""  # what Qt's browser knows
+        anchor = f'<a name="{identifier}"></a>' if identifier else ""  # for QTextBrowser
         return f"<h{level}{mark}>{anchor}{_inline_html(heading[2], link)}</h{level}>"
     if picture := _PICTURE.match(first):
         return f'<p><img src="{escape(picture[2])}" alt="{escape(picture[1])}"></p>'
@@ -85,9 +80,8 @@ def _list_html(lines: list[str], kind: str, link: Link) -> str:
             entries[-1] += f" {line.strip()}"
         else:
             entries.append(line.split(" ", 1)[1])
-    return (
-        f"<{kind}>{''.join(f'<li>{_inline_html(entry, link)}</li>' for entry in entries)}</{kind}>"
-    )
+    body = "".join(f"<li>{_inline_html(entry, link)}</li>" for entry in entries)
+    return f"<{kind}>{body}</{kind}>"
 
 
 def _table_html(lines: list[str], link: Link) -> str:
@@ -95,19 +89,14 @@ def _table_html(lines: list[str], link: Link) -> str:
     head, body = rows[0], rows[2:]
 
     def row_html(cells: list[str], tag: str) -> str:
-        inside = "".join(
-            f'<{tag} align="left">{_inline_html(cell, link)}</{tag}>' for cell in cells
-        )
-        return f"<tr>{inside}</tr>"
+        inside = (f'<{tag} align="left">{_inline_html(cell, link)}</{tag}>' for cell in cells)
+        return f"<tr>{''.join(inside)}</tr>"
 
-    table = '<table cellspacing="0" cellpadding="6">'
-    return (
-        f"{table}{row_html(head, 'th')}{''.join(row_html(cells, 'td') for cells in body)}</table>"
-    )
+    content = row_html(head, "th") + "".join(row_html(cells, "td") for cells in body)
+    return f'<table cellspacing="0" cellpadding="6">{content}</table>'
 
 
 def _inline_html(text: str, link: Link) -> str:
-    """Bold, code and links inside a line; the rest letter by letter."""
     pieces, position = [], 0
     for match in _SPAN.finditer(text):
         pieces.append(escape(text[position : match.start()]))

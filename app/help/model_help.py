@@ -1,4 +1,4 @@
-"""A model's page: what the registry says of it, and its settings with their ranges."""
+"""A model's page in the help."""
 
 from __future__ import annotations
 
@@ -18,27 +18,22 @@ def model_page(model: Model) -> str:
     paragraphs.append(f"**What it predicts.** {predicted[:1].upper()}{predicted[1:]}.")
     if model.extra:
         dependency = OPTIONAL_DEPENDENCIES[model.extra]
-        paragraphs.append(
-            f"**What it needs.** {dependency.modules[0]}; install it with `{dependency.command}`."
-        )
+        needs = f"{dependency.modules[0]}; install it with `{dependency.command}`."
+        paragraphs.append(f"**What it needs.** {needs}")
     if model.loss:
-        paragraphs.append(
-            "**Its penalties can be learned** without trials: see [Strategies](#strategy)."
-        )
+        learned = "**Its penalties can be learned** without trials"
+        paragraphs.append(f"{learned}: see [Strategies](#strategy).")
     paragraphs += _settings(model)
     paragraphs.append(f"On the command line: `--model {model.name}`.")
     return "\n\n".join(paragraphs) + "\n"
 
 
 def _settings(model: Model) -> list[str]:
-    """The table of what is tuned; ranges that differ by task are given for each."""
     rows: dict[tuple[str, str], dict[str, list[str]]] = {}
     for task in model.known_tasks:
         for axis in model.space(task):
-            tasks_by_range = rows.setdefault((axis.label, axis.name), {})
-            tasks_by_range.setdefault(
-                f"{_range_text(axis)} | {_value_text(axis.default)}", []
-            ).append(task)
+            cells = f"{_range_text(axis)} | {_value_text(axis.default)}"
+            rows.setdefault((axis.label, axis.name), {}).setdefault(cells, []).append(task)
     if not rows or model.name == "auto":
         return []
     lines = ["| Setting | Range | Default |", "| --- | --- | --- |"]

@@ -1,10 +1,11 @@
-"""The papers measured again: theirs beside ours, in the help and as a page of the repository."""
+"""The papers measured again, as help and repository page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 
 from core.reproduction.measured_table import Reproduction
 from core.reproduction.outcomes import (
@@ -18,7 +19,7 @@ from core.reproduction.outcomes import (
 from core.reproduction.registry import REPRODUCTIONS
 from core.reproduction.verdicts import VERDICTS
 
-# {key of a page: (its title, how the names of its tables begin)}
+# {key of a page: (title, prefix of the names of its tables)}
 BY_PAPER = {
     "papers-foo": ("Foo, Do and Ng 2009: penalties by majorization-minimization", "foo-"),
     "papers-do": ("Do, Foo and Ng 2008: penalties by the implicit gradient", "do-"),
@@ -38,15 +39,16 @@ INTRODUCTION = (
 
 
 def paper_pages() -> dict[str, str]:
-    """Markdown of the page of every paper, by its key."""
-    return {
-        key: "\n\n".join([f"# {title}", *_table_sections(beginning)]) + "\n"
-        for key, (title, beginning) in BY_PAPER.items()
-    }
+    """{key: Markdown} of the page of every paper."""
+    pages = {}
+    for key, (title, beginning) in BY_PAPER.items():
+        sections = chain.from_iterable(map(_table_section, _reproductions_of(beginning)))
+        pages[key] = "\n\n".join([f"# {title}", *sections]) + "\n"
+    return pages
 
 
 def overview() -> str:
-    """Markdown of the page above them: every claim, and whether it holds here."""
+    """Markdown of the page of all claims."""
     paragraphs = [INTRODUCTION]
     for key, (title, beginning) in BY_PAPER.items():
         lines = [f"## [{title}](#{key})", "", "| | The claim | Here |", "| --- | --- | --- |"]
@@ -61,7 +63,7 @@ def overview() -> str:
 
 @cache
 def repository_page() -> str:
-    """All of them as one page, for those who read the repository."""
+    """All pages as one Markdown file."""
     deeper = [re.sub(r"^#", "##", page, flags=re.M) for page in paper_pages().values()]
     markdown = "\n".join([overview(), *deeper])
     anchors = {key: _heading_anchor(words) for words, key in _HEADING.findall(markdown)}
@@ -73,25 +75,17 @@ def repository_page() -> str:
 
 
 def _heading_anchor(heading: str) -> str:
-    """The place of a heading in a rendered Markdown file."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _reproductions_of(beginning: str) -> list[Reproduction]:
-    return [
-        reproduction for name, reproduction in REPRODUCTIONS.items() if name.startswith(beginning)
-    ]
+    return [entry for name, entry in REPRODUCTIONS.items() if name.startswith(beginning)]
 
 
 def _short_title(reproduction: Reproduction) -> str:
-    """“table 1” of “Foo 2009, table 1: linear regression …”; the name where no table is told."""
+    """“table 1” of “Foo 2009, table 1: linear regression …”."""
     match = re.search(r", ((?:table|figure) \w+):", reproduction.title)
     return match[1] if match else reproduction.name
-
-
-def _table_sections(beginning: str) -> Iterator[str]:
-    for reproduction in _reproductions_of(beginning):
-        yield from _table_section(reproduction)
 
 
 def _table_section(reproduction: Reproduction) -> Iterator[str]:
@@ -111,7 +105,7 @@ def _table_section(reproduction: Reproduction) -> Iterator[str]:
 
 
 def command(reproduction: Reproduction) -> str:
-    """What makes a table anew."""
+    """The command that measures a table again."""
     data = " --data DIR" if reproduction.takes_data else ""
     return f"tunescope reproduce {reproduction.name}{data}"
 

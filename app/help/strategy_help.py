@@ -1,4 +1,4 @@
-"""A strategy's page: what the registry says of it, its views well and badly, its options."""
+"""A strategy's page in the help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.tuning.strategies.strategy import Strategy
 
 PICTURES = Path(__file__).parents[2] / "resources" / "help" / "pictures"
-# {what a strategy's source says: where to read it}
+# {source of a strategy: reference}
 PAPERS = {
     "Foo, Do and Ng 2009": "C.-S. Foo, C. B. Do and A. Y. Ng: A majorization-minimization "
     "algorithm for (multiple) hyperparameter learning. ICML 2009.",
@@ -80,15 +80,13 @@ def _pictured_views() -> dict[str, list[tuple[str, str]]]:
 
 
 def views_of(strategy: str) -> list[tuple[str, str]]:
-    """Title and question of each view in the strategy's pictures; [] for an extension's."""
+    """Title and question of each view of the strategy."""
     return _pictured_views().get(strategy, [])
 
 
 def _example(strategy: Strategy, outcome: str, example: Example) -> list[str]:
-    paragraphs = [
-        f"![{strategy.title}, {outcome}](pictures/{strategy.name}-{outcome}.png)",
-        example.seen,
-    ]
+    picture = f"![{strategy.title}, {outcome}](pictures/{strategy.name}-{outcome}.png)"
+    paragraphs = [picture, example.seen]
     if example.cure:
         paragraphs.append(f"**What to do.** {example.cure}")
     paragraphs.append(f"To see it yourself: `tunescope tune {example.run}`")

@@ -1,7 +1,4 @@
-"""What a strategy's views look like when it goes well and when it goes badly: runs and words.
-
-packaging/make_help_pictures.py makes each run and takes its picture.
-"""
+"""Example runs of each strategy, for packaging/make_help_pictures.py."""
 
 from __future__ import annotations
 
@@ -10,34 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """One run of a strategy, and what its picture shows.
+    """One run of a strategy and its picture."""
 
-    Attributes:
-        run: the arguments of ``tunescope tune`` that make it.
-        seen: what is seen in the picture.
-        cure: what to do about it; "" where all is well.
-    """
-
-    run: str
+    run: str  # arguments of `tunescope tune`
     seen: str
-    cure: str = ""
+    cure: str = ""  # "" where all is well
 
 
 @dataclass(frozen=True)
 class ExamplePair:
-    """The two runs of a strategy, and when to take it.
-
-    Attributes:
-        take: when to take it, one or two plain sentences.
-        well, badly: the runs.
-    """
+    """Two runs of a strategy, and when to use it."""
 
     take: str
     well: Example
     badly: Example
 
 
-_NOISE = "sample:prices --target noise_1"  # a column that has nothing to do with the others
+_NOISE = "sample:prices --target noise_1"  # pure noise, independent of the other columns
 
 PAIRS: dict[str, ExamplePair] = {
     "mm": ExamplePair(

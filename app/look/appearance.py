@@ -1,6 +1,6 @@
-"""Light and dark: Fusion, an explicit palette and one stylesheet made from the design tokens.
+"""Light and dark: Fusion, a palette and a stylesheet from the design tokens.
 
-Whoever paints by hand asks `current()` for the tokens and repaints at `notifier.themed`.
+Custom painting uses `current()` and repaints at `notifier.themed`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RESOURCES = Path(__file__).parents[2] / "resources"
 
 
 class ThemeNotifier(QObject):
-    """Tells everything that paints by hand that the colours or the text size are others now."""
+    """Signals changed colours or text size."""
 
     themed = Signal(object)  # the Theme
 
@@ -49,27 +49,27 @@ _state = _State()
 
 
 def current() -> Theme:
-    """The tokens that the window shows now."""
+    """The current design tokens."""
     return _state.theme
 
 
 def text_percent() -> int:
-    """The text size in percent of the usual one."""
+    """The text size in percent of the default."""
     return _state.text_percent
 
 
 def points(size: float) -> float:
-    """A font size of the theme, in points, at the chosen text size."""
+    """A font size of the theme, in points, at the current text size."""
     return size * _state.text_percent / 100
 
 
 def pixels(length: float) -> int:
-    """A length that has to grow with the text (a row, a side panel), in pixels."""
+    """A length that grows with the text, in pixels."""
     return round(length * _state.text_percent / 100)
 
 
 def group_digits() -> None:
-    """Where the system names no language, numbers are grouped as in the sentences: 3,000."""
+    """Group digits (3,000) where the system has no language."""
     if QLocale().language() == QLocale.Language.C:
         grouped = QLocale.c()
         grouped.setNumberOptions(QLocale.NumberOption.DefaultNumberOptions)
@@ -77,13 +77,13 @@ def group_digits() -> None:
 
 
 def application() -> QApplication:
-    """The application of this process, made where there is none yet."""
+    """The application of this process."""
     app = QApplication.instance()
     return app if isinstance(app, QApplication) else QApplication(sys.argv[:1])
 
 
 def start(app: QApplication) -> None:
-    """Give the application the remembered look, and follow the system where that was chosen."""
+    """Apply the stored look, and follow changes of the system."""
     app.setStyle("Fusion")
     group_digits()
     if not _state.follows:
@@ -93,7 +93,7 @@ def start(app: QApplication) -> None:
 
 
 def apply_look() -> None:
-    """Show the remembered scheme and text size everywhere."""
+    """Apply the stored scheme and text size everywhere."""
     app = application()
     _state.theme = _theme_of(settings.colour_scheme())
     _state.text_percent = settings.text_percent()
@@ -104,7 +104,7 @@ def apply_look() -> None:
 
 
 def change_look(*, scheme: str | None = None, percent: int | None = None) -> None:
-    """Change and remember the scheme (system, light, dark) or the text size in percent."""
+    """Change and store the scheme or the text size."""
     if scheme is not None:
         settings.remember_scheme(scheme)
     if percent is not None:
@@ -135,7 +135,7 @@ def _base_font(app: QApplication) -> QFont:
 
 
 def palette(theme: Theme) -> QPalette:
-    """Every role of Qt's palette from the tokens."""
+    """Qt's palette from the tokens."""
     role = QPalette.ColorRole
     colours = {
         role.Window: theme.canvas,
@@ -171,7 +171,7 @@ def palette(theme: Theme) -> QPalette:
 
 
 def stylesheet(theme: Theme) -> str:
-    """The one stylesheet: resources/style.qss with the tokens put in."""
+    """resources/style.qss with the tokens substituted."""
     template = Template((RESOURCES / "style.qss").read_text(encoding="utf-8"))
     sizes = {
         "body": f"{points(FONT_BODY):g}pt",

@@ -1,4 +1,4 @@
-"""Icons: our own SVGs, tinted with the current theme whenever they are painted."""
+"""Icons: SVGs tinted when they are painted."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ FOLDER = appearance.RESOURCES / "icons"
 
 
 class _Tinted(QIconEngine):
-    """Paints an SVG in a token's colour of the theme of that moment."""
-
     def __init__(self, name: str, token: str) -> None:
         super().__init__()
         self._name, self._token = name, token
@@ -39,7 +37,7 @@ class _Tinted(QIconEngine):
 
 
 def tinted_icon(name: str, token: str = "ink") -> QIcon:
-    """The icon ``resources/icons/NAME.svg`` in a token's colour ("ink", "accent_text", …)."""
+    """The icon `resources/icons/NAME.svg` in a token's colour."""
     return QIcon(_Tinted(name, token))
 
 

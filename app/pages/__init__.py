@@ -1,1 +1,1 @@
-"""One page a step: each knows the part of the plan that it edits, and nothing of the others."""
+"""One page a step; each knows only the part of the plan that it edits."""

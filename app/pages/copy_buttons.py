@@ -15,17 +15,11 @@ from app.widgets.text_labels import wrapping_label
 from core.errors import UnusableError
 from core.tuning.plan import Plan
 
-COPIED_MILLISECONDS = 2000  # milliseconds that "Copied" stands
+COPIED_MILLISECONDS = 2000  # until the button has its title again
 
 
 class CopyButtons(QWidget):
-    """What can be taken elsewhere.
-
-    Args:
-        what: which plan it is, such as "This plan elsewhere:".
-        plan: gives the plan, or None while there is none.
-        tell: is told a sentence where it cannot be copied.
-    """
+    """Buttons that copy a plan; `report` gets a sentence where it cannot be copied."""
 
     def __init__(
         self,
@@ -43,9 +37,8 @@ class CopyButtons(QWidget):
         self.command = self._make_button(
             "Copy as command", "Copy the line that tunes the same in a terminal.", as_command
         )
-        self.python = self._make_button(
-            "Copy as Python", "Copy a snippet of Python that tunes the same.", as_python
-        )
+        tip = "Copy a snippet of Python that tunes the same."
+        self.python = self._make_button("Copy as Python", tip, as_python)
         column.addWidget(self.command, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.python, 0, Qt.AlignmentFlag.AlignLeft)
 

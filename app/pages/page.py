@@ -1,8 +1,4 @@
-"""What every page has: a head with one primary button, a scrolling body, words for the panel.
-
-A page is made once, at the first visit. The window then calls `visited` each time it comes to the
-front. A page shows what the session says and changes it through the session only.
-"""
+"""What every page has: a head with one primary button, a scrolling body, words for the panel."""
 
 from __future__ import annotations
 
@@ -22,37 +18,22 @@ if TYPE_CHECKING:
 
 
 class Page(QWidget):
-    """One page.
+    """One page, made at its first visit; `visited` is called each time it comes to the front."""
 
-    Attributes:
-        topic: the help text that "Read more" opens.
-        wide: whether it takes the place of the panel too.
-        body: the layout that takes the page's content.
-        words: title and sentences for the panel at the right.
-
-    Signals:
-        step_wanted: the key of the step to go to (data, model, strategy, tune, results, export).
-        run_wanted: the folder of a past run to show.
-        tour_wanted: a person wants to be shown around.
-        comparison_wanted: the folders of past runs to show side by side.
-        panel_changed: `words` changed.
-        head_changed: title and subtitle changed.
-    """
-
-    step_wanted = Signal(str)
-    run_wanted = Signal(object)
+    step_wanted = Signal(str)  # the key of the step, such as data
+    run_wanted = Signal(object)  # the folder of a past run
     tour_wanted = Signal()
-    comparison_wanted = Signal(object)
-    panel_changed = Signal()
-    head_changed = Signal(str, str)
+    comparison_wanted = Signal(object)  # the folders of past runs
+    panel_changed = Signal()  # `words`
+    head_changed = Signal(str, str)  # title and subtitle
 
-    topic: ClassVar[str] = "start"
-    wide: ClassVar[bool] = False
+    topic: ClassVar[str] = "start"  # the help text of “Read more”
+    wide: ClassVar[bool] = False  # takes the panel's place too
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.words: tuple[str, tuple[str, ...]] = ("", ())
+        self.words: tuple[str, tuple[str, ...]] = ("", ())  # of the panel: title, sentences
         layout = QVBoxLayout(self)
         layout.setContentsMargins(22, 14, 10, 10)
         layout.setSpacing(10)
@@ -103,22 +84,22 @@ class Page(QWidget):
         return self.scroll_area
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may have room for words beside buttons, or none."""
+        """Fit the head."""
         super().resizeEvent(event)
         self._fit_head()
 
     def event(self, event: QEvent) -> bool:
-        """Other buttons, or other words on them, may need another place."""
+        """Fit the head to other buttons or words."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit_head()
         return super().event(event)
 
     def _fit_head(self) -> None:
         # Where the head is too narrow for words beside buttons, the buttons go below.
-        beside = self._buttons.sizeHint().width() + self._icons.sizeHint().width()
-        needed = beside + appearance.pixels(260)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        direction = down if needed > self.width() else across
+        buttons_width = self._buttons.sizeHint().width() + self._icons.sizeHint().width()
+        min_width = buttons_width + appearance.pixels(260)
+        horizontal, vertical = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        direction = vertical if min_width > self.width() else horizontal
         if self._head.direction() != direction:
             self._head.setDirection(direction)
 
@@ -137,38 +118,36 @@ class Page(QWidget):
         self.setAccessibleName(title)
         self.head_changed.emit(title, subtitle)
 
-    def add_button(self, text: str, pressed: Callable[[], object], icon: str = "") -> PlainButton:
-        """An ordinary button in the head; add these before the primary one."""
-        button = PlainButton(text, pressed, icon)
+    def add_button(self, text: str, press: Callable[[], object], icon: str = "") -> PlainButton:
+        """Add an ordinary button to the head, before the primary one."""
+        button = PlainButton(text, press, icon)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button
 
     def add_icon(self, button: QWidget) -> None:
-        """A button beside the head's words that is only an icon."""
+        """Add an icon button beside the head's words."""
         self._icons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def add_primary(
-        self, text: str, pressed: Callable[[], object], icon: str = ""
-    ) -> PrimaryButton:
-        """The one primary button of the head, at the top right."""
-        button = PrimaryButton(text, pressed, icon)
+    def add_primary(self, text: str, press: Callable[[], object], icon: str = "") -> PrimaryButton:
+        """Add the one primary button, at the top right of the head."""
+        button = PrimaryButton(text, press, icon)
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button
 
     def set_panel(self, title: str, sentences: Sequence[str]) -> None:
-        """Say something in the panel at the right, while this page is in front."""
+        """Set the words of the panel at the right."""
         words = (title, tuple(sentences))
         if words != self.words:
             self.words = words
             self.panel_changed.emit()
 
     def save_asked(self) -> None:
-        """A person pressed the key that saves; what can be saved is on the last step."""
+        """A person pressed the key that saves."""
         self.step_wanted.emit("export")
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The control that the tour points at by this name; None where it is not shown."""
+        """The control that the tour points at by this name, if it is shown."""
         return None
 
     def visited(self) -> None:
-        """The page comes to the front; pages bring themselves up to date here."""
+        """The page comes to the front."""

@@ -1,4 +1,4 @@
-"""One line where the best found lies at the edge of a searched range, and a button to widen it."""
+"""A line where the best setting lies at the edge of its range, with a button."""
 
 from __future__ import annotations
 
@@ -20,33 +20,29 @@ ENDED = ("finished", "interrupted")
 
 
 class RangeEdgeNotice(QFrame):
-    """The line of the first such setting, and how many more there are; hidden where there is none.
+    """The first setting at an edge, and how many more; hidden without any."""
 
-    Signals:
-        widened: the plan now has a wider range.
-    """
-
-    widened = Signal()
+    widened = Signal()  # the plan has a wider range
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.edges: list[RangeEdge] = []
-        self._run: tuple[RunState, int, str] | None = None
+        self._run: tuple[RunState, int, str] | None = None  # that is shown: run, trials, state
         self._tip = ""
         self.words = wrapping_label("", "warning")
         self.button = LinkButton("Widen it", self._widen_ranges)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(10)
-        line.addWidget(self.words, 1000)  # all the room that it may take
+        line.addWidget(self.words, 1000)  # up to its maximum width
         line.addWidget(self.button)
         line.addStretch(1)
         self.hide()
         session.plan_changed.connect(self._update_button)
 
     def changeEvent(self, event: QEvent) -> None:
-        """The words are no wider than they are, so that the button stands beside them."""
+        """Fit the words, so that the button stays beside them."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit_text()
@@ -56,7 +52,7 @@ class RangeEdgeNotice(QFrame):
         self.words.setMaximumWidth(width + self.words.fontMetrics().averageCharWidth())
 
     def show_run(self, run: RunState) -> None:
-        """Say what is known of a run; it is worked out once where nothing more is tried."""
+        """Show the edges of a run; computed once where no trials come."""
         self._update_button()
         run_key = (run, len(run.trials), self.session.state)
         if run_key == self._run:

@@ -1,1 +1,1 @@
-"""What the window keeps between starts."""
+"""What the window stores between starts."""

@@ -1,4 +1,4 @@
-"""Where trials run, as it was chosen in the settings: on this computer, or on a cluster."""
+"""Where trials run, as stored."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ FIELDS = ("address", "ca", "certificate", "key")
 
 
 def execution_mode() -> str:
-    """here, local (a cluster on this computer) or scheduler."""
+    """here, local (a cluster here) or scheduler."""
     chosen = settings.stored_text("cluster/where", HERE)
     return chosen if chosen in CHOICES else HERE
 
 
 def stored_field(name: str) -> str:
-    """The address of the scheduler, or the name of a file of a certificate."""
+    """The scheduler's address, or the path of a certificate."""
     return settings.stored_text(f"cluster/{name}", "")
 
 
 def remember_mode(chosen: str, fields: dict[str, str]) -> None:
-    """Remember it."""
+    """Store the mode and its fields."""
     settings.remember("cluster/where", chosen if chosen in CHOICES else HERE)
     for name in FIELDS:
         settings.remember(f"cluster/{name}", fields.get(name, "").strip())

@@ -1,4 +1,4 @@
-"""What the window remembers between starts: size, look, folded parts and last choices."""
+"""Preferences on disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-TELLS_ENDS = "window/tells_ends"  # whether the desktop is told when a run ends
+TELLS_ENDS = "window/tells_ends"  # a desktop notice when a run ends
 _SCHEMES = ("system", "light", "dark")
 
 
@@ -17,7 +17,7 @@ class _Where:
 
 
 def use_file(path: Path | None) -> None:
-    """Remember in this file instead of the user's own place (None for the latter)."""
+    """Store in this file; None for the default location."""
     if _Where.store is not None:
         _Where.store.sync()
     _Where.file, _Where.store = path, None
@@ -35,20 +35,20 @@ def settings_store() -> QSettings:
 
 
 def settings_folder() -> Path:
-    """The folder that holds the settings file; it exists."""
+    """The folder of the settings file; it is created."""
     folder = Path(settings_store().fileName()).parent
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def stored_text(key: str, default: str = "") -> str:
-    """A remembered word."""
+    """A stored text."""
     value = settings_store().value(key, default)
     return default if value is None else str(value)
 
 
 def stored_number(key: str, default: float) -> float:
-    """A remembered number; a spoilt entry counts as forgotten."""
+    """A stored number; the default for an invalid entry."""
     value = settings_store().value(key, default)
     try:
         return float(value) if isinstance(value, (str, float, int)) else default
@@ -57,12 +57,12 @@ def stored_number(key: str, default: float) -> float:
 
 
 def stored_flag(key: str, default: bool = False) -> bool:
-    """A remembered yes or no."""
+    """A stored yes or no."""
     return stored_text(key, "yes" if default else "no") in {"yes", "true"}
 
 
 def remember(key: str, value: Any) -> None:
-    """Keep a value under a key; yes and no are written as words."""
+    """Store a value; yes and no as words."""
     settings_store().setValue(key, ("yes" if value else "no") if isinstance(value, bool) else value)
 
 
@@ -78,7 +78,7 @@ def colour_scheme() -> str:
 
 
 def remember_scheme(chosen: str) -> None:
-    """Keep system, light or dark."""
+    """Store system, light or dark."""
     remember("look/scheme", chosen if chosen in _SCHEMES else "system")
 
 
@@ -88,23 +88,23 @@ def text_percent() -> int:
 
 
 def remember_text_percent(percent: int) -> None:
-    """Keep the text size in percent."""
+    """Store the text size in percent."""
     remember("look/text_percent", percent)
 
 
 def geometry() -> QByteArray | None:
-    """The window's remembered place and size."""
+    """The stored geometry of the window."""
     value = settings_store().value("window/geometry")
     return value if isinstance(value, QByteArray) and not value.isEmpty() else None
 
 
 def remember_geometry(value: QByteArray) -> None:
-    """Keep the window's place and size."""
+    """Store the geometry of the window."""
     settings_store().setValue("window/geometry", value)
 
 
 def recent_files() -> list[str]:
-    """The files opened last, newest first."""
+    """The recently opened files, newest first."""
     value = settings_store().value("data/recent", [])
     if isinstance(value, str):
         return [value]
@@ -112,6 +112,6 @@ def recent_files() -> list[str]:
 
 
 def remember_file(file: str) -> None:
-    """Put a file at the head of those opened last; six are kept."""
+    """Put a file at the head of six recent files."""
     other_files = [name for name in recent_files() if name != file]
     settings_store().setValue("data/recent", [file, *other_files][:6])

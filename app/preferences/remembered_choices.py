@@ -1,4 +1,4 @@
-"""What a person chose before and is offered again: options, budget, and the test set's share."""
+"""Stored choices: options, budget, test size."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from core.options import Option
     from core.tuning.guidance.guidance_records import StrategyAdvice
 
-# Of every strategy: what it is for, and what a remembered value may be. Score, seed,
-# ranges, decoding and γ belong to one run and are not kept.
+# {field: types}, stored for all strategies; fields in _OF_A_RUN are not stored
 _OF_EVERY = {
     "minutes": (float, int, type(None)),
     "patience": (int, type(None)),
@@ -33,7 +32,7 @@ _EVERY = "choices/every strategy"
 
 
 def remember_plan(plan: Plan) -> None:
-    """Remember what was chosen in a plan, part of it for its strategy only."""
+    """Store the choices of a plan."""
     strategy_values = {"options": plan.options, "trials": plan.trials}
     settings.remember(_settings_key(plan.strategy), json.dumps(strategy_values))
     common_values = {name: getattr(plan, name) for name in _OF_EVERY}
@@ -41,7 +40,7 @@ def remember_plan(plan: Plan) -> None:
 
 
 def recalled_plan(plan: Plan, strategy: StrategyAdvice) -> Plan:
-    """A new plan with everything that was chosen before, for its strategy or any."""
+    """A new plan with the stored choices."""
     stored_values = _read_values(_EVERY)
     fields = {
         name: stored_values[name]
@@ -52,29 +51,25 @@ def recalled_plan(plan: Plan, strategy: StrategyAdvice) -> Plan:
 
 
 def with_strategy_choices(plan: Plan, strategy: StrategyAdvice) -> Plan:
-    """A plan with the options and trials that were chosen before for its strategy.
-
-    What does not fit the strategy (any more) counts as forgotten.
-    """
+    """A plan with the stored options and trials that fit its strategy."""
     stored_values = _read_values(_settings_key(plan.strategy))
     trials = stored_values.get("trials")
     stored_options = stored_values.get("options")
-    return plan.changed(
-        options=_usable_options(stored_options, strategy.options)
-        if isinstance(stored_options, dict)
-        else {},
-        trials=trials if isinstance(trials, int) and trials > 0 else None,
-    )
+    options = {}
+    if isinstance(stored_options, dict):
+        options = _usable_options(stored_options, strategy.options)
+    trials = trials if isinstance(trials, int) and trials > 0 else None
+    return plan.changed(options=options, trials=trials)
 
 
 def usual_values(plan: Plan) -> dict[str, Any]:
-    """The usual values of everything that can be chosen beside model, strategy and groups."""
+    """The defaults of choices beside model, strategy and groups."""
     new_plan = Plan(plan.data, plan.model, plan.strategy)
     return {name: getattr(new_plan, name) for name in _CHOSEN}
 
 
 def is_usual(plan: Plan, strategy: StrategyAdvice) -> bool:
-    """Whether a plan does what it would do had nobody chosen anything but model and strategy."""
+    """Whether a plan equals the default plan of its model and strategy."""
     defaults = {option.name: option.default for option in strategy.options}
     options = {name: v for name, v in plan.options.items() if v != defaults.get(name)}
     trials = None if plan.trials == strategy.default_trials else plan.trials
@@ -83,13 +78,13 @@ def is_usual(plan: Plan, strategy: StrategyAdvice) -> bool:
 
 
 def test_size() -> float | None:
-    """The share of rows to test on, as it was chosen last; None for the usual one."""
+    """The stored test size; None for the default."""
     share = settings.stored_number(_SHARE, 0.0)
     return share if 0 < share < 1 else None
 
 
 def remember_test_size(share: float | None) -> None:
-    """Remember the share of rows to test on; None for the usual one."""
+    """Store the test size; None for the default."""
     settings.remember(_SHARE, share or 0.0)
 
 

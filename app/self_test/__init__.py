@@ -1,1 +1,1 @@
-"""The program tries itself: whether this installation can do what it is for."""
+"""The self-test of an installation."""

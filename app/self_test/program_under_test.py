@@ -1,4 +1,4 @@
-"""The program as the self-test uses it: a window without a display, and waiting for the worker."""
+"""The program in the self-test, without a display."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.self_test.step_runner import StepFailedError
 from app.session.session import Session
 from app.window.window import Window
 
-# The platform without a display says this of itself.
+# Printed by Qt's platform without a display.
 OF_NO_DISPLAY = "This plugin does not support propagateSizeHints"
 PATIENCE = 300.0  # seconds; the first run of sequences compiles its loops
 
@@ -26,11 +26,7 @@ def _print_qt_message(_kind: QtMsgType, _context: object, message: str) -> None:
 
 
 class ProgramUnderTest:
-    """A window with a worker, which keeps everything in one folder.
-
-    Attributes:
-        problems: what the window would have said of problems, since the last `act_and_wait`.
-    """
+    """A window with a worker in one folder; `problems` since the last action."""
 
     def __init__(self, folder: Path) -> None:
         self._handler = qInstallMessageHandler(_print_qt_message)
@@ -44,7 +40,7 @@ class ProgramUnderTest:
         self.window.show()
 
     def close(self) -> None:
-        """End the worker, and the window with it."""
+        """End the worker and close the window."""
         self.window.close()
         self.session.shutdown()
         self.window.deleteLater()
@@ -55,18 +51,14 @@ class ProgramUnderTest:
         """Do something and wait until it is done.
 
         Raises:
-            StepFailedError: the program said why it cannot be done, or nothing happened.
+            StepFailedError: a problem was reported, or nothing happened.
         """
         self.problems.clear()
         act()
         self.wait_until(done)
 
     def wait_until(self, done: Callable[[], object]) -> None:
-        """Wait until something is true.
-
-        Raises:
-            StepFailedError: the program said of a problem, or nothing happened.
-        """
+        """Wait until something is true; raises StepFailedError."""
         end = time.monotonic() + PATIENCE
         while not done():
             self.app.processEvents()
@@ -90,7 +82,7 @@ class ProgramUnderTest:
         return data is not None and plan is not None and data.file == plan.data.file == name
 
     def tune_to_end(self, model: str, strategy: str, trials: int | None) -> None:
-        """Tune the data that are open, to the end."""
+        """Tune the open data, to the end."""
         session = self.session
         session.choose_model(model)
         session.choose_strategy(strategy)
@@ -98,7 +90,7 @@ class ProgramUnderTest:
         self.act_and_wait(session.start, lambda: session.state == "finished")
 
     def export_run(self, format: str, path: Path) -> None:
-        """Save something of the run."""
+        """Export the run; StepFailedError without a file."""
         done: list[str] = []
         self.session.exported.connect(done.append)
         self.act_and_wait(lambda: self.session.export_model(format, path), lambda: done)

@@ -1,8 +1,4 @@
-"""`tunescope --self-test`: open, tune, export and predict, a line a step; status 0 or 1.
-
-Everything happens in a folder that goes at the end: no run, history, key or setting of the person
-is read or changed. The window opens without a display.
-"""
+"""`tunescope --self-test`: open, tune, export and predict in a temporary folder."""
 
 from __future__ import annotations
 
@@ -19,12 +15,7 @@ CASES = ("mm", "gp", "eb-hyp", "sequences")
 
 
 def run_self_test(cases: Sequence[str] = CASES, formats: Sequence[str] = tuple(FORMATS)) -> int:
-    """Take every step, even after one has failed; 0 where all came out as they must.
-
-    Args:
-        cases: what is tuned, of PARTS.
-        formats: what is read, of FORMATS; those whose package is missing are left out.
-    """
+    """Run every step of CASES and FORMATS; 0 where all passed."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     saved_environment = {name: os.environ.get(name) for name in ("RUNS", "HISTORY", "KEY")}
     with tempfile.TemporaryDirectory(prefix="tunescope-", ignore_cleanup_errors=True) as folder:
@@ -60,9 +51,8 @@ def _run_steps(folder: Path, cases: Sequence[str], formats: Sequence[str]) -> in
     finally:
         steps.run_step("the window closes", program[0].close)
     failed = len(steps.failed)
-    sys.stdout.write(
-        f"{failed} of {steps.step_count} steps failed.\n" if failed else "All is well.\n"
-    )
+    outcome = f"{failed} of {steps.step_count} steps failed." if failed else "All is well."
+    sys.stdout.write(f"{outcome}\n")
     return 1 if failed else 0
 
 

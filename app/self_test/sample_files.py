@@ -1,4 +1,4 @@
-"""The files that the self-test opens: the same table in every format that is read here."""
+"""The table of the self-test in every readable format."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ FORMATS = {"csv": "pandas", "xlsx": "openpyxl", "ods": "odf", "parquet": "pyarro
 
 
 def sample_table() -> pd.DataFrame:
-    """The sample of useful and useless groups, 400 rows."""
+    """A sample table of 400 rows."""
     from core.datasets.samples.registry import SAMPLES
 
     return SAMPLES["groups"].table()
 
 
 def readable() -> list[str]:
-    """The endings of the formats that are read here."""
+    """Endings of the formats that can be read here."""
     return [ending for ending, package in FORMATS.items() if find_spec(package) is not None]
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table in the format that the path's ending names."""
+    """Write a table in the format of the ending."""
     match path.suffix:
         case ".csv":
             table.to_csv(path, index=False)

@@ -1,4 +1,4 @@
-"""The steps of the self-test: each is taken, timed and told in a line."""
+"""Steps of the self-test: each is run, timed and printed in a line."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from collections.abc import Callable
 
 
 class StepFailedError(Exception):
-    """A step of the self-test did not come out as it must; the message says how."""
+    """A failed step; the message says how."""
 
 
 class StepRunner:
-    """Takes steps and says how each came out.
-
-    Attributes:
-        step_count: how many.
-        failed: the titles of those that failed.
-    """
+    """Runs steps, times them and prints a line each."""
 
     def __init__(self) -> None:
         self.step_count = 0
         self.failed: list[str] = []
 
     def run_step(self, title: str, act: Callable[[], object]) -> bool:
-        """Do it; whether it came out as it must."""
+        """Run a step; whether it passed."""
         start_seconds = time.monotonic()
         self.step_count += 1
         try:

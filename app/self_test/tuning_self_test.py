@@ -1,4 +1,4 @@
-"""The steps of the self-test that need a worker: read, tune, export, predict, compare."""
+"""Steps of the self-test that need a worker."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
     from app.self_test.step_runner import StepRunner
 
-# {strategy: (the model that it tunes, how many trials)}
+# {strategy: (model, trials)}
 RUNS = {"mm": ("logistic", None), "gp": ("svm", 6), "eb-hyp": ("logistic", 12)}
-CLOSE = {".onnx": 1e-4}  # sums in ONNX are single
+CLOSE = {".onnx": 1e-4}  # ONNX sums in single precision
 EXACT = 1e-9
 
 
 class TuningSelfTest:
-    """The program with what was tried so far."""
+    """These steps, in one window."""
 
     def __init__(self, program: ProgramUnderTest, folder: Path, steps: StepRunner) -> None:
         self._program, self._folder, self._steps = program, folder, steps
         self._table = sample_files.sample_table()
 
     def run_all(self, cases: Sequence[str], formats: Sequence[str]) -> None:
-        """Every step, in order."""
+        """Run every step, in order."""
         run_step = self._steps.run_step
         run_step("the worker is ready", self._become_ready)
         for ending in (suffix for suffix in sample_files.readable() if suffix in formats):
@@ -69,7 +69,6 @@ class TuningSelfTest:
         self._program.tune_to_end("crf", "mm", None)
 
     def _export_all_formats(self, case: str) -> None:
-        """Every format that this run offers; each that predicts is asked to."""
         from core.estimators.optional_parts import missing_package_text
         from core.export.exportable_models import MODEL_ENDINGS, export_variants_of
         from core.export.exporters import EXPORTERS
@@ -94,7 +93,6 @@ class TuningSelfTest:
             compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
     def _predict(self, model: Path) -> None:
-        """The worker predicts with the file; the run's own model must say the same."""
         import pandas as pd
 
         session, done = self._program.session, []
@@ -112,7 +110,6 @@ class TuningSelfTest:
         compare(predictions, self._of_run(), CLOSE.get(model.suffix, EXACT))
 
     def _of_run(self) -> pd.DataFrame:
-        """What the run's own model, as its folder keeps it, says of every row."""
         from core.export.finished_run import finished_run
         from core.export.prediction import predictions_table
         from core.tuning.problem import read_data
@@ -123,28 +120,17 @@ class TuningSelfTest:
 
 
 def compare(predictions: pd.DataFrame, expected: pd.DataFrame, within: float) -> None:
-    """See that two tables of predictions say the same.
-
-    Args:
-        predictions, expected: the columns "prediction" and, for classes, their probabilities.
-        within: how far two numbers may lie apart.
-
-    Raises:
-        StepFailedError: they do not.
-    """
+    """Raise StepFailedError where predictions or probabilities differ by more than `within`."""
     if len(predictions) != len(expected):
         raise StepFailedError(f"{len(predictions)} rows were predicted, not {len(expected)}")
     for name in expected:
         column, expected_column = predictions[name], expected[name]
         if name == "prediction":
-            wrong = int(
-                (column.astype(str).to_numpy() != expected_column.astype(str).to_numpy()).sum()
-            )
-            if wrong:
-                raise StepFailedError(
-                    f"{wrong} of {len(predictions)} predictions differ from the run's"
-                )
-        elif (
-            max_difference := float(np.abs(column.to_numpy() - expected_column.to_numpy()).max())
-        ) > within:
-            raise StepFailedError(f"{name} differs from the run's by {max_difference:.2g}")
+            differs = column.astype(str).to_numpy() != expected_column.astype(str).to_numpy()
+            if wrong := int(differs.sum()):
+                count = f"{wrong} of {len(predictions)} predictions"
+                raise StepFailedError(f"{count} differ from the run's")
+            continue
+        error = float(np.abs(column.to_numpy() - expected_column.to_numpy()).max())
+        if error > within:
+            raise StepFailedError(f"{name} differs from the run's by {error:.2g}")

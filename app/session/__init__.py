@@ -1,1 +1,1 @@
-"""The session: what the window knows, what a person may do, and what was asked of the worker."""
+"""The session: the state of the window, a person's actions, and requests to the worker."""

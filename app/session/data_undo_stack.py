@@ -1,8 +1,4 @@
-"""What was changed on the Data page, step by step, so that it can be undone and done again.
-
-A step is the data as they were understood, with the plan that there was. Undoing goes back to the
-step before: what was chosen meanwhile on other pages stays.
-"""
+"""Undo and redo of changes on the Data page; choices on other pages are kept."""
 
 from __future__ import annotations
 
@@ -15,46 +11,36 @@ from core.tuning.plan import DataPlan, Plan
 if TYPE_CHECKING:
     from core.tuning.guidance.guidance_records import Advice
 
-MAX_STEPS = 200  # steps that are kept
+MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
 class DataVersion:
-    """How the data were understood.
-
-    Attributes:
-        data: what was read, and how.
-        first_plan: the plan as this step began; None where no model fits.
-        last_plan: the plan as it was last.
-    """
+    """One version of the data plan, and the plans made of it."""
 
     data: DataPlan
-    first_plan: Plan | None
-    last_plan: Plan | None
+    first_plan: Plan | None  # as this version began; None where no model fits
+    last_plan: Plan | None  # the latest
 
     @property
     def groups(self) -> str | dict[str, list[str]] | None:
-        """How columns were grouped."""
+        """The groups of columns."""
         return None if self.last_plan is None else self.last_plan.groups
 
 
 class DataUndoStack:
-    """The steps of one file, and which of them is shown.
-
-    Attributes:
-        reading: what the worker reads now, for a change or a step; None while nothing is read.
-    """
+    """The versions of one file's data, and which of them is shown."""
 
     def __init__(self) -> None:
         self._steps: list[DataVersion] = []
         self._position = -1
-        self._target_position: int | None = None  # the step that is read
-        self.reading: DataPlan | None = None
+        self._target_position: int | None = None  # of the version that is being read
+        self.reading: DataPlan | None = None  # what the worker reads now
 
     # What can be undone -----------------------------------------------------------------------
 
     def shown_and_neighbour(self, offset: int) -> tuple[DataVersion, DataVersion] | None:
-        """The step that is shown (or on its way) and the one before (−1) or after it (+1)."""
+        """The version that is shown (or being read) and the one before (−1) or after it (+1)."""
         index = self._position if self._target_position is None else self._target_position
         target = index + offset
         if not 0 <= target < len(self._steps):
@@ -64,25 +50,23 @@ class DataUndoStack:
     # What happens -----------------------------------------------------------------------------
 
     def reset_to(self, data: DataPlan, plan: Plan | None) -> None:
-        """Other data: what was before cannot come back."""
+        """Start again with other data."""
         self._steps, self._position = [DataVersion(data, plan, plan)], 0
         self.read_no_more()
 
     def add_change(self, data: DataPlan, plan: Plan | None) -> None:
-        """A person changed something; what was undone is forgotten."""
+        """Add a version after a change, and drop what was undone."""
         step = DataVersion(data, plan, plan)
         self._target_position = None
-        if self._steps and (data, step.groups) == (
-            self._shown_version.data,
-            self._shown_version.groups,
-        ):
-            self._steps[self._position] = replace(self._shown_version, last_plan=plan)
+        shown = self._shown_version if self._steps else None
+        if shown is not None and (data, step.groups) == (shown.data, shown.groups):
+            self._steps[self._position] = replace(shown, last_plan=plan)
             return
         self._steps = [*self._steps[: self._position + 1], step][-MAX_STEPS:]
         self._position = len(self._steps) - 1
 
     def record_plan(self, plan: Plan) -> None:
-        """The plan is another one now, by what was chosen anywhere."""
+        """Store the plan of the shown version."""
         if self._steps:
             self._steps[self._position] = replace(self._shown_version, last_plan=plan)
 
@@ -91,28 +75,22 @@ class DataUndoStack:
         self.reading, self._target_position = data, None
 
     def read_no_more(self) -> bool:
-        """What was being read came, was refused or does not matter; whether there was anything."""
-        was, self.reading, self._target_position = self.reading, None, None
-        return was is not None
+        """Forget what is being read; returns whether there was anything."""
+        reading, self.reading, self._target_position = self.reading, None, None
+        return reading is not None
 
     def begin_travel(self, offset: int) -> DataVersion | None:
-        """Set out for the step before or after; it has to be read, and `end_travel` ends it."""
+        """The version before or after, which has to be read; `end_travel` ends it."""
         pair = self.shown_and_neighbour(offset)
         if pair is None:
             return None
-        self._target_position = (
-            self._position if self._target_position is None else self._target_position
-        ) + offset
+        index = self._position if self._target_position is None else self._target_position
+        self._target_position = index + offset
         self.reading = pair[1].data
         return pair[1]
 
     def end_travel(self, advice: Advice, now: Plan | None) -> Plan | None:
-        """The plan of the step that was set out for, which is shown from now on.
-
-        Args:
-            advice: what fits its data.
-            now: the plan that was shown until now.
-        """
+        """Show the version that was read, and return its plan, given the plan before (`now`)."""
         assert self._target_position is not None
         current, target = self._shown_version, self._steps[self._target_position]
         self._position = self._target_position
@@ -127,14 +105,14 @@ class DataUndoStack:
 
     @property
     def is_travelling(self) -> bool:
-        """Whether a step is being read, rather than a change."""
+        """Whether a version is being read, rather than a change."""
         return self._target_position is not None
 
 
 def _plan_at_target(
     current: DataVersion, target: DataVersion, advice: Advice, now: Plan | None
 ) -> Plan | None:
-    """The plan that there was; with what was chosen meanwhile on other pages, if anything was."""
+    """The target's last plan, with what was chosen meanwhile on other pages."""
     first_plan = current.first_plan
     if now is None or first_plan is None or target.last_plan is None:
         return target.last_plan or plan_for(target.data, advice, now)

@@ -1,7 +1,6 @@
-"""Keeps the collector of garbage from looking through the events of a long run.
+"""Keeps the garbage collector from traversing the events of a long run.
 
-A full collection looks at every object that holds others: half a second with those of 100,000
-trials, in which the window stands still. Events hold no cycles: they go when nobody holds them.
+That would stop the window for half a second with 100,000 trials. Events hold no cycles.
 """
 
 from __future__ import annotations
@@ -10,28 +9,25 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-MAX_UNFROZEN_EVENTS = 5_000  # events that a full collection looks through in some milliseconds
+MAX_UNFROZEN_EVENTS = 5_000  # a full collection takes some milliseconds
 
 
 class FrozenEvents:
-    """The events of the run that is shown: from time to time they are taken from the collector.
-
-    What else there is at that moment is taken with them, until another run is shown.
-    """
+    """Freezes the events of the shown run, and all other objects, from time to time."""
 
     def __init__(self) -> None:
-        self._count = 0  # of the events that it still looks through
+        self._count = 0  # of events that are not frozen
         self._spares = False
 
     def add_events(self, count: int) -> None:
-        """So many more events are there."""
+        """Count more events, and freeze them where they are many."""
         self._count += count
         if self._count >= MAX_UNFROZEN_EVENTS:
             self._count, self._spares = 0, True
             gc.freeze()
 
     def begin_again(self, count: int) -> None:
-        """Another run is shown, with so many events."""
+        """Unfreeze all; another run is shown, with so many events."""
         if self._spares:
             gc.unfreeze()
         self._count, self._spares = 0, False
@@ -40,13 +36,13 @@ class FrozenEvents:
 
 @contextlib.contextmanager
 def collection_paused() -> Iterator[None]:
-    """While inside, nobody looks for garbage among the hundreds of thousands of new objects."""
-    before = gc.isenabled()
+    """Pause garbage collection while hundreds of thousands of objects are made."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()  # and back: they count as old at once, instead of being looked through thrice
+        gc.freeze()  # and back: they are in the oldest generation at once
         gc.unfreeze()
-        if before:
+        if was_enabled:
             gc.enable()

@@ -1,4 +1,4 @@
-"""Reads a past run outside the window's thread: one of 100,000 trials takes seconds."""
+"""Reads a past run in a thread: 100,000 trials take seconds."""
 
 from __future__ import annotations
 
@@ -15,23 +15,18 @@ from core.errors import UnusableError
 from core.tuning.events import Event
 from core.tuning.plan import Plan
 
-AT_ONCE = 50  # milliseconds that the window waits for a reader, which usually takes fewer
-PATIENCE = 3000  # milliseconds that the end of the program waits for one
-LOOKS = 32  # events between two looks at whether it is still wanted
-TURN = 0.0005  # seconds after which the window, if it waits, has its turn with the interpreter
+AT_ONCE = 50  # milliseconds that the window waits for a reader
+PATIENCE = 3000  # milliseconds at the end of the program
+CHECK_EVERY = 32  # events
+TURN = 0.0005  # seconds until a waiting window gets the interpreter
 USUAL = sys.getswitchinterval()
 
 
 class RunLoader(QObject):
-    """Reads one past run at a time; the one that was asked for last counts.
-
-    Signals:
-        done: the run and its plan.
-        refused: why it cannot be read.
-    """
+    """Reads one past run at a time; the latest request counts."""
 
     done = Signal(object, object)  # ShownRun, Plan
-    refused = Signal(str)
+    refused = Signal(str)  # why it cannot be read
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +45,7 @@ class RunLoader(QObject):
         self._reader.start()
 
     def stop_reader(self) -> None:
-        """Leave the run that is being read; nothing is said of it any more."""
+        """Stop reading, without a signal."""
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.requestInterruption()
@@ -58,7 +53,7 @@ class RunLoader(QObject):
                 _stopped_readers.append(reader)
 
     def shutdown(self) -> None:
-        """The same, and wait some seconds until nothing is read any more."""
+        """Stop reading, and wait for it some seconds."""
         self.stop_reader()
         for reader in _stopped_readers:
             reader.wait(PATIENCE)
@@ -74,7 +69,7 @@ class RunLoader(QObject):
 
 
 class _Reader(QThread):
-    """Reads one run; `loaded_run` or `problem` is there when `ended` comes with the reader."""
+    """Reads one run; `loaded_run` or `problem` is set when `ended` comes."""
 
     ended = Signal(object)
 
@@ -85,7 +80,6 @@ class _Reader(QThread):
         self.problem = ""
 
     def run(self) -> None:
-        """Fold the run's events into what the window shows."""
         from core.tuning.runs.run_folder import RunFolder  # not needed for the first paint
 
         try:
@@ -99,14 +93,14 @@ class _Reader(QThread):
 
     def _while_wanted(self, events: Iterator[Event]) -> Iterator[Event]:
         for count, event in enumerate(events):
-            if count % LOOKS == 0 and self.isInterruptionRequested():
+            if count % CHECK_EVERY == 0 and self.isInterruptionRequested():
                 return
             yield event
 
 
 @contextlib.contextmanager
 def taking_turns() -> Iterator[None]:
-    """While inside, a thread that works leaves the interpreter to the others ten times as often."""
+    """Switch threads ten times as often, so that the window stays responsive."""
     sys.setswitchinterval(TURN)
     try:
         yield

@@ -1,10 +1,9 @@
-"""The session: what the window knows, what a person may do, and which signals tell the pages.
+"""The session: what a person may do, with the signals of `SessionState`.
 
-The pages speak with nothing else. The session holds plain data only; reading, tuning and exporting
-happen in the worker, which keeps the rows to itself.
+It holds plain data only; reading, tuning and exporting happen in the worker.
 
-States of the run: idle (none yet), running, paused, stopping (the best is being worked out),
-interrupted (the worker was lost, or nobody waited; `resume` goes on), finished.
+States of the run: idle (none yet), running, paused, stopping (results are computed), interrupted
+(the worker was lost, or the results abandoned; `resume` continues), finished.
 """
 
 from __future__ import annotations
@@ -28,20 +27,17 @@ if TYPE_CHECKING:
 
 
 class Session(SessionLoading):
-    """What a person may ask: of the data in `SessionLoading`, of the rest here.
-
-    What is known, and which signals tell of it, is in `SessionState`.
-    """
+    """The actions on plan, run and model; those on data are in `SessionLoading`."""
 
     # The plan -------------------------------------------------------------------------------
 
     def choose_model(self, name: str) -> None:
-        """Tune this model; the strategy stays if it fits, else it becomes the recommended one."""
+        """Select a model; the strategy stays if it fits, else it becomes the recommended one."""
         if self.plan is not None and self.advice is not None:
             self._change_plan(with_model(self.plan, name, self.advice))
 
     def choose_strategy(self, name: str) -> None:
-        """Tune in this way, with the options that were chosen for it before."""
+        """Select a strategy, with the options chosen for it before."""
         if self.plan is not None and self.advice is not None and name != self.plan.strategy:
             self._change_plan(with_strategy(self.plan, name, self.advice))
 
@@ -61,7 +57,7 @@ class Session(SessionLoading):
     # Run ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin a new run of the plan."""
+        """Start a new run of the plan."""
         if self.plan is None or self.is_going_on:
             return
         self.stop_reading()
@@ -69,12 +65,12 @@ class Session(SessionLoading):
         self._start_tuning(m.Tune(self.plan, root=str(self._find_runs_root())))
 
     def pause(self) -> None:
-        """Wait after the current trial; the state becomes paused when it is done."""
+        """Pause after the current trial."""
         if self.state == "running":
             self._requests.send_control(m.Pause())
 
     def resume(self) -> None:
-        """Go on after a pause, or after the worker was lost."""
+        """Continue after a pause, or after the worker was lost."""
         if self.state == "paused":
             self._requests.send_control(m.Resume())
             self._set_state("running")
@@ -89,32 +85,31 @@ class Session(SessionLoading):
             self._end_run(keep=True)
 
     def abandon_run(self) -> None:
-        """Do not wait for the results any longer; the run is interrupted then, as it was kept."""
+        """Do not wait for the results; the run is interrupted."""
         if self.state == "stopping":
             self._abandons = True
             self._requests.send_control(m.AbandonRun())
 
     def discard_run(self) -> None:
-        """End the run and delete everything it found."""
+        """End the run and delete it."""
         if self.is_going_on and self._requests.waits_for(m.Tune):
             self._end_run(keep=False)
         else:
             self._forget_run()
 
     def more_trials(self, count: int) -> None:
-        """Go on with a run that ended, for more trials and without a limit of minutes."""
+        """Continue a run that ended, for more trials and without a limit of minutes."""
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
 
     def _go_on(self, plan: Plan, more: int = 0) -> None:
-        """Go on with the run that is shown; what was entered and not tried yet comes first."""
+        """Continue the shown run, first with the entered settings that were not tried yet."""
         settings = tuple(self.shown.wanted)
-        self._start_tuning(
-            m.Tune(plan, folder=str(self.run_folder), more_trials=more, settings=settings)
-        )
+        folder = str(self.run_folder)
+        self._start_tuning(m.Tune(plan, folder=folder, more_trials=more, settings=settings))
 
     def try_setting(self, setting: Setting) -> None:
-        """Try a setting next, beyond the budget; a run that ended goes on for this one alone."""
+        """Try a setting next, beyond the budget; a run that ended continues for it alone."""
         if self.state in ("running", "paused"):
             self.shown.wanted.append(setting)
             self._requests.send_control(m.TrySetting(setting))
@@ -127,27 +122,26 @@ class Session(SessionLoading):
 
     @property
     def may_widen(self) -> bool:
-        """Whether the data of the run that is shown are open, so that it can be planned again."""
+        """Whether the data of the shown run are open."""
         plan = self.plan
         return plan is not None and plan.data.file == self.shown.plan.data.file
 
     def widen_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
-        """Plan the run that is shown once more, with wider ranges of some settings."""
+        """Plan the shown run again, with wider ranges."""
         if self.plan is None or not self.may_widen:
             return
         ran = self.shown.plan
-        self._change_plan(
-            self.plan.changed(
-                model=ran.model,
-                strategy=ran.strategy,
-                options=ran.options,
-                ranges={**ran.ranges, **{name: list(ends) for name, ends in ranges.items()}},
-                fixed=ran.fixed,
-            )
+        plan = self.plan.changed(
+            model=ran.model,
+            strategy=ran.strategy,
+            options=ran.options,
+            ranges={**ran.ranges, **{name: list(ends) for name, ends in ranges.items()}},
+            fixed=ran.fixed,
         )
+        self._change_plan(plan)
 
     def exclude_trial(self, number: int, excluded: bool = True) -> None:
-        """Take a trial out of the competition, or back in; the best is chosen anew."""
+        """Exclude a trial or include it again; the best is selected again."""
         control = m.Exclude(number, excluded)
         if self.state in ("running", "paused"):
             self._requests.send_control(control)
@@ -155,27 +149,21 @@ class Session(SessionLoading):
             self._conclude(control)
 
     def select_model(self, kind: str, number: int | None = None) -> None:
-        """Take another model away than the run did; its results follow.
-
-        Args:
-            kind: best, simplest, average, default or trial.
-            number: of the trial.
-        """
+        """Select another model (best, simplest, average, default or trial); its results follow."""
         if self.state == "finished" and self.run_folder is not None:
             self._conclude(pick=ModelSelected(kind=kind, number=number))
 
     def export_model(
         self, format: str, path: str | Path, which: str = "tuned", examples: bool = True
     ) -> None:
-        """Save something of the run that is shown, or another of its models; `exported` tells."""
+        """Export something of the shown run, or of another of its models; `exported` follows."""
         if self.run_folder is not None:
-            fitting = which != "tuned"
-            self.busy_changed.emit("Fitting the model …" if fitting else "Saving …")
-            request = m.Export(str(self.run_folder), format, str(path), which, examples)
-            self._requests.ask(request)
+            self.busy_changed.emit("Saving …" if which == "tuned" else "Fitting the model …")
+            folder = str(self.run_folder)
+            self._requests.ask(m.Export(folder, format, str(path), which, examples))
 
     def predict_rows(self, file: str | Path, model: str = "", trust: bool = False) -> None:
-        """Predict the rows of a file with the run that is shown, or a model file; `used` tells."""
+        """Predict rows of a file with the shown run or a model file; `rows_predicted` follows."""
         if self.is_going_on:
             self.problem.emit("A run is in progress. Stop it first, then predict.")
         elif model or (self.run_folder is not None and self.results):
@@ -184,7 +172,7 @@ class Session(SessionLoading):
             self._requests.ask(m.PredictRows(folder, str(file), model, trust))
 
     def predict_pasted(self, text: str, model: str = "", trust: bool = False) -> None:
-        """The same of rows that were copied elsewhere, with their header."""
+        """Predict the rows of a pasted table with its header."""
         from core.datasets.files.pasted import keep_pasted
 
         try:
@@ -193,12 +181,12 @@ class Session(SessionLoading):
             self.problem.emit(error.sentence)
 
     def save_predictions(self, path: str | Path) -> None:
-        """Save all that `used` told last as CSV; `predicted` tells when it is done."""
+        """Save the latest predictions as CSV; `predictions_saved` follows."""
         if not self.is_going_on:
             self._requests.ask(m.SavePredictions(str(path)))
 
     def predict(self, request: m.Predict) -> None:
-        """Predict rows with a model file; `predicted` tells when it is done."""
+        """Predict rows with a model file; `predictions_saved` follows."""
         if self.is_going_on:
             self.problem.emit("A run is in progress. Stop it first, then predict.")
             return
@@ -206,7 +194,7 @@ class Session(SessionLoading):
         self._requests.ask(request)
 
     def check_cluster(self) -> None:
-        """See whether the cluster that was chosen answers; `cluster_checked` tells."""
+        """Check the chosen cluster; `cluster_checked` follows."""
         cluster = chosen_cluster()
         if self.is_going_on:
             self.cluster_checked.emit(m.ClusterChecked("A run is in progress. Try it afterwards."))
@@ -216,33 +204,33 @@ class Session(SessionLoading):
             self._requests.ask(m.CheckCluster(cluster))
 
     def explain(self, question: str, column: str = "") -> None:
-        """Ask a question about the run that is shown; `explained` brings the answer."""
+        """Ask a question about the shown run; `explained` follows."""
         if self.run_folder is not None and self.state == "finished":
             self._requests.ask(m.Explain(str(self.run_folder), question, column))
 
     def leave_question(self, question: str) -> None:
-        """Let a question be answered no further."""
+        """Cancel a question."""
         self._requests.cancel_questions(question)
 
     def warm_up(self) -> None:
-        """Start the process that evaluates surrogates, before anybody waits for it."""
+        """Start the process that evaluates surrogates."""
         self._evaluator.warm_up()
 
     def evaluate(self, request: EvaluationRequest) -> None:
-        """Evaluate a surrogate for a view; `evaluated` brings the answer."""
+        """Evaluate a surrogate for a view; `evaluated` follows."""
         self._evaluator.ask(request)
 
     # The end --------------------------------------------------------------------------------
 
     def begin_shutdown(self) -> None:
-        """Let the worker end, without waiting; a run that is going on can be continued later."""
+        """End the worker without waiting; a run that goes on can be continued later."""
         self.stop_reading()
         self._estimate_timer.stop()
         self._worker.begin_shutdown()
         self._evaluator.begin_shutdown()
 
     def shutdown(self) -> None:
-        """End the worker and wait for that (some seconds where it hangs)."""
+        """End the worker, and wait for it (some seconds where it hangs)."""
         self.begin_shutdown()
         self.run_loader.shutdown()
         self.runs.shutdown()
@@ -263,12 +251,10 @@ class Session(SessionLoading):
 
 
 def chosen_cluster() -> m.Cluster | None:
-    """The cluster that the settings name; None for this computer."""
+    """The cluster of the settings; None for this computer."""
     match cluster_preferences.execution_mode():
         case cluster_preferences.LOCAL:
             return m.Cluster("local")
         case cluster_preferences.SCHEDULER:
-            return m.Cluster(
-                *(cluster_preferences.stored_field(name) for name in cluster_preferences.FIELDS)
-            )
+            return m.Cluster(*map(cluster_preferences.stored_field, cluster_preferences.FIELDS))
     return None

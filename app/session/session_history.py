@@ -1,6 +1,6 @@
-"""The history of datasets as the window deals with it: what it holds, and what a person changes.
+"""The history of datasets for the window: its contents, and changes by a person.
 
-Every call opens the file and lets go of it again, because runs and other windows use it too.
+Every call opens and closes the file, because runs and other windows use it too.
 """
 
 from __future__ import annotations
@@ -29,38 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HistoryContents:
-    """What the history holds now.
-
-    Attributes:
-        path: its file.
-        entries: one a dataset, the latest first.
-        enabled: whether runs are added to it and learned from.
-        problem: why it cannot be read, or what was noticed while it was opened; "" for nothing.
-        readable: whether `entries` and `enabled` are known.
-    """
+    """The current contents of the history."""
 
     path: str
-    entries: list[HistoryEntry] = field(default_factory=list)
-    enabled: bool = True
-    problem: str = ""
+    entries: list[HistoryEntry] = field(default_factory=list)  # the latest first
+    enabled: bool = True  # runs are added and learned from
+    problem: str = ""  # on opening
     readable: bool = True
 
 
 class SessionHistory(QObject):
-    """What a person does with the history.
+    """The history, and a person's changes of it."""
 
-    Signals:
-        change_reported: (sentence, whether it went well) after every change.
-        changed: something was added, deleted or switched.
-        import_wanted: an ImportHistory for the worker; `take_answer` or `report_refusal` ends it.
-    """
-
-    change_reported = Signal(str, bool)
+    change_reported = Signal(str, bool)  # after every change: sentence, whether it succeeded
     changed = Signal()
-    import_wanted = Signal(object)
+    import_wanted = Signal(object)  # ImportHistory; then `take_answer` or `report_refusal`
 
     def read_contents(self) -> HistoryContents:
-        """What the history holds now."""
+        """Read the current contents."""
         from core.errors import UnusableError
         from core.tuning.history.store import History, history_path
 
@@ -74,7 +60,7 @@ class SessionHistory(QObject):
             return HistoryContents(path, problem=error.sentence, readable=False)
 
     def set_enabled(self, on: bool) -> None:
-        """Use the history from now on, or no longer."""
+        """Switch the history on or off."""
 
         def apply_switch(history: History) -> str:
             history.set_enabled(on)
@@ -83,7 +69,7 @@ class SessionHistory(QObject):
         self._change_history(apply_switch)
 
     def forget_datasets(self, ids: list[str]) -> None:
-        """Forget some datasets."""
+        """Delete some datasets."""
 
         def forget_ids(history: History) -> str:
             for id in ids:
@@ -93,50 +79,45 @@ class SessionHistory(QObject):
         self._change_history(forget_ids)
 
     def forget_all(self) -> None:
-        """Forget everything, also where the file is damaged or locked."""
+        """Delete everything, also where the file is damaged or locked."""
         from core.errors import UnusableError
         from core.tuning.history.forgetting import forget_everything
 
         try:
             deletion = forget_everything()
-            self.change_reported.emit(
-                " ".join([*deletion.notices, deletion_text(deletion.datasets)]), True
-            )
+            sentences = [*deletion.notices, deletion_text(deletion.datasets)]
+            self.change_reported.emit(" ".join(sentences), True)
         except UnusableError as error:
             self.change_reported.emit(error.sentence, False)
         self.changed.emit()
 
     def forget_starter(self) -> None:
-        """Remove what came with the program."""
+        """Remove the shipped datasets."""
         self._change_history(lambda history: starter_removal_text(history.forget_starter()))
 
     def restore_starter(self) -> None:
-        """Bring back what came with the program."""
+        """Restore the shipped datasets."""
         self._change_history(lambda history: starter_restore_text(history.restore_starter()))
 
     def export_to(self, path: str) -> None:
-        """Write everything but what came with the program into a file."""
+        """Write everything but the shipped datasets into a file."""
         self._change_history(lambda history: export_text(history.export_to(Path(path)), path))
 
     def import_from(self, path: str) -> None:
-        """Import what another computer wrote."""
-
-        def import_file(history: History) -> str:
-            return import_text(history.import_from(Path(path)))
-
-        self._change_history(import_file)
+        """Import what another computer exported."""
+        self._change_history(lambda history: import_text(history.import_from(Path(path))))
 
     def import_optuna(self, request: ImportHistory) -> None:
-        """Import Optuna studies; the worker does it, for a storage may be large or far away."""
+        """Import Optuna studies in the worker, for a storage may be large or far away."""
         self.import_wanted.emit(request)
 
     def take_answer(self, imported: ImportCounts) -> None:
-        """What the worker took in."""
+        """Report an import by the worker."""
         self.change_reported.emit(import_text(imported), True)
         self.changed.emit()
 
     def report_refusal(self, sentence: str) -> None:
-        """Why the worker took nothing in."""
+        """Report why the worker imported nothing."""
         self.change_reported.emit(sentence, False)
 
     def _change_history(self, work: Callable[[History], str]) -> None:

@@ -1,4 +1,4 @@
-"""What a person opens: files, samples and past runs; and how the data that are open change."""
+"""Opening files, samples and past runs, and changing the open data."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ if TYPE_CHECKING:
     from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import PastRuns, RunSummary
 
-PASTED = "pasted"  # the folder of pasted tables, among the runs
+PASTED = "pasted"  # the folder of pasted tables below the runs
 
 
 class SessionLoading(SessionState):
-    """The part of the session that brings data and past runs, and takes changes back."""
+    """The actions that open data and past runs, and that undo changes."""
 
     # Data -----------------------------------------------------------------------------------
 
     def open_file(self, path: str | Path) -> None:
-        """Open a file; on success `data_changed` and `advice_changed` follow.
-
-        A model is no data: `model_given` tells of it. The folder of a run is opened as such.
-        """
+        """Open a file, the folder of a run, or a model (`model_given`)."""
         from core.export.exportable_models import MODEL_ENDINGS  # not needed for the first paint
 
         if (Path(path) / "plan.json").is_file():
@@ -40,12 +37,10 @@ class SessionLoading(SessionState):
         if str(path).lower().endswith(MODEL_ENDINGS):
             self.model_given.emit(str(path))
             return
-        self._open_data(
-            DataPlan(file=str(path), test_size=remembered_choices.test_size()), is_given=True
-        )
+        self._open_given(str(path))
 
     def open_pasted(self, text: str) -> None:
-        """Open a table that was copied elsewhere, as a file that the program keeps."""
+        """Open a pasted table, as a file that the program keeps."""
         from core.datasets.files.pasted import keep_pasted
 
         try:
@@ -61,37 +56,39 @@ class SessionLoading(SessionState):
             self.open_file(with_sheet(self.data.file, name))
 
     def open_sample(self, name: str) -> None:
-        """Open a sample that comes with the program."""
-        self._open_data(
-            DataPlan(file=f"sample:{name}", test_size=remembered_choices.test_size()), is_given=True
-        )
+        """Open a sample."""
+        self._open_given(f"sample:{name}")
+
+    def _open_given(self, file: str) -> None:
+        data = DataPlan(file=file, test_size=remembered_choices.test_size())
+        self._open_data(data, is_given=True)
 
     def open_with_target(self, name: str, task: str = "") -> None:
-        """Open the file that was refused because of its target once more, with another one."""
+        """Open the file that was refused for its target again, with another one."""
         if self._opening is not None:
             roles = {column: role for column, role in self._opening.roles.items() if column != name}
             new_data = replace(self._opening, target=name, task=task, roles=roles)
             self._open_data(new_data, is_given=self._is_given)
 
     def open_otherwise(self, change: SuggestedChange) -> None:
-        """Open the file that was refused once more, with a changed plan."""
+        """Open the refused file again, with a changed plan."""
         if self._opening is not None:
             self._open_data(replace(self._opening, **change.fields), is_given=self._is_given)
 
     def change_data(self, **fields: Any) -> None:
-        """Read the same file with other fields of DataPlan: target, task, roles, kinds or test."""
+        """Read the file again with other fields of DataPlan."""
         if self.data is not None:
             self._open_data(replace(self.requested_data, **fields))
 
     @property
     def requested_data(self) -> DataPlan:
-        """The data as they are asked for: with a change that is still being read, if there is."""
+        """The requested data: with a change that is still being read."""
         assert self.data is not None
         reading = self.changes.reading
         return reading if reading is not None and reading.file == self.data.file else self.data
 
     def undo_change(self) -> None:
-        """Take the last change of the data or the groups back; one still being read at once."""
+        """Undo the last change of data or groups; one that is being read is cancelled."""
         if self.data is None or not self._may_change():
             return
         if self.requested_data != self.data and not self.changes.is_travelling:
@@ -103,7 +100,7 @@ class SessionLoading(SessionState):
             self._travel_by(-1)
 
     def redo_change(self) -> None:
-        """Make the change again that was undone last."""
+        """Redo the change that was undone last."""
         self._travel_by(1)
 
     def _travel_by(self, offset: int) -> None:
@@ -118,7 +115,7 @@ class SessionLoading(SessionState):
         if step.data != self.data:
             self._begin_reading(step.data)
             return
-        self._requests.forget_kind(m.OpenData)  # of a step between that is not wanted any more
+        self._requests.forget_kind(m.OpenData)  # of a step that was skipped
         self.busy_changed.emit("")
         plan = self.changes.end_travel(self.advice or Advice(), self.plan)
         if plan is not None:
@@ -143,7 +140,7 @@ class SessionLoading(SessionState):
         self._requests.ask(m.OpenData(data))
 
     def return_to(self, data: DataPlan, plan: Plan | None) -> None:
-        """Open data again that were open before, with the plan that there was."""
+        """Open earlier data again, with their plan."""
         if not self._may_change():
             return
         self._show_run([], None)
@@ -153,26 +150,23 @@ class SessionLoading(SessionState):
 
     @property
     def requested_file(self) -> str:
-        """The file that was asked for last; "" before the first."""
+        """The file that was requested last; "" before the first."""
         return self._opening.file if self._opening is not None else ""
 
     # Past runs ------------------------------------------------------------------------------
 
     def past_runs(self) -> list[RunSummary]:
-        """The runs kept on this computer, newest first."""
+        """The runs on this computer, newest first."""
         return self.list_runs().runs
 
     def list_runs(self) -> PastRuns:
-        """The same, with the folders that are left out because they cannot be read."""
+        """The same, with the folders that cannot be read."""
         from core.tuning.runs.past_runs import list_runs  # not needed for the first paint
 
         return list_runs(self._find_runs_root())
 
     def open_run(self, folder: str | Path) -> None:
-        """Show a past run in the same views, and open its data so that it can go on.
-
-        A thread of its own reads it; `run_opened` tells when it is there.
-        """
+        """Open a past run and its data; `run_opened` follows."""
         if self.is_going_on:
             self.problem.emit("A run is in progress. Stop it first, then open another.")
             return
@@ -180,10 +174,7 @@ class SessionLoading(SessionState):
         self.run_loader.start(Path(folder))
 
     def plan_again(self, folder: str | Path, seed: int) -> None:
-        """Plan a past run once more with another seed, which divides the rows anew.
-
-        The data are opened, and `plan_changed` tells; nothing is tuned yet.
-        """
+        """Plan a past run again with another seed, which splits the rows again."""
         from core.tuning.runs.run_folder import RunFolder
 
         if self.is_going_on:
@@ -201,7 +192,7 @@ class SessionLoading(SessionState):
         self._read_data(plan.data)
 
     def stop_reading(self) -> None:
-        """Leave a past run that is being read."""
+        """Stop reading a past run."""
         if self.run_loader.goes_on:
             self.run_loader.stop_reader()
             self.busy_changed.emit("")

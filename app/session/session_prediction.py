@@ -1,4 +1,4 @@
-"""What the window asks about a model that is used on single rows, and what is answered."""
+"""Requests about a model that is used on single rows, and their answers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,12 @@ from core.export.using.row_answers import CellValue
 
 
 class SessionPrediction(QObject):
-    """Asks about the model of a run or of a file; the latest question of a kind counts.
-
-    Args:
-        ask: hands a question to the worker.
-        leave: lets the worker leave the file in hand.
-        parent: the session.
-
-    Signals:
-        described, row_predicted, test_row_found: what the worker answers.
-        progress: how many rows of a file are predicted, and of how many.
-    """
+    """Asks about the model of a run or of a file; the latest request of a kind counts."""
 
     described = Signal(object)  # ModelDescribed
     row_predicted = Signal(object)  # RowPredicted
     test_row_found = Signal(object)  # TestRowFound
-    progress = Signal(int, int)
+    progress = Signal(int, int)  # predicted rows of a file, of how many
 
     def __init__(
         self, ask: Callable[[m.Work], None], leave: Callable[[], None], parent: QObject
@@ -37,25 +27,25 @@ class SessionPrediction(QObject):
         self.trust = False
 
     def choose_model(self, folder: str, model: str = "", trust: bool = False) -> None:
-        """Ask about this model from now on; `described` brings its form."""
+        """Use this model from now on; `described` brings its form."""
         self.folder, self.model, self.trust = folder, model, trust
         if folder or model:
             self._ask(m.DescribeModel(folder, model, trust))
 
     def try_row(self, values: dict[str, CellValue]) -> None:
-        """Have a row predicted; `row_predicted` brings the answer."""
+        """Predict a row; `row_predicted` follows."""
         self._ask(m.PredictRow(self.folder, self.model, self.trust, values))
 
     def find_row(self, number: int = 0, line: int = 0) -> None:
-        """Find the row of the test set with this number or line; `test_row_found` brings it."""
+        """Get the row of the test set with this number or line; `test_row_found` follows."""
         self._ask(m.FindTestRow(self.folder, number, line))
 
     def stop_predicting(self) -> None:
-        """Leave the file whose rows are being predicted; what is done is kept."""
+        """Stop predicting a file; the predictions so far are kept."""
         self._leave()
 
     def take_answer(self, answer: m.Answer) -> None:
-        """Tell an answer on, if it is about the model that is chosen now."""
+        """Emit an answer, if it is about the current model."""
         match answer:
             case m.UseProgress(done=done, total=total):
                 self.progress.emit(done, total)

@@ -1,7 +1,6 @@
-"""The past runs as the window deals with them: what there are, and what a person changes.
+"""The past runs for the window: the list, and changes by a person, which can be undone.
 
-Lists and curves are read in a thread of their own. A change is one small file or one renaming, so
-the window's thread makes it; each can be undone, the last first.
+Lists and curves are read in a thread; a change is one small file or one renaming.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from core.tuning.runs.run_comparison import BestSoFarCurve
     from core.tuning.runs.run_labels import RunLabel
 
-AT_ONCE = 50  # milliseconds that the window waits for a list, which usually takes fewer
-PATIENCE = 3000  # milliseconds that the end of the program waits for a thread
+AT_ONCE = 50  # milliseconds that the window waits for a list
+PATIENCE = 3000  # milliseconds at the end of the program
 
 
 class RunList(NamedTuple):
-    """The runs, newest first, why folders are left out, and what is in the bin."""
+    """The runs, newest first, the reasons of skipped folders, and the bin."""
 
     runs: list[RunSummary]
     left_out: dict[str, str]
@@ -36,14 +35,12 @@ class RunList(NamedTuple):
 
 
 class _Undo(NamedTuple):
-    """How the last change is taken back, and what is said of it then."""
-
     words: str
     undo: Callable[[], object]
 
 
 class _Task(QThread):
-    """Works out one thing; `outcome` is there when `ended` comes, None where it failed."""
+    """Computes one thing; `outcome` is set when `ended` comes, None where it failed."""
 
     ended = Signal(object)
 
@@ -53,7 +50,6 @@ class _Task(QThread):
         self.outcome: object = None
 
     def run(self) -> None:
-        """Do it."""
         try:
             with collection_paused(), taking_turns():
                 self.outcome = self._work(lambda: not self.isInterruptionRequested())
@@ -62,23 +58,12 @@ class _Task(QThread):
 
 
 class SessionRuns(QObject):
-    """What a person does with past runs.
+    """The list of past runs, and a person's changes of it."""
 
-    Attributes:
-        run_list: the list as it was read last.
-        can_undo: what would be undone, in words; "" for nothing.
-
-    Signals:
-        changed: another list was read.
-        change_reported: (sentence, whether it went well) after every change.
-        curves_read: the curves that were asked for, a list of BestSoFarCurve.
-        gone: the folder of a run that is deleted now.
-    """
-
-    changed = Signal()
-    change_reported = Signal(str, bool)
-    curves_read = Signal(object)
-    gone = Signal(object)
+    changed = Signal()  # another list was read
+    change_reported = Signal(str, bool)  # after every change: sentence, whether it succeeded
+    curves_read = Signal(object)  # a list of BestSoFarCurve
+    gone = Signal(object)  # the folder of a deleted run
 
     def __init__(self, root: Callable[[], Path], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,9 +78,9 @@ class SessionRuns(QObject):
     # Reading ----------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """Read the list anew; `changed` tells when it is there, at once where there are few."""
+        """Read the list again; `changed` follows, at once where the runs are few."""
         if self._lister is not None:
-            self._needs_reload = True  # what is read now may have begun before the change
+            self._needs_reload = True  # the present reading may have begun before the change
             return
         root = self._root()
         self._lister = _Task(lambda _wanted: _read_run_list(root))
@@ -122,7 +107,7 @@ class SessionRuns(QObject):
         return self._lister is not None
 
     def read_curves(self, folders: Sequence[str]) -> None:
-        """Read the curves of some runs; `curves_read` tells. Others that are read are left."""
+        """Read the curves of some runs instead of any others; `curves_read` follows."""
         self._leave_reader()
         self._reader = _Task(lambda wanted: _read_curves(folders, wanted))
         self._reader.ended.connect(self._take_curves)
@@ -141,12 +126,10 @@ class SessionRuns(QObject):
         if task is not None:
             task.requestInterruption()
             self._stopped_tasks.append(task)
-        self._stopped_tasks = [
-            stopped_task for stopped_task in self._stopped_tasks if not stopped_task.wait(0)
-        ]
+        self._stopped_tasks = [task for task in self._stopped_tasks if not task.wait(0)]
 
     def shutdown(self) -> None:
-        """Read nothing more, and wait for what is read."""
+        """Stop reading, and wait for it."""
         self._leave_reader()
         lister, self._lister = self._lister, None
         for task in (*self._stopped_tasks, *([lister] if lister is not None else [])):
@@ -155,12 +138,12 @@ class SessionRuns(QObject):
     # Changing ---------------------------------------------------------------------------------
 
     def rename_run(self, folder: str, name: str) -> bool:
-        """Give a run a name; "" for that of its folder. Whether it went well."""
+        """Rename a run, "" for the folder's name; returns whether it succeeded."""
         name = " ".join(name.split())
         return self._change_label(folder, "name", name, "The run has another name.", "Renaming")
 
     def write_note(self, folder: str, note: str) -> bool:
-        """Write a note to a run; whether it went well."""
+        """Write a note to a run; returns whether it succeeded."""
         return self._change_label(folder, "note", note.rstrip(), "The note is kept.", "The note")
 
     def _change_label(self, folder: str, field: str, text: str, sentence: str, words: str) -> bool:
@@ -184,7 +167,7 @@ class SessionRuns(QObject):
         return True
 
     def delete_runs(self, folders: Sequence[str]) -> None:
-        """Put runs into the bin; one that is under way stays, and is named."""
+        """Put runs into the bin; one that goes on is skipped and reported."""
         from core.tuning.runs.deleted_runs import KEPT_DAYS, delete_run
 
         deleted_folders: list[Path] = []
@@ -197,21 +180,18 @@ class SessionRuns(QObject):
                 faults.append(error.sentence)
         if deleted_folders:
             self._undos.append(_Undo("Deleting", lambda: self._bring_back(deleted_folders)))
-        subject = "The run is" if len(deleted_folders) == 1 else f"{len(deleted_folders)} runs are"
         pronoun = "it" if len(deleted_folders) == 1 else "them"
         sentence = (
-            f"{subject} in the bin and removed for good in {KEPT_DAYS} days. "
+            f"{_runs_are(deleted_folders)} in the bin and removed for good in {KEPT_DAYS} days. "
             f"Undo brings {pronoun} back."
         )
-        self._report_change(
-            " ".join([*([sentence] if deleted_folders else []), *faults]), not faults
-        )
+        sentences = [sentence] if deleted_folders else []
+        self._report_change(" ".join([*sentences, *faults]), not faults)
 
     def restore_runs(self, folders: Sequence[str]) -> None:
-        """Bring runs back from the bin."""
+        """Restore runs from the bin."""
         if self._try_change(lambda: self._bring_back([Path(folder) for folder in folders])):
-            subject = "The run is" if len(folders) == 1 else f"{len(folders)} runs are"
-            self._report_change(f"{subject} back.")
+            self._report_change(f"{_runs_are(folders)} back.")
         else:
             self.reload()
 
@@ -222,7 +202,7 @@ class SessionRuns(QObject):
             restore_run(folder, self._root())
 
     def remove_for_good(self, folders: Sequence[str]) -> None:
-        """Remove runs that are in the bin; nothing brings them back."""
+        """Delete runs of the bin for good."""
         from core.tuning.runs.deleted_runs import remove_for_good
 
         def remove_all() -> None:
@@ -230,8 +210,7 @@ class SessionRuns(QObject):
                 remove_for_good(Path(folder), self._root())
 
         if self._try_change(remove_all):
-            subject = "The run is" if len(folders) == 1 else f"{len(folders)} runs are"
-            self._report_change(f"{subject} removed for good.")
+            self._report_change(f"{_runs_are(folders)} removed for good.")
         else:
             self.reload()
 
@@ -241,7 +220,7 @@ class SessionRuns(QObject):
         return self._undos[-1].words if self._undos else ""
 
     def undo_change(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         if not self._undos:
             return
         last = self._undos.pop()
@@ -258,9 +237,13 @@ class SessionRuns(QObject):
             return False
         return True
 
-    def _report_change(self, sentence: str, well: bool = True) -> None:
+    def _report_change(self, sentence: str, succeeded: bool = True) -> None:
         self.reload()
-        self.change_reported.emit(sentence, well)
+        self.change_reported.emit(sentence, succeeded)
+
+
+def _runs_are(folders: Sequence[object]) -> str:
+    return "The run is" if len(folders) == 1 else f"{len(folders)} runs are"
 
 
 def _read_run_list(root: Path) -> RunList:

@@ -1,10 +1,8 @@
-"""What the session knows, and how it changes with the answers of the worker.
-
-The session itself (app.session.session) adds what a person may ask.
-"""
+"""The state of the session, and how the worker's answers change it."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -31,35 +29,14 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import NoAnswer
 
-ESTIMATE_AFTER = 300  # milliseconds after the last change of the plan
+ESTIMATE_AFTER = 300  # milliseconds after the plan changed
 
 
 class SessionState(QObject):
-    """Everything that the pages show and change.
-
-    Attributes:
-        data: which data are open and how they are understood, or None.
-        summary: what the data look like.
-        advice: the models and strategies that fit.
-        plan: what would be tuned now; the recommendation until a person chooses.
-        estimate: how long the plan will take; None while nobody knows.
-        history_summary: what the history holds for the plan's model; None while nobody knows.
-        state: idle, running, paused, stopping, interrupted or finished.
-        details: what "Copy details" copies for the last problem; no data in it.
-        other_targets, texts: the columns to choose from where the last problem was the target, and
-            those whose topics could be looked for instead.
-        offer: of a refused file, how it could be used; None for nothing.
-        shown: the run that is shown: its events, and its state at every moment.
-        history: of datasets, for the page about it.
-        run_loader: reads a past run.
-        runs: the past runs, for the page about them and for lists.
-        prediction: a model that is used on single rows.
-        changes: of the Data page, which can be undone.
-        exporters: of everything that can be saved.
-    """
+    """Everything that the pages show; `session.Session` adds a person's actions."""
 
     data_changed = Signal()
-    file_opened = Signal()  # after `data_changed`, where a person gave a file or a sample
+    file_opened = Signal()  # after `data_changed`, where a person opened a file or a sample
     advice_changed = Signal()
     plan_changed = Signal()
     changes_changed = Signal()  # what can be undone, where nothing else changed
@@ -69,9 +46,9 @@ class SessionState(QObject):
     run_changed = Signal()  # the state, the folder or the results
     run_replaced = Signal()  # another run is shown now: begin again with `shown`
     run_opened = Signal()  # after `run_replaced`, where it is a past run
-    events_arrived = Signal(object)  # what the run told since the last time, oldest first
+    events_arrived = Signal(object)  # new events, oldest first
     exported = Signal(str)
-    model_given = Signal(str)  # a file that holds a model, where data were looked for
+    model_given = Signal(str)  # a model file, opened as data
     predictions_saved = Signal(str, int)  # where the predictions are, and how many
     rows_predicted = Signal(object)  # RowsPredicted
     evaluated = Signal(object)  # the answer to `evaluate`
@@ -86,27 +63,27 @@ class SessionState(QObject):
         self.summary: DatasetSummary | None = None
         self.advice: Advice | None = None
         self.plan: Plan | None = None
-        self.estimate: RunEstimate | None = None
+        self.estimate: RunEstimate | None = None  # None while unknown
         self.history_summary: m.HistorySummary | None = None
         self._estimate_timer = QTimer(self, singleShot=True, interval=ESTIMATE_AFTER)
         self._estimate_timer.timeout.connect(self._ask_estimate)
-        self.state = "idle"
+        self.state = "idle"  # running, paused, stopping, interrupted or finished
         self.shown = ShownRun([], None)
         self._frozen_events = FrozenEvents()  # its events
-        self.details = ""
-        self.other_targets: tuple[str, ...] = ()
-        self.texts: tuple[str, ...] = ()
-        self.offer: SuggestedChange | None = None
+        self.details = ""  # of the last problem, for “Copy details”; without data
+        self.other_targets: tuple[str, ...] = ()  # where the target was refused
+        self.texts: tuple[str, ...] = ()  # columns whose topics could be looked for instead
+        self.offer: SuggestedChange | None = None  # a change with which a refused file is usable
         self._opening: DataPlan | None = None
         self.changes = DataUndoStack()
-        self._is_given = False  # whether a person gave the file that is opened
+        self._is_given = False  # whether a person opened the file
         self.exporters: list[m.ExportFormat] = []
         self.history = SessionHistory(self)
         self.history.changed.connect(self._ask_history_summary)
         self.history.import_wanted.connect(self._import_history)
         self._runs_root = runs_root
         self._keeps_best = True
-        self._concludes = False  # whether the results are worked out from the run's folder
+        self._concludes = False  # whether results are computed from the run's folder
         self._abandons = False  # whether a person does not wait for them
         self._plan_to_restore: Plan | None = None
         self.run_loader = RunLoader(self)
@@ -117,14 +94,13 @@ class SessionState(QObject):
         self._worker = worker or WorkerThread()
         self._worker.arrived.connect(self._handle_messages)
         self._requests = requests = PendingRequests(self._worker.ask)
-        self.prediction = SessionPrediction(
-            requests.ask, lambda: requests.cancel_latest(m.PredictRows), self
-        )
+        stop_predicting = partial(requests.cancel_latest, m.PredictRows)
+        self.prediction = SessionPrediction(requests.ask, stop_predicting, self)
         self._evaluator = SurrogateEvaluator()
         self._evaluator.arrived.connect(self.evaluated)
         self._worker.start()  # last: what fails above leaves no process behind
 
-    # Of open data, for who is shown only where data are open -----------------------------------
+    # Of open data, for widgets that are shown only then -----------------------------------------
 
     @property
     def current_data(self) -> DataPlan:
@@ -134,13 +110,13 @@ class SessionState(QObject):
 
     @property
     def current_summary(self) -> DatasetSummary:
-        """`summary` of the data that are open."""
+        """`summary` of open data."""
         assert self.summary is not None
         return self.summary
 
     @property
     def current_plan(self) -> Plan:
-        """`plan` of the data that are open."""
+        """`plan` of open data."""
         assert self.plan is not None
         return self.plan
 
@@ -148,22 +124,22 @@ class SessionState(QObject):
 
     @property
     def is_going_on(self) -> bool:
-        """Whether a run goes on, is paused, or works out its results."""
+        """Whether a run is running, paused or stopping."""
         return self.state in GOING_ON
 
     @property
     def events(self) -> list[Event]:
-        """Of the run that is shown, oldest first."""
+        """The events of the shown run, oldest first."""
         return self.shown.events
 
     @property
     def results(self) -> Results | None:
-        """Of the run that is shown, once it ended."""
+        """The results of the shown run, once it ended."""
         return self.shown.state.results if self.state in ("stopping", "finished") else None
 
     @property
     def run_folder(self) -> Path | None:
-        """Where the run that is shown keeps everything."""
+        """The folder of the shown run."""
         return self.shown.folder
 
     def _ask_estimate(self) -> None:
@@ -232,7 +208,7 @@ class SessionState(QObject):
         self._read_data(plan.data)
 
     def _read_data(self, data: DataPlan) -> None:
-        """Read data that are no change of those that are shown."""
+        """Read data that are no change of the shown ones."""
         self.changes.read_no_more()
         self._requests.ask(m.OpenData(data))
 
@@ -244,7 +220,6 @@ class SessionState(QObject):
         return self._runs_root
 
     def _leave_deleted(self, folder: Path) -> None:
-        """Show a run that is in the bin now no longer: nothing could be saved of it."""
         if self.run_folder == folder and not self.is_going_on:
             self._show_run([], None)
 
@@ -255,10 +230,10 @@ class SessionState(QObject):
     # Answers --------------------------------------------------------------------------------
 
     def _handle_messages(self, batch: list[m.Message]) -> None:
-        events: list[Event] = []  # told together: a cheap run has hundreds in one batch
+        events: list[Event] = []  # emitted together: a cheap run has hundreds in one batch
         for message in batch:
-            counts, kind = self._requests.answered(message)
-            if not counts:
+            is_awaited, kind = self._requests.answered(message)
+            if not is_awaited:
                 continue
             if isinstance(message.answer, Event):
                 self.shown.add_event(message.answer)
@@ -307,18 +282,19 @@ class SessionState(QObject):
                 self.predictions_saved.emit(answer.path, answer.count)
             case m.Explained():
                 self._tell_explained(answer)
-            case m.UseProgress() | m.ModelDescribed() | m.RowPredicted() | m.TestRowFound():
-                if isinstance(answer, m.UseProgress):
-                    self.busy_changed.emit("")  # the page has a bar of its own
+            case m.UseProgress():
+                self.busy_changed.emit("")  # the page has a progress bar
+                self.prediction.take_answer(answer)
+            case m.ModelDescribed() | m.RowPredicted() | m.TestRowFound():
                 self.prediction.take_answer(answer)
             case m.RowsPredicted():
                 self.busy_changed.emit("")
                 self.rows_predicted.emit(answer)
             case m.InputRefused():
-                opening = kind is m.OpenData
-                self.other_targets = answer.columns if opening else ()
-                self.texts = answer.texts if opening else ()
-                self.offer = answer.offer if opening else None
+                is_opening = kind is m.OpenData
+                self.other_targets = answer.columns if is_opening else ()
+                self.texts = answer.texts if is_opening else ()
+                self.offer = answer.offer if is_opening else None
                 self._take_refusal(kind, answer.sentence)
             case m.WorkerDefect():
                 self.details = answer.details
@@ -328,22 +304,21 @@ class SessionState(QObject):
 
     def _take_data(self, opened: m.Opened) -> None:
         self.busy_changed.emit("")
-        old, is_other_file = self.data, self.data is None or self.data.file != opened.data.file
+        old_data, is_other_file = self.data, self.data is None or self.data.file != opened.data.file
         self.data, self.summary, self.advice = opened.data, opened.summary, opened.advice
         self.estimate = self.history_summary = None
-        before, self._plan_to_restore = self._plan_to_restore, None
-        if before is None and is_other_file and self.events:
+        restored_plan, self._plan_to_restore = self._plan_to_restore, None
+        if restored_plan is None and is_other_file and self.events:
             self._show_run([], None)
-        if self.changes.is_travelling and old is not None:
+        if self.changes.is_travelling and old_data is not None:
             self.plan = self.changes.end_travel(opened.advice, self.plan)
-            if old.test_size != opened.data.test_size:
+            if old_data.test_size != opened.data.test_size:
                 remembered_choices.remember_test_size(opened.data.test_size)
         else:
-            self.plan = before or plan_for(
-                opened.data, opened.advice, None if is_other_file else self.plan
-            )
-            begins = before is not None or is_other_file
-            (self.changes.reset_to if begins else self.changes.add_change)(opened.data, self.plan)
+            current_plan = None if is_other_file else self.plan
+            self.plan = restored_plan or plan_for(opened.data, opened.advice, current_plan)
+            is_new = restored_plan is not None or is_other_file
+            (self.changes.reset_to if is_new else self.changes.add_change)(opened.data, self.plan)
             self.changes.read_no_more()
         self.data_changed.emit()
         self.advice_changed.emit()
@@ -377,7 +352,6 @@ class SessionState(QObject):
             self.explained.emit(answer)
 
     def _leave_questions(self, sentence: str) -> None:
-        """The worker broke or is gone: whoever waits for an answer is told."""
         for request in self._requests.unanswered():
             self._tell_explained(m.Explained(request, NoAnswer(sentence)))
 
@@ -409,26 +383,26 @@ class SessionState(QObject):
         self.busy_changed.emit("")
         self.details = died.details
         self._leave_questions(died.sentence)
-        abandoned, self._abandons = self._abandons, False
+        is_abandoned, self._abandons = self._abandons, False
         if self._requests.forget_kind(m.ImportHistory):
             self.history.report_refusal(died.sentence)
         if not self.is_going_on:
             self.problem.emit(died.sentence)
         elif not self._keeps_best:
             self._forget_run()
-        elif abandoned:
+        elif is_abandoned:
             self._set_state("interrupted" if self.run_folder is not None else "idle")
         elif self._was_stopped(died):
             self._conclude()
         else:
-            lost = "{count} trials are kept; the current one is lost."
+            loss = f"{self.shown.state.finished} trials are kept; the current one is lost."
             self._set_state("interrupted" if self.run_folder is not None else "idle")
-            self.problem.emit(f"{died.sentence} {lost.format(count=self.shown.state.finished)}")
+            self.problem.emit(f"{died.sentence} {loss}")
 
     def _was_stopped(self, died: m.WorkerDied) -> bool:
-        """Whether it ended for a person's stop, so that the results are still to come."""
-        stopped = self.state == "stopping" and not self._concludes
-        return died.forced and stopped and self.run_folder is not None
+        """Whether the worker ended because a person stopped the run."""
+        is_stopping = self.state == "stopping" and not self._concludes
+        return died.forced and is_stopping and self.run_folder is not None
 
     def _set_state(self, state: str) -> None:
         if state != self.state:

@@ -1,4 +1,4 @@
-"""The run that the window shows: its events, its state at every moment, and its folder."""
+"""The run that the window shows: its events, its state after any of them, and its folder."""
 
 from __future__ import annotations
 
@@ -27,51 +27,44 @@ if TYPE_CHECKING:
     from core.tuning.runs.state import RunSnapshot, RunState
 
 GOING_ON = ("running", "paused", "stopping")
-SURROGATES_KEPT = 400  # of one run in memory; the run folder keeps all
+SURROGATES_KEPT = 400  # in memory; the run folder has all
 ENDS_A_STEP = frozenset({TrialFinished, TrialFailed, PenaltyStep, HyperGradientStep})
-BELONGS_TO_IT = frozenset({SequencesLabelled, MoleculesFolded})  # what a step says of the examples
-KEPT_EVERY = 500  # events between two moments that are kept, folded anew in some milliseconds
+BELONGS_TO_IT = frozenset({SequencesLabelled, MoleculesFolded})  # examples of a step
+KEPT_EVERY = 500  # events between two snapshots, replayed in some milliseconds
 
 
 class ShownRun:
-    """What was received of one run.
-
-    Attributes:
-        events: oldest first; of very many surrogates every second one is forgotten.
-        stops: how many events belong to the run until the end of each trial or step.
-        folder: where the run keeps everything, once it is known.
-        wanted: settings that a person entered and that the run has not taken up yet.
-    """
+    """The events of one run, and its state."""
 
     def __init__(self, events: Iterable[Event], folder: Path | None) -> None:
-        self.folder = folder
-        self.events: list[Event] = []
-        self.stops: list[int] = []
-        self.wanted: list[Setting] = []
-        self._surrogates: list[int] = []  # their places among the events
-        self._counts: list[int] = []  # after how many events a moment is kept
+        self.folder = folder  # of the run, once it is known
+        self.events: list[Event] = []  # oldest first; many surrogates are thinned out
+        self.stops: list[int] = []  # the number of events at the end of each trial or step
+        self.wanted: list[Setting] = []  # entered by a person and not tried yet
+        self._surrogates: list[int] = []  # indices of events
+        self._counts: list[int] = []  # of events before each snapshot
         self._snapshots: list[RunSnapshot] = []
-        self._next_snapshot = 0  # after how many events one is kept next
+        self._next_snapshot = 0  # the number of events before it
         for event in events:
             self.add_event(event)
 
     @cached_property
     def state(self) -> RunState:
-        """What the events add up to."""
+        """The state after all events."""
         from core.tuning.runs.state import RunState  # brings numpy: not for the first paint
 
         return RunState()
 
     @property
     def phase(self) -> str:
-        """How a run stands that is not going on: idle (there is none), interrupted, finished."""
+        """The state of a run that does not go on: idle (there is none), interrupted, finished."""
         if not self.events:
             return "idle"
-        concluded = self.state.results is not None and self.state.exclusion is None
-        return "finished" if concluded else "interrupted"
+        is_finished = self.state.results is not None and self.state.exclusion is None
+        return "finished" if is_finished else "interrupted"
 
     def add_event(self, event: Event) -> None:
-        """One more event."""
+        """Add an event."""
         count = len(self.events)
         if count >= self._next_snapshot:
             self._keep_snapshot()
@@ -100,13 +93,13 @@ class ShownRun:
         self._next_snapshot = count + KEPT_EVERY
 
     def _share_setting(self, event: TrialFinished) -> None:
-        """Keep a setting once that the start and the end of a trial both tell."""
+        """Store a setting once for the start and the end of a trial."""
         started_trial = self.state.pending.get(event.number)
         if started_trial is not None and started_trial.setting == event.setting:
             object.__setattr__(event, "setting", started_trial.setting)
 
     def state_after(self, count: int) -> RunState:
-        """What the first so many events add up to."""
+        """The state after the first `count` events."""
         if count >= len(self.events):
             return self.state
         snapshot_index = bisect_right(self._counts, count) - 1
@@ -119,18 +112,15 @@ class ShownRun:
         dropped = self._surrogates[1:-1:2]
         dropped_set = set(dropped)
         self.events[:] = [e for index, e in enumerate(self.events) if index not in dropped_set]
-        self._surrogates = [
-            index - bisect_left(dropped, index)
-            for index in self._surrogates
-            if index not in dropped_set
-        ]
+        indices = [index for index in self._surrogates if index not in dropped_set]
+        self._surrogates = [index - bisect_left(dropped, index) for index in indices]
         self.stops = [count - bisect_left(dropped, count) for count in self.stops]
         self._counts = [count - bisect_left(dropped, count) for count in self._counts]
         self._next_snapshot = self._counts[-1] + KEPT_EVERY
 
     @property
     def plan(self) -> Plan:
-        """The plan with which it began."""
+        """The plan with which the run began."""
         return self.state.started.run_plan
 
     def budget_for(self, more: int) -> int:

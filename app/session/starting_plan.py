@@ -1,7 +1,4 @@
-"""Which plan a person starts from: the recommendation, or the plan before where it still fits.
-
-Options and budget are those that the person chose the last time.
-"""
+"""The first plan: the recommended one, or the plan before where it fits."""
 
 from __future__ import annotations
 
@@ -18,16 +15,16 @@ T = TypeVar("T", "ModelAdvice", "StrategyAdvice")
 
 
 def _recommended(offered: Sequence[T]) -> T:
-    """The recommended model or strategy, or the first one."""
+    """The recommended model or strategy, else the first one."""
     return min(offered, key=lambda entry: not entry.recommended)
 
 
 def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None:
-    """The plan before with the new data where it still fits, else what is recommended."""
+    """The plan before with the new data where it fits, else the recommended one."""
     fitting = advice.fitting_models
     if before is not None and any(entry.name == before.model for entry in fitting):
-        same = (before.data.target, before.data.task) == (data.target, data.task)
-        base_plan = before if same else before.changed(costs={}, ranges={}, fixed={})
+        has_same_target = (before.data.target, before.data.task) == (data.target, data.task)
+        base_plan = before if has_same_target else before.changed(costs={}, ranges={}, fixed={})
         return base_plan.changed(data=data)
     if not fitting:
         return None
@@ -38,10 +35,7 @@ def plan_for(data: DataPlan, advice: Advice, before: Plan | None) -> Plan | None
 
 
 def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
-    """The plan with another model; the strategy stays if it fits, else the recommended one.
-
-    Ranges are those of a model, and do not go on with another.
-    """
+    """The plan with another model, without ranges; the strategy stays if it fits."""
     if model != plan.model:
         plan = plan.changed(ranges={}, fixed={})
     offered = advice.strategies.get(model, [])
@@ -54,6 +48,6 @@ def with_model(plan: Plan, model: str, advice: Advice) -> Plan:
 
 
 def with_strategy(plan: Plan, name: str, advice: Advice) -> Plan:
-    """The plan with another strategy of those that fit its model."""
+    """The plan with another strategy."""
     strategy = next(entry for entry in advice.strategies[plan.model] if entry.name == name)
     return remembered_choices.with_strategy_choices(plan.changed(strategy=name), strategy)

@@ -1,1 +1,1 @@
-"""Every sentence that the window says."""
+"""Texts of the window."""

@@ -1,4 +1,4 @@
-"""Which models "Find the best model" tunes, which it does not, and which a package would bring."""
+"""Which models are tuned together, and which are not."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from core.tuning.guidance.guidance_records import ModelAdvice
 
 
 def tried_text(model: ModelAdvice) -> tuple[str, ...]:
-    """The models that are tuned together; nothing for the card of one model."""
+    """The models that are tuned together."""
     titles = model.tries
     return (f"It tries {len(titles)} models: {_joined_titles(titles)}.",) if titles else ()
 
 
 def not_tried_text(model: ModelAdvice) -> tuple[str, ...]:
-    """The models that are not tuned with the others, and what would bring more of them."""
+    """The models that are not tuned with the others."""
     sentences = []
     if model.alone:
         titles = _joined_titles(model.alone)
         sentences.append(f"Only tuned by themselves, from their own cards: {titles}.")
     if model.lacking:
-        missing_models = ", ".join(
-            f"{missing.title} ({missing.install})" for missing in model.lacking
-        )
-        sentences.append(f"With more packages it tries more models: {missing_models}.")
+        titles = ", ".join(f"{missing.title} ({missing.install})" for missing in model.lacking)
+        sentences.append(f"With more packages it tries more models: {titles}.")
     return tuple(sentences)
 
 

@@ -1,4 +1,4 @@
-"""The keys of the window, as tooltips name them and shortcuts take them."""
+"""Keyboard shortcuts of the window."""
 
 OPEN, SAVE, EXPORT, QUIT = "Ctrl+O", "Ctrl+S", "Ctrl+E", "Ctrl+Q"
 START, PAUSE, STOP = "Ctrl+Return", "Ctrl+P", "Ctrl+."

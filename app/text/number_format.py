@@ -1,4 +1,4 @@
-"""How numbers are written on the screen: plain, short, in the locale's decimal mark."""
+"""Numbers on the screen, in the locale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
-    """A number with so many significant digits: 0.01, 1, 250, 10⁻⁷; "–" where there is none."""
+    """Significant digits: 0.01, 1, 250, 10⁻⁷; "–" for None."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
@@ -25,24 +25,24 @@ def format_number(value: float | None, digits: int = 3) -> str:
 
 
 def format_decimals(value: float | None, decimals: int) -> str:
-    """A number with so many decimals; "–" where there is none."""
+    """Fixed decimals; "–" for None."""
     if value is None or not math.isfinite(value):
         return "–"
-    return _localized(f"{round(value, decimals) + 0.0:.{decimals}f}")  # nothing is no less than 0
+    return _localized(f"{round(value, decimals) + 0.0:.{decimals}f}")  # + 0.0 makes −0 a 0
 
 
 def percent(share: float) -> str:
-    """A share of one as people say it: "25 %", "3.3 %", "< 0.1 %", "0 %"."""
+    """A share of one in percent: "25 %", "3.3 %", "< 0.1 %", "0 %"."""
     hundredths = 100 * share
     if 0 < hundredths < 0.1:
         return f"< {format_decimals(0.1, 1)}\u00a0%"
     is_rounded = hundredths >= 10 or hundredths == 0
     number = format_decimals(hundredths, 0) if is_rounded else format_number(hundredths, 2)
-    return f"{number}\u00a0%"  # never parted
+    return f"{number}\u00a0%"  # one line
 
 
 def format_aligned(values: Sequence[float]) -> list[str]:
-    """Numbers with equally many decimals, so that they can be compared: three digits of most."""
+    """Numbers with equally many decimals."""
     sizes = sorted(abs(value) for value in values if math.isfinite(value))
     middle = sizes[len(sizes) // 2] if sizes else 0.0
     decimals = 2 - math.floor(math.log10(middle)) if middle > 0 else 3
@@ -53,7 +53,7 @@ def format_aligned(values: Sequence[float]) -> list[str]:
 
 
 def format_value(value: object, digits: int = 3) -> str:
-    """Any value of a setting: numbers plain, everything else as its text."""
+    """Any value of a setting."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return str(value) if isinstance(value, int) else format_number(value, digits)

@@ -1,4 +1,4 @@
-"""What is planned, in words: the titles of the chosen model and strategy."""
+"""Titles of the planned model and strategy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def model_title(plan: Plan | None, advice: Advice | None) -> str:
-    """The chosen model's title, "" if none is."""
+    """The planned model's title, "" without one."""
     if plan is None or advice is None:
         return ""
     titles = {entry.name: entry.title for entry in advice.models}
@@ -18,7 +18,7 @@ def model_title(plan: Plan | None, advice: Advice | None) -> str:
 
 
 def strategy_title(plan: Plan | None, advice: Advice | None) -> str:
-    """The chosen strategy's title, "" if none is."""
+    """The planned strategy's title, "" without one."""
     if plan is None or advice is None:
         return ""
     titles = {entry.name: entry.title for entry in advice.strategies.get(plan.model, [])}

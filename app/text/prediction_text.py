@@ -1,4 +1,4 @@
-"""Sentences about a model that is used on single rows and on files of rows."""
+"""Sentences about predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPICAL = "A typical row: the median of numbers, the most frequent value of othe
 
 
 def predicted_text(prediction: RowPrediction) -> str:
-    """What is predicted: "yes (83 %)", "12.4"."""
+    """A prediction: "yes (83 %)", "12.4"."""
     value, shares = prediction.prediction, dict(prediction.shares)
     if isinstance(value, float):
         return format_number(value, 5)
@@ -28,7 +28,7 @@ def predicted_text(prediction: RowPrediction) -> str:
 
 
 def prediction_interval_text(prediction: RowPrediction, interval: PredictionInterval | None) -> str:
-    """Where the true number lies, and how that is known; "" without an interval."""
+    """The prediction interval and its source, or ""."""
     if interval is None or prediction.low is None or prediction.high is None:
         return ""
     low, high = format_number(prediction.low, 4), format_number(prediction.high, 4)
@@ -40,19 +40,19 @@ def prediction_interval_text(prediction: RowPrediction, interval: PredictionInte
 
 
 def no_interval(min_rows: int) -> str:
-    """Why a predicted number stands alone."""
+    """Why a predicted number has no interval."""
     return f"There is no prediction interval: it takes the errors on {min_rows} test rows or more."
 
 
 def true_value_text(test_row: TestRow) -> str:
-    """What the file says of a test row's target."""
+    """The true value of a test row."""
     truth = test_row.truth
     value = format_number(truth, 5) if isinstance(truth, float) else _shortened_text(str(truth))
     return f"True value of {_shortened_text(test_row.target)} in the file: {value}"
 
 
 def test_row_text(test_row: TestRow) -> str:
-    """Which row of the test set is shown."""
+    """The number of a test row and its line."""
     return (
         f"Row {test_row.number:,} of the {test_row.count:,} in the test set, "
         f"{test_row.counted} {test_row.line:,} of the file."
@@ -60,7 +60,7 @@ def test_row_text(test_row: TestRow) -> str:
 
 
 def training_range_text(column: TrainingColumn, outside: bool, before: str) -> str:
-    """Under a number: its range in training, and what it was."""
+    """The range in training, and the value before."""
     phrases = []
     if column.low is not None and column.high is not None:
         low, high = format_number(column.low, 4), format_number(column.high, 4)
@@ -72,12 +72,12 @@ def training_range_text(column: TrainingColumn, outside: bool, before: str) -> s
 
 
 def unlike_row_text(words: str) -> str:
-    """What is unlike the training rows in one row."""
+    """How a row is unlike the training rows, or ""."""
     return f"Unlike the training rows, so this is a guess: {words}." if words else ""
 
 
 def marked_rows_text(marked: int, count: int) -> str:
-    """How many rows of a file are unlike the training rows; "" for none."""
+    """How many rows are unlike the training rows, or ""."""
     rows = "1 row" if count == 1 else f"{count:,} rows"
     if not marked:
         return ""

@@ -1,4 +1,4 @@
-"""The ranges of a model's settings in words, and the numbers in them."""
+"""Search ranges as text."""
 
 from __future__ import annotations
 
@@ -19,39 +19,38 @@ OF_SEVERAL = (
 
 
 def changed_ranges_text(plan: Plan) -> list[str]:
-    """A sentence for each setting that is not searched over its usual range."""
+    """A sentence for each changed range."""
     ranges = [
         f"{name} is searched from {editable_number(ends[0])} to {editable_number(ends[1])}, not "
         "over its usual range."
         for name, ends in plan.ranges.items()
-        if len(ends) == 2  # what cannot be is said at its row
+        if len(ends) == 2  # its row shows what is invalid
     ]
-    return ranges + [
-        f"{name} stays at {setting_value_text(value)}." for name, value in plan.fixed.items()
-    ]
+    fixed = plan.fixed.items()
+    return ranges + [f"{name} stays at {setting_value_text(value)}." for name, value in fixed]
 
 
 def waiting_settings_text(count: int) -> str:
-    """That settings entered in a pause are tried afterwards; "" where there are none."""
+    """That entered settings are tried afterwards, or ""."""
     subject = "The setting that you entered is" if count == 1 else f"{count} settings of yours are"
     return f" {subject} tried then." if count else ""
 
 
 def scale_of(axis: Axis) -> str:
-    """How a number is searched: by equal factors or by equal steps."""
+    """The scale on which a setting is searched."""
     integer_note = ", whole numbers" if axis.kind == "int" else ""
     return f"{'log' if axis.log else 'linear'}{integer_note}"
 
 
 def editable_number(number: float) -> str:
-    """A number for a field, without anything lost, in the person's own way of writing."""
+    """A number for a field, in the locale."""
     text = shortest_number(number) if isinstance(number, int | float) else str(number)
     point = QLocale().decimalPoint()
     return text if "e" in text else text.replace(".", point)
 
 
 def with_decimal_point(text: str) -> str:
-    """A number in the person's own way of writing, with a point; other text as it is."""
+    """A number of the locale with a decimal point."""
     bare = text.strip()
     try:
         float(bare)

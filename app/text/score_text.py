@@ -1,4 +1,4 @@
-"""How metrics, differences of scores and durations are said."""
+"""Metrics, differences of scores and durations as text."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from app.text.number_format import format_aligned, format_decimals, format_numbe
 from core.tuning.scores.metrics import METRICS
 
 SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
-PERCENT = "\u00a0%"  # never parted from its number
+PERCENT = "\u00a0%"  # no line break before it
 
 
 def metric_title(metric: str) -> str:
-    """A metric's name inside a sentence: "accuracy", "share of variance explained (R²)"."""
+    """Inside a sentence: "share of variance explained (R²)"."""
     title = METRICS[metric].title if metric in METRICS else metric
     return title if title[:2].isupper() or title[:2] == "F1" else title[:1].lower() + title[1:]
 
 
 def metric_as_noun(metric: str) -> str:
-    """A metric after "has": its title, or its short name where the title is a clause."""
+    """After "has": the title, or the short name of a clause."""
     title = metric_title(metric)
     return metric_in_short(metric) if title.startswith("how ") else title
 
 
 def metric_in_short(metric: str) -> str:
-    """A metric's shortest name: what stands in brackets behind its title, if anything does."""
+    """The shortest name: the one in brackets, if any."""
     title = metric_title(metric)
     return title[title.index("(") + 1 : -1] if title.endswith(")") else title
 
 
 def difference_text(metric: str, difference: float | None) -> str:
-    """A difference of scores, with its unit: "3.7 points", "0.041"."""
+    """With its unit: "3.7 points", "0.041"."""
     if difference is None:
         return "–"
     if metric not in SHARES:
@@ -41,7 +41,7 @@ def difference_text(metric: str, difference: float | None) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """A duration to wait for: "1 s", "40 s", "3 min", "2 h 10 min"."""
+    """Rounded: "1 s", "40 s", "3 min", "2 h 10 min"."""
     if seconds < 1:
         return "less than 1 s"
     if seconds < 10:
@@ -55,14 +55,14 @@ def duration_text(seconds: float) -> str:
 
 
 def score_text(value: float | None, metric: str) -> str:
-    """A score as people say it: "87.7 %" for a share of rows, a plain number otherwise."""
+    """Such as "87.7 %" for a share of rows, otherwise a number."""
     if value is not None and metric in SHARES:
         return format_decimals(100 * value, 1) + PERCENT
     return format_number(value)
 
 
 def score_texts(values: Sequence[float], metric: str) -> list[str]:
-    """Several scores that stand side by side: percent, or numbers with equally many decimals."""
+    """In percent, or with equally many decimals."""
     if metric in SHARES:
         return [score_text(value, metric) for value in values]
     return format_aligned(values)

@@ -1,4 +1,4 @@
-"""Settings in words: of which model, where several are tuned in one run, and its values."""
+"""Settings as text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ MAX_VALUES = 3  # values of a setting, in a sentence
 
 
 def setting_text(started: RunStarted, setting: Mapping[str, Any]) -> str:
-    """A setting as "cost of a wrong row (C) = 0.27", behind its model where there are several.
-
-    The first few of many values; "the setting" where it has none.
-    """
+    """Such as "cost of a wrong row (C) = 0.27", after its model where several are tuned."""
     model, model_values = model_and_values(_model_name(started), setting)
     if tunes_several(started):
         values = _values_text(model_values, labels_of(model, started.dataset.task))
@@ -40,32 +37,27 @@ def _values_text(setting: Mapping[str, Any], labels: Mapping[str, str]) -> str:
 
 
 def setting_cells(started: RunStarted, setting: Mapping[str, Any]) -> tuple[str, str]:
-    """The model of a setting and all of its values, for two cells of a table."""
+    """The model of a setting and its values."""
     model, model_values = model_and_values(_model_name(started), setting)
-    return title_of(model), ", ".join(
-        f"{name} = {format_value(value)}" for name, value in model_values.items()
-    )
+    values = ", ".join(f"{name} = {format_value(value)}" for name, value in model_values.items())
+    return title_of(model), values
 
 
 def setting_lines(started: RunStarted, setting: Mapping[str, Any]) -> list[str]:
-    """One value a line, each with what it means; of several models the title first."""
+    """One value a line, with its label; of several models the title first."""
     model, model_values = model_and_values(_model_name(started), setting)
-    if not tunes_several(started):
-        labels = {axis.name: axis.label for axis in started.space}
-        return [
-            f"{axis_title(labels.get(n, ''), n)} = {format_value(value)}"
-            for n, value in model_values.items()
-        ]
-    labels = labels_of(model, started.dataset.task)
-    values = [
-        f"{axis_title(labels.get(n, ''), n)} = {format_value(value)}"
-        for n, value in model_values.items()
-    ]
-    return [title_of(model), *values]
+    labels: Mapping[str, str] = {axis.name: axis.label for axis in started.space}
+    several = tunes_several(started)
+    if several:
+        labels = labels_of(model, started.dataset.task)
+    lines = [title_of(model)] if several else []
+    for name, value in model_values.items():
+        lines.append(f"{axis_title(labels.get(name, ''), name)} = {format_value(value)}")
+    return lines
 
 
 def setting_title(axis: Axis) -> str:
-    """What a setting is called: "Cost of a wrong row (C)"."""
+    """Such as "Cost of a wrong row (C)"."""
     return axis_title(axis.label, axis.name)
 
 

@@ -1,4 +1,4 @@
-"""How each strategy works, in two sentences for people, and what data it judges by."""
+"""How each strategy works, and what scores its settings."""
 
 from __future__ import annotations
 
@@ -14,33 +14,26 @@ from core.tuning.strategies.strategy import RunContext
 def how_it_works(
     strategy: str, options: dict[str, Any], trial_count: int, task: str = "", groups: int = 0
 ) -> str:
-    """How a strategy works; "" for one that is not installed.
-
-    Args:
-        strategy, options: of the plan.
-        trial_count: trials so far; strategies that model the score say from how many.
-        task: of the data.
-        groups: how many groups have a penalty of their own; 0 where nobody knows yet.
-    """
-    strategy_entry = STRATEGIES.get(strategy)
-    moment = RunContext(options, trial_count, task, groups, Task(task).items)
-    return strategy_entry.works(moment) if strategy_entry is not None else ""
+    """How a strategy works; "" for one that is not installed."""
+    entry = STRATEGIES.get(strategy)
+    context = RunContext(options, trial_count, task, groups, Task(task).items)
+    return entry.works(context) if entry is not None else ""
 
 
 def why_proposed(strategy: str) -> str:
-    """Why a strategy tries a setting, with a place for the setting."""
-    strategy_entry = STRATEGIES.get(strategy)
-    if strategy_entry is None or not strategy_entry.why:
+    """Why a setting is tried, with a placeholder for it."""
+    entry = STRATEGIES.get(strategy)
+    if entry is None or not entry.why:
         return "Now: {setting} is tried."
-    return "Now: {setting} is tried; it " + strategy_entry.why + "."
+    return "Now: {setting} is tried; it " + entry.why + "."
 
 
 def proposed_by(strategy: str) -> str:
-    """The same in a cell of a table."""
+    """Who proposed a setting, in short."""
     if strategy == "hand":
         return "entered by you"
-    strategy_entry = STRATEGIES.get(strategy)
-    return strategy_entry.why_short or strategy if strategy_entry is not None else strategy
+    entry = STRATEGIES.get(strategy)
+    return entry.why_short or strategy if entry is not None else strategy
 
 
 def learns_held_out(started: RunStarted) -> bool:
@@ -50,24 +43,24 @@ def learns_held_out(started: RunStarted) -> bool:
 
 def holds_out(strategy: str) -> bool:
     """Whether a strategy learns penalties from held-out rows."""
-    strategy_entry = STRATEGIES.get(strategy)
-    return strategy_entry is not None and strategy_entry.holds_out
+    entry = STRATEGIES.get(strategy)
+    return entry is not None and entry.holds_out
 
 
 def lists_values(strategy: str) -> bool:
-    """Whether a strategy can list the values that it tries, as a grid does."""
-    strategy_entry = STRATEGIES.get(strategy)
-    return strategy_entry is not None and strategy_entry.values is not None
+    """Whether a strategy lists its values in advance."""
+    entry = STRATEGIES.get(strategy)
+    return entry is not None and entry.values is not None
 
 
 def surrogate_of(started: RunStarted) -> str:
-    """What a run of trials models of the scores (`Strategy.surrogate`); "" for nothing."""
+    """The surrogate of a run of trials, or ""."""
     strategy = STRATEGIES.get(started.run_plan.strategy)
     return strategy.surrogate if strategy is not None and started.kind == "trials" else ""
 
 
 def what_is_held_out(started: RunStarted) -> str:
-    """Which rows judge the settings of this run, "" where nothing is known yet."""
+    """Which rows score the settings, or ""."""
     if not started.run_plan.strategy:
         return ""
     task, aside = started.dataset.task, size_of_test_set(started.dataset)
@@ -75,11 +68,9 @@ def what_is_held_out(started: RunStarted) -> str:
         aside = f"Every row is tested once at the end, in {folds} parts."
     elif aside:
         aside = f"{aside} are the test set; tuning never sees them."
-    unit_words = task.items
+    units = task.items
     if started.kind == "penalties" and not learns_held_out(started):
-        words = (
-            f"The penalty comes from the training {unit_words} themselves: no validation is needed."
-        )
+        words = f"The penalty comes from the training {units} themselves: no validation is needed."
     elif started.kind == "penalties":
         return aside
     elif started.judged == "training" and not task.has_target:
@@ -89,17 +80,15 @@ def what_is_held_out(started: RunStarted) -> str:
         )
     elif started.judged == "training":
         words = (
-            f"Each score says how well the model explains the training {unit_words} themselves: "
+            f"Each score says how well the model explains the training {units} themselves: "
             "no validation is needed."
         )
     elif started.judged == "validation":
-        words = "Each score comes from one part of the training {units} that is held out."
-        words = words.format(units=unit_words)
+        words = f"Each score comes from one part of the training {units} that is held out."
     else:
         folds = started.run_plan.folds
-        words = "Each score is the mean over {folds} parts of the training {units}{often}."
         often = f", which are divided {_times_text(started.repeats)}" if started.repeats > 1 else ""
-        words = words.format(folds=folds, units=unit_words, often=often)
+        words = f"Each score is the mean over {folds} parts of the training {units}{often}."
     return f"{words} {aside}".strip()
 
 

@@ -1,4 +1,4 @@
-"""What the rows of a dataset are called: rows of a table, tokens, molecules, or texts."""
+"""What the rows of a dataset are called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def size_of_test_set(facts: DatasetFacts) -> str:
-    """How much tuning never sees: "60 sequences (600 tokens)"; "" if nothing."""
+    """Such as "60 sequences (600 tokens)", or ""."""
     size = facts.task.count_text(facts.test_rows)
     if facts.task.has_sequences and facts.test_sequences:
         return f"{facts.test_sequences} sequences ({size})"
@@ -20,7 +20,7 @@ def size_of_test_set(facts: DatasetFacts) -> str:
 
 
 def task_of(results: Results) -> Task:
-    """The task that results are of, as far as words differ; unknown for tables."""
+    """The task of results; unknown for tables."""
     if results.documents is not None:
         return Task.TOPICS
     if results.sequences is not None:

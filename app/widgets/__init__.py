@@ -1,1 +1,1 @@
-"""The controls that the pages are made of."""
+"""Controls of the pages."""

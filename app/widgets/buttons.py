@@ -1,4 +1,4 @@
-"""Buttons: the primary one of a page, ordinary ones, those that look like links, and icons."""
+"""Buttons."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def _spoken_name(text: str) -> str:
 
 
 class PlainButton(QPushButton):
-    """An ordinary button with words, perhaps with an icon before them."""
+    """A button with a label, perhaps with an icon."""
 
     token = "ink"  # the colour of its icon
-    style_property = ""  # its part in the stylesheet
+    style_property = ""  # selects its style in the stylesheet
     cursor_over = Qt.CursorShape.ArrowCursor
 
     def __init__(
@@ -45,35 +45,35 @@ class PlainButton(QPushButton):
 
     def _size_icon(self) -> None:
         size = self.fontMetrics().height()
-        self.setIconSize(QSize(size + 5, size))  # the rest is the gap to the words
+        self.setIconSize(QSize(size + 5, size))  # 5 pixels are the gap to the label
 
     def changeEvent(self, event: QEvent) -> None:
-        """The icon grows with the text."""
+        """Resize the icon with the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and not self.icon().isNull():
             self._size_icon()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses it as Space does, wherever it stands."""
+        """Enter presses it, as Space does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
             self.click()
         else:
             super().keyPressEvent(event)
 
     def set_label(self, text: str) -> None:
-        """Other words on the same button."""
+        """Change the label."""
         self.setText(text)
         self.setAccessibleName(_spoken_name(text))
 
     def set_allowed(self, allowed: bool, why_not: str = "") -> None:
-        """Enable it, or disable it and say why in tooltip and description."""
+        """Enable it, or disable it with a reason."""
         self.setEnabled(allowed)
         self.setToolTip("" if allowed else plain_tooltip(why_not))
         self.setAccessibleDescription("" if allowed else why_not)
 
 
 class PrimaryButton(PlainButton):
-    """The one button of a page that leads on."""
+    """The button of a page that leads on."""
 
     token = "accent_text"
     style_property = "primary"
@@ -88,7 +88,7 @@ class LinkButton(PlainButton):
 
 
 class ShorteningLink(LinkButton):
-    """A link that loses the end of its words where there is no room; the tooltip has them whole."""
+    """A link that is elided where room is short."""
 
     def __init__(self, text: str, pressed: Callable[[], object], icon: str = "") -> None:
         self._words = text
@@ -96,18 +96,18 @@ class ShorteningLink(LinkButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
+        """The size of a few letters."""
         min_size = super().sizeHint()
         return QSize(min(min_size.width(), 6 * self.fontMetrics().height()), min_size.height())
 
     def sizeHint(self) -> QSize:
-        """All of its words."""
+        """The size of the whole label."""
         beside = super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
         text_width = self.fontMetrics().horizontalAdvance(self._words)
         return QSize(beside + text_width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As many words as there is room for."""
+        """Elide the label to the width."""
         super().resizeEvent(event)
         metrics = self.fontMetrics()
         room = event.size().width() - self.sizeHint().width()
@@ -118,7 +118,7 @@ class ShorteningLink(LinkButton):
 
 
 class IconButton(QToolButton):
-    """A button that is only an icon; its name is said aloud and shown as the tooltip."""
+    """A button with only an icon."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class IconButton(QToolButton):
             self.clicked.connect(lambda _checked=False: pressed())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses it as Space does."""
+        """Enter presses it, as Space does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
             self.click()
         else:

@@ -1,4 +1,4 @@
-"""Cards: the white boxes that a page is made of."""
+"""Cards: the white boxes of a page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from app.widgets.text_labels import wrapping_label
 
 
 class Card(QFrame):
-    """A titled box. Content goes into `body`, small controls into `corner` at the top right.
-
-    Both stand, with the heading, in `column`.
-
-    Args:
-        title: its heading.
-        caption: under it, the question that the content answers or what to do here.
-    """
+    """A titled box: content in `body`, small controls in `corner`, all in `column`."""
 
     def __init__(self, title: str = "", caption: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +34,7 @@ class Card(QFrame):
         self.set_words(title, caption)
 
     def set_words(self, title: str, caption: str = "") -> None:
-        """Change heading and caption; an empty one takes no place."""
+        """Change heading and caption."""
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._caption.setText(caption)
@@ -52,7 +45,7 @@ class Card(QFrame):
 
 
 def clear_layout(layout: QLayout) -> None:
-    """Take everything out of a layout; its widgets are deleted."""
+    """Delete the widgets of a layout."""
     while (layout_item := layout.takeAt(0)) is not None:
         if (widget := layout_item.widget()) is not None:
             widget.hide()

@@ -1,4 +1,4 @@
-"""A chip: the name of a column that can be dragged, or moved with the keyboard."""
+"""A draggable chip with the name of a column."""
 
 from __future__ import annotations
 
@@ -13,26 +13,16 @@ from app.widgets.text_labels import apply_style, plain_tooltip
 
 MIME = "application/x-tunescope-column"
 _SEVERAL = "application/x-tunescope-columns"  # JSON, where more than one is dragged
-WIDEST = 320  # pixels of a name before it is shortened
+WIDEST = 320  # pixels of a name that is not elided
 _SIDES = 26  # pixels beside the name, as in the stylesheet
 
 
 class ColumnChip(QPushButton):
-    """One column.
+    """One column; `carries` are the columns of a drag."""
 
-    Attributes:
-        carries: the columns that a drag takes along: this one, or all that are selected.
-
-    Signals:
-        menu_wanted: a click or Enter; the column's name.
-        step_wanted: Ctrl+Left or Ctrl+Right; the column's name and −1 or +1.
-        pick_wanted: a click with Ctrl or Shift, or Ctrl+Space; the column's name, and whether all
-            up to it are meant.
-    """
-
-    menu_wanted = Signal(str)
-    step_wanted = Signal(str, int)
-    pick_wanted = Signal(str, bool)
+    menu_wanted = Signal(str)  # click or Enter: the column
+    step_wanted = Signal(str, int)  # Ctrl+Left or Ctrl+Right: the column, −1 or +1
+    pick_wanted = Signal(str, bool)  # selecting click or Ctrl+Space: the column, with Shift
 
     def __init__(self, column: str, group: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,12 +30,12 @@ class ColumnChip(QPushButton):
         self.setProperty("chip", True)
         self.setAutoDefault(False)
         self.setToolTip(plain_tooltip(column))
-        # A button may otherwise not be narrower than its words.
+        # Otherwise a button cannot be narrower than its text.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(26)
         self.setAccessibleName(f"Column {column} in group {group}")
         self._pressed_at: QPoint | None = None
-        self._keys = Qt.KeyboardModifier.NoModifier  # with which it was clicked
+        self._keys = Qt.KeyboardModifier.NoModifier  # held at the last click
         self.carries: Sequence[str] = (column,)
         self.set_picked(False)
         self.clicked.connect(self._on_clicked)
@@ -68,30 +58,30 @@ class ColumnChip(QPushButton):
             self.menu_wanted.emit(self.column)
 
     def sizeHint(self) -> QSize:
-        """All of its name, within reason."""
+        """The size of the name, at most `WIDEST`."""
         text = self.fontMetrics().horizontalAdvance(self.column)
         return QSize(min(text, WIDEST) + _SIDES, max(26, self.fontMetrics().height() + 8))
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters; the name then ends in …."""
+        """The size of a few letters."""
         return QSize(min(self.sizeHint().width(), 60), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much of the name as there is room for."""
+        """Elide the name to the width."""
         super().resizeEvent(event)
         room = event.size().width() - _SIDES + 2
         shown = self.fontMetrics().elidedText(self.column, Qt.TextElideMode.ElideMiddle, room)
         self.setText(shown.replace("&", "&&"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A drag may begin here."""
+        """Remember where a drag may begin."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed_at = event.position().toPoint()
             self._keys = event.modifiers()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Far enough with the button down, it is a drag."""
+        """Start a drag after some distance."""
         if self._pressed_at is None or not event.buttons() & Qt.MouseButton.LeftButton:
             return
         distance = (event.position().toPoint() - self._pressed_at).manhattanLength()
@@ -101,7 +91,7 @@ class ColumnChip(QPushButton):
             self.start_drag()
 
     def start_drag(self) -> None:
-        """Carry the column's name to wherever it is dropped."""
+        """Drag the names of the columns."""
         carried = QDrag(self)
         mime = QMimeData()
         mime.setData(MIME, self.column.encode())
@@ -112,7 +102,7 @@ class ColumnChip(QPushButton):
         carried.exec(Qt.DropAction.MoveAction)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Left and Ctrl+Right move the column; Enter is a click."""
+        """Ctrl+Left and Ctrl+Right move it; Enter is a click."""
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if control and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.step_wanted.emit(self.column, 1 if event.key() == Qt.Key.Key_Right else -1)
@@ -125,7 +115,7 @@ class ColumnChip(QPushButton):
 
 
 def dropped_columns(mime: QMimeData) -> list[str]:
-    """The columns that were dropped."""
+    """The columns of a drop."""
     if mime.hasFormat(_SEVERAL):
         return [str(name) for name in json.loads(bytes(mime.data(_SEVERAL).data()))]
     return [bytes(mime.data(MIME).data()).decode()]

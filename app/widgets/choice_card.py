@@ -1,4 +1,4 @@
-"""Cards of which one is chosen: a title to pick, and what one should know before."""
+"""Cards of which one is chosen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.widgets.text_labels import apply_style, wrapping_label
 
 @dataclass(frozen=True)
 class CardOption:
-    """One card: its key, title, paragraphs, small print, and why it is (not) recommended."""
+    """The content of a card."""
 
     key: str
     title: str
@@ -25,13 +25,13 @@ class CardOption:
     captions: tuple[str, ...] = ()
     reason: str = ""
     recommended: bool = False
-    suits: bool = False  # whether the reason speaks for it
-    needs: str = ""  # the package without which it cannot be chosen
-    install: str = ""  # the command that brings it
+    suits: bool = False  # the reason recommends it
+    needs: str = ""  # the missing package
+    install: str = ""  # the command that installs it
 
 
 class ChoiceCard(QFrame):
-    """A card with a radio button as its title; a click anywhere chooses it."""
+    """A card with a radio button as its title."""
 
     def __init__(self, choice: CardOption, badge: str) -> None:
         super().__init__()
@@ -51,7 +51,6 @@ class ChoiceCard(QFrame):
         title = wrapping_label(choice.title, "cardtitle")
         title.setEnabled(not choice.needs)
         head.addWidget(title, 1)
-        words = [badge] if choice.recommended else []
         if choice.recommended:
             mark = wrapping_label(badge, "badge")
             mark.setWordWrap(False)
@@ -67,18 +66,14 @@ class ChoiceCard(QFrame):
         for text in choice.captions:
             column.addWidget(wrapping_label(text, "caption"))
         column.addStretch(1)
-        sentences = (*words, *choice.paragraphs, choice.reason, *choice.captions)
-        self.button.setAccessibleDescription(
-            " ".join(sentence for sentence in sentences if sentence)
-        )
+        badge_text = badge if choice.recommended else ""
+        texts = (badge_text, *choice.paragraphs, choice.reason, *choice.captions)
+        self.button.setAccessibleDescription(" ".join(filter(None, texts)))
 
     def _make_lack(self) -> QHBoxLayout:
-        """What it lacks, and the command to copy; until then it cannot be chosen."""
         self.button.setEnabled(False)
-        command, words = self.choice.install, "Needs {package}: {command}"
-        lack_label = wrapping_label(
-            words.format(package=self.choice.needs, command=command), "warning"
-        )
+        command = self.choice.install
+        lack_label = wrapping_label(f"Needs {self.choice.needs}: {command}", "warning")
         lack_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout()
         row.addWidget(lack_label, 1)
@@ -89,26 +84,22 @@ class ChoiceCard(QFrame):
         return row
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The whole card wears the focus ring of its button."""
+        """Show the focus of the button on the card."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             apply_style(self, focused=event.type() == QEvent.Type.FocusIn)
         return super().eventFilter(watched, event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click anywhere on the card chooses it."""
+        """Choose the card."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.button.setFocus(Qt.FocusReason.MouseFocusReason)
             self.button.click()
 
 
 class ChoiceCards(QWidget):
-    """The cards: a recommended one across the whole width, the others side by side.
+    """A wide recommended card, the others side by side."""
 
-    Signals:
-        chosen: the key of the card that the person chose.
-    """
-
-    chosen = Signal(str)
+    chosen = Signal(str)  # the key of a card
 
     def __init__(self, badge: str, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +118,7 @@ class ChoiceCards(QWidget):
         layout.addWidget(self._grid)
 
     def show_choices(self, choices: Sequence[CardOption], chosen: str) -> None:
-        """Show these cards, the recommended ones first, and mark the chosen one."""
+        """Show these cards, recommended ones first."""
         ordered = sorted(choices, key=lambda choice: not choice.recommended)
         if [card.choice for card in self.cards.values()] != ordered:
             self._rebuild_cards(ordered)
@@ -135,7 +126,7 @@ class ChoiceCards(QWidget):
             card.button.setChecked(key == chosen)
 
     def chosen_card(self) -> ChoiceCard | None:
-        """The card that is chosen; None where none is."""
+        """The chosen card; None without one."""
         return next((card for card in self.cards.values() if card.button.isChecked()), None)
 
     def _rebuild_cards(self, ordered: Sequence[CardOption]) -> None:

@@ -1,4 +1,4 @@
-"""A part that can be folded away, and stays as it was left."""
+"""A section that can be folded."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from app.widgets.buttons import LinkButton
 
 
 class CollapsibleSection(QWidget):
-    """A button that shows or hides what is in `body`.
-
-    Args:
-        title: the button's words.
-        key: under which the settings remember whether it is open.
-    """
+    """A button that shows or hides `body`, stored under `key`."""
 
     def __init__(self, title: str, key: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +29,7 @@ class CollapsibleSection(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether the content shows."""
+        """Whether the content is shown."""
         return self._open
 
     def _toggle_open(self) -> None:
@@ -44,7 +39,6 @@ class CollapsibleSection(QWidget):
     def _set_open(self, opened: bool) -> None:
         self._open = opened
         self.content.setVisible(opened)
-        self.button.setIcon(
-            icons.tinted_icon("chevron-down" if opened else "chevron-right", "accent")
-        )
+        icon = "chevron-down" if opened else "chevron-right"
+        self.button.setIcon(icons.tinted_icon(icon, "accent"))
         self.button.setAccessibleDescription("open" if opened else "folded")

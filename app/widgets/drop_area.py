@@ -1,4 +1,4 @@
-"""The place onto which a person drops a file, or picks one with a button."""
+"""The area for dropped files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDINGS = (
 
 
 def ask_for_file(parent: QWidget) -> str:
-    """Ask for a data file; "" if the person thinks better of it."""
+    """Ask for a data file; "" where cancelled."""
     chosen, _ = QFileDialog.getOpenFileName(
         parent,
         "Open a data file",
@@ -31,12 +31,12 @@ def ask_for_file(parent: QWidget) -> str:
 
 
 def dropped_file(event: QDropEvent | QDragEnterEvent) -> str:
-    """The first local file that is being dragged, "" if there is none."""
+    """The first local file of a drag, "" without one."""
     return local_file(event.mimeData())
 
 
 def local_file(held: QMimeData) -> str:
-    """The first local file of what is dragged or copied, "" if there is none."""
+    """The first dragged or copied local file, or ""."""
     for url in held.urls():
         if url.isLocalFile():
             return url.toLocalFile()
@@ -44,14 +44,9 @@ def local_file(held: QMimeData) -> str:
 
 
 class DropArea(QFrame):
-    """A dashed box with one button to choose a file, and one to paste a table.
+    """A dashed box with a button to choose a file, and one to paste a table."""
 
-    Signals:
-        file_chosen: the path.
-        paste_wanted: the table in the clipboard is to be opened.
-    """
-
-    file_chosen = Signal(str)
+    file_chosen = Signal(str)  # the path
     paste_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -86,13 +81,13 @@ class DropArea(QFrame):
             self.file_chosen.emit(file)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file may be dropped."""
+        """Accept a file."""
         if dropped_file(event):
             event.acceptProposedAction()
             apply_style(self, over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """The file is gone again."""
+        """Remove the highlight."""
         apply_style(self, over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:

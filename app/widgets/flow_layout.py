@@ -1,4 +1,4 @@
-"""A layout that sets its items side by side and goes on in the next line, like words."""
+"""A layout of items in lines, like text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from app.look import appearance
 
 
 class FlowLayout(QLayout):
-    """Items in lines; with `column_width` all items share the width of a line evenly.
-
-    Args:
-        gap: pixels between items and between lines.
-        column_width: the smallest width of a column in pixels at the usual text size; 0 for
-            items at their own width.
-    """
+    """Items in lines, or with `column_width` in columns of at least so many pixels."""
 
     def __init__(self, parent: QWidget | None = None, gap: int = 6, column_width: int = 0) -> None:
         super().__init__(parent)
@@ -25,18 +19,18 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def set_column_width(self, width: int) -> None:
-        """Another smallest width of a column, in pixels at the usual text size."""
+        """Change the smallest width of a column, in pixels."""
         if width != self._column_width:
             self._column_width = width
             self.invalidate()
 
-    def addItem(self, layout_item: QLayoutItem) -> None:
-        """Put an item at the end."""
-        self._items.append(layout_item)
+    def addItem(self, entry: QLayoutItem) -> None:
+        """Append an item."""
+        self._items.append(entry)
         self.invalidate()
 
     def count(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
@@ -44,46 +38,46 @@ class FlowLayout(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Take the item at an index out, None beyond the end."""
+        """Remove and return an item, None beyond the end."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """It wants no more than it needs."""
+        """None."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """The narrower, the higher."""
+        """Always true."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height that all lines need at a width."""
+        """The height of all lines at a width."""
         return self._arrange_lines(QRect(0, 0, width, 0), moves_items=False)
 
     def setGeometry(self, rect: QRect) -> None:
-        """Put every item into its place."""
+        """Place every item."""
         super().setGeometry(rect)
         self._arrange_lines(rect, moves_items=True)
 
     def sizeHint(self) -> QSize:
-        """As small as it may be."""
+        """The minimum size."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """The largest of the items."""
+        """The size of the largest item."""
         size = QSize()
-        for layout_item in self._items:
-            size = size.expandedTo(layout_item.minimumSize())
+        for entry in self._items:
+            size = size.expandedTo(entry.minimumSize())
         return size
 
     def _arrange_lines(self, rect: QRect, moves_items: bool) -> int:
-        shown = [layout_item for layout_item in self._items if not layout_item.isEmpty()]
+        shown = [entry for entry in self._items if not entry.isEmpty()]
         bottom = rect.y()
         for line in self._item_lines(shown, rect.width()):
-            height = max(self._item_height(layout_item, width) for layout_item, width in line)
+            height = max(self._item_height(entry, width) for entry, width in line)
             x = rect.x()
-            for layout_item, width in line:
+            for entry, width in line:
                 if moves_items:
-                    layout_item.setGeometry(QRect(QPoint(x, bottom), QSize(width, height)))
+                    entry.setGeometry(QRect(QPoint(x, bottom), QSize(width, height)))
                 x += width + self._gap
             bottom += height + self._gap
         return max(0, bottom - rect.y() - self._gap)
@@ -96,23 +90,21 @@ class FlowLayout(QLayout):
             fits = max(1, (room + self._gap) // (min_width + self._gap))
             columns = min(fits, max(1, len(items)))
             width = (room - self._gap * (columns - 1)) // columns
-            return [
-                [(layout_item, width) for layout_item in items[start : start + columns]]
-                for start in range(0, len(items), columns)
-            ]
+            starts = range(0, len(items), columns)
+            return [[(entry, width) for entry in items[i : i + columns]] for i in starts]
         lines: list[list[tuple[QLayoutItem, int]]] = []
         room_left = -1
-        for layout_item in items:
-            width = min(layout_item.sizeHint().width(), room)
+        for entry in items:
+            width = min(entry.sizeHint().width(), room)
             if width > room_left:
                 lines.append([])
                 room_left = room
-            lines[-1].append((layout_item, width))
+            lines[-1].append((entry, width))
             room_left -= width + self._gap
         return lines
 
     @staticmethod
-    def _item_height(layout_item: QLayoutItem, width: int) -> int:
-        if layout_item.hasHeightForWidth():
-            return layout_item.heightForWidth(width)
-        return layout_item.sizeHint().height()
+    def _item_height(entry: QLayoutItem, width: int) -> int:
+        if entry.hasHeightForWidth():
+            return entry.heightForWidth(width)
+        return entry.sizeHint().height()

@@ -1,4 +1,4 @@
-"""A form made from the descriptions of options: one row each, with its help under it."""
+"""A form of options."""
 
 from __future__ import annotations
 
@@ -18,13 +18,9 @@ _LARGEST = 1e12
 
 
 class OptionForm(QWidget):
-    """One control for every option.
+    """One control for every option."""
 
-    Signals:
-        changed: (name, value) when the person changed an option.
-    """
-
-    changed = Signal(str, object)
+    changed = Signal(str, object)  # name, value
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +33,7 @@ class OptionForm(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def show_options(self, options: Sequence[Option], values: Mapping[str, Any]) -> None:
-        """Show these options with the given values, the others at their defaults."""
+        """Show these options, by default at their defaults."""
         if tuple(options) != self._options:
             self._options = tuple(options)
             self._rebuild_rows()

@@ -1,4 +1,4 @@
-"""A table that is only read: rows in two shades, no grid, one line a row; Tab leaves it."""
+"""A read-only table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 
 class PlainTable(QTableView):
-    """Such a table, scrolled by the pixel, without a head for its rows."""
+    """A read-only table without grid and vertical header."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,6 +20,6 @@ class PlainTable(QTableView):
         self.verticalHeader().hide()
 
     def tooltip_at(self, position: QPointF) -> str:
-        """What the cell at a place of the viewport tells the pointer; "" beside all cells."""
+        """The tooltip of the cell at a position, or ""."""
         index = self.indexAt(position.toPoint())
         return str(index.data(Qt.ItemDataRole.ToolTipRole) or "") if index.isValid() else ""

@@ -1,4 +1,4 @@
-"""Numbers and choices that the mouse wheel never changes while the page scrolls under it."""
+"""Controls that ignore the mouse wheel."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ from app.widgets.shortened_text import shorten_text
 _INSET = 6  # pixels between the frame and the number
 
 
+def _ignore_wheel(_widget: QWidget, event: QWheelEvent) -> None:
+    event.ignore()
+
+
 class QuietSpinBox(QSpinBox):
     """A whole number."""
 
@@ -29,49 +33,47 @@ class QuietSpinBox(QSpinBox):
         super().__init__(parent)
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
+    wheelEvent = _ignore_wheel
 
 
 class QuietDoubleSpinBox(QDoubleSpinBox):
-    """A number; the arrows multiply where it spans several powers of ten."""
+    """A number; small values step by a tenth of their size."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDecimals(6)
         self.lineEdit().setTextMargins(_INSET, 0, 0, 0)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
+    wheelEvent = _ignore_wheel
 
     def textFromValue(self, value: float) -> str:
-        """As short as the number allows, in the person's own way of writing numbers."""
+        """The number in the locale, six significant digits."""
         return self.locale().toString(value, "g", 6)
 
     def valueFromText(self, text: str) -> float:
-        """The number in the person's own way of writing; 1e-4 counts too."""
-        bare = text.removesuffix(self.suffix()).removeprefix(self.prefix()).strip()
-        number, fine = self.locale().toDouble(bare)
-        if not fine:
-            number, fine = QLocale.c().toDouble(bare)
-        return number if fine else self.value()
+        """The number, in the locale or as 1e-4."""
+        number, is_number = self._parse_number(self._bare_text(text))
+        return number if is_number else self.value()
+
+    def _bare_text(self, text: str) -> str:
+        return text.removesuffix(self.suffix()).removeprefix(self.prefix()).strip()
+
+    def _parse_number(self, bare: str) -> tuple[float, bool]:
+        number, is_number = self.locale().toDouble(bare)
+        return (number, is_number) if is_number else QLocale.c().toDouble(bare)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Whether the text is a number, or may become one."""
-        bare = text.removesuffix(self.suffix()).removeprefix(self.prefix()).strip()
-        number, fine = self.locale().toDouble(bare)
-        if not fine:
-            number, fine = QLocale.c().toDouble(bare)
-        inside = fine and self.minimum() <= number <= self.maximum()
+        bare = self._bare_text(text)
+        number, is_number = self._parse_number(bare)
+        inside = is_number and self.minimum() <= number <= self.maximum()
         state = QValidator.State
         allowed = set(bare.lower()) <= set("0123456789.,+-e ' \u00a0\u202f")
         verdict = state.Acceptable if inside else state.Intermediate if allowed else state.Invalid
         return verdict, text, position
 
     def stepBy(self, steps: int) -> None:
-        """Small numbers step by a tenth of their size, others by their single step."""
+        """Step small numbers by a tenth of their size."""
         size = abs(self.value())
         if 0 < size < 1:
             unit = 10 ** math.floor(math.log10(size))
@@ -81,15 +83,15 @@ class QuietDoubleSpinBox(QDoubleSpinBox):
 
 
 class QuietComboBox(QComboBox):
-    """One of several choices; where room is short, its words are cut at …, never within."""
+    """One of several choices, elided where room is short."""
 
     def minimumSizeHint(self) -> QSize:
-        """Some ten letters, however long the choices are."""
+        """The size of ten letters at most."""
         width = self.fontMetrics().averageCharWidth() * 10 + 40
         return QSize(min(width, super().minimumSizeHint().width()), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the choice in the room that there is."""
+        """Draw the choice, elided to the width."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         field = self.style().subControlRect(
@@ -99,14 +101,10 @@ class QuietComboBox(QComboBox):
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
+    wheelEvent = _ignore_wheel
 
 
 class QuietSlider(QSlider):
     """A number on a line."""
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
+    wheelEvent = _ignore_wheel

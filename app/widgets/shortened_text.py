@@ -1,21 +1,15 @@
-"""Names of settings in few pixels: the library's name behind the words is what stays."""
+"""Titles of settings in few pixels."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
-MIN_WORDS = "Cost …"  # of a setting's words, else the library's name stands alone
+MIN_WORDS = "Cost …"  # the least that is shown before the library's name
 
 
 def shorten_text(text: str, metrics: QFontMetrics, room: int) -> str:
-    """A text in so many pixels: "Cost of … (C)" or "C" of "Cost of a wrong row (C)".
-
-    Args:
-        text: a setting as `core.space.axis_title` names it, or anything else, which loses its end.
-        metrics: of the font that it is drawn in.
-        room: pixels.
-    """
+    """Such as "Cost of … (C)" or "C" of "Cost of a wrong row (C)" in `room` pixels."""
     right = Qt.TextElideMode.ElideRight
     if metrics.horizontalAdvance(text) <= room:
         return text

@@ -1,4 +1,4 @@
-"""An icon that stands by itself, always in the colours of the moment."""
+"""An icon beside text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.look import icons
 
 
 class StatusIcon(QWidget):
-    """A picture beside words; it says nothing that the words do not say."""
+    """A picture beside text."""
 
     def __init__(self, icon: str, token: str, size: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)

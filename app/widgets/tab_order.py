@@ -1,4 +1,4 @@
-"""Tab goes through a window as the eye does, whatever order its parts were made in."""
+"""Tab order by position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 
 def order_tabs(root: QWidget) -> None:
-    """Set the order of Tab to that of the layouts: line by line, from the start to the end."""
+    """Set the tab order to that of the layouts."""
     for before, after in pairwise(_tab_stops(root)):
         QWidget.setTabOrder(before, after)
 
@@ -29,7 +29,7 @@ def _tab_stops(widget: QWidget | None) -> Iterator[QWidget]:
         yield widget
     match widget:
         case QComboBox() | QAbstractSpinBox():
-            return  # what is inside is Qt's own
+            return  # its children belong to Qt
         case QScrollArea():
             yield from _tab_stops(widget.widget())
         case QStackedWidget():
@@ -44,10 +44,10 @@ def _tab_stops(widget: QWidget | None) -> Iterator[QWidget]:
 
 def _layout_stops(layout: QLayout) -> Iterator[QWidget]:
     for index in range(layout.count()):
-        layout_item = layout.itemAt(index)
-        if layout_item is None:
+        entry = layout.itemAt(index)
+        if entry is None:
             continue
-        if (inner_layout := layout_item.layout()) is not None:
+        if (inner_layout := entry.layout()) is not None:
             yield from _layout_stops(inner_layout)
         else:
-            yield from _tab_stops(layout_item.widget())
+            yield from _tab_stops(entry.widget())

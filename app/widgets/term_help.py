@@ -1,8 +1,4 @@
-"""What a word means, one click from the word: a small “?” beside it, and F1.
-
-The “?” shows beside a text that uses a term of the glossary, where the pointer rests on it and
-where the keyboard is; it takes no room of its own. What it opens is the glossary's entry.
-"""
+"""Explanations of terms: a “?” beside a text with a term of the glossary, and F1."""
 
 from __future__ import annotations
 
@@ -32,21 +28,17 @@ from app.widgets.text_labels import wrapping_label
 if TYPE_CHECKING:
     from app.help.glossary import GlossaryEntry
 
-LOOK = 250  # milliseconds between two looks at where the pointer rests
+LOOK = 250  # milliseconds between two checks of the pointer
 SIZE = 24  # pixels of the “?”
 MAX_ENTRIES = 4  # entries shown at once
 WIDE = 340  # pixels of the popover
-AXES = "axes"  # the property in which a plot keeps the words on its axes
+AXES = "axes"  # the property with the titles of the axes of a plot
 
 
 class TermHelp(QObject):
-    """The “?” of a window.
+    """The “?” of a window."""
 
-    Signals:
-        entry_wanted: the place in the help that a person wants to read.
-    """
-
-    entry_wanted = Signal(str)
+    entry_wanted = Signal(str)  # an anchor in the help
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -69,7 +61,7 @@ class TermHelp(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It looks only while the window is in use."""
+        """Follow the pointer while the window is active."""
         if event.type() == QEvent.Type.WindowActivate:
             self._timer.start()
         elif event.type() in (QEvent.Type.WindowDeactivate, QEvent.Type.Close):
@@ -80,11 +72,11 @@ class TermHelp(QObject):
             self.hide_button()
         return super().eventFilter(watched, event)
 
-    # Where the “?” is -------------------------------------------------------------------------
+    # Position of the “?” ----------------------------------------------------------------------
 
     def _follow_pointer(self) -> None:
-        # Asked, not told: the application tells of a focus that is lost in the middle of the
-        # collection of a window, and what it tells then may be half gone.
+        # Polled: the signal of a lost focus comes while a window is being collected, with a widget
+        # that may be half deleted.
         now = QApplication.focusWidget()
         before = self._focused() if self._focused is not None else None
         if now is not before:
@@ -96,26 +88,24 @@ class TermHelp(QObject):
             return
         if self.button.isVisible() and self._is_near(position):
             return
-        if under is not self._rests:  # on its way somewhere else
+        if under is not self._rests:  # the pointer moves
             self._rests = under
         elif under is not self._about:
             self.point_at(under, position)
 
     def _is_near(self, position: QPoint) -> bool:
-        """Whether the pointer is on its way from the text to the “?”."""
         near_area = self.button.geometry().adjusted(-10, -6, 10, 6)
         return near_area.contains(self._window.mapFromGlobal(position))
 
     def point_at(self, widget: QWidget, position: QPoint | None = None) -> None:
-        """Show the “?” beside a widget whose words have an entry; hide it beside others."""
+        """Show the “?” beside a widget with a term; otherwise hide it."""
         self.entries = terms_in(words_of(widget, position))
         self._about = widget
         if not self.entries:
             self.hide_button()
             return
-        question = "What does it mean: " + ", ".join(
-            entry.title for entry in self.entries[:MAX_ENTRIES]
-        )
+        titles = ", ".join(entry.title for entry in self.entries[:MAX_ENTRIES])
+        question = f"What does it mean: {titles}"
         self.button.setAccessibleName(question)
         self.button.setToolTip(question)
         self.button.move(self._button_position(widget, position))
@@ -123,28 +113,23 @@ class TermHelp(QObject):
         self.button.raise_()
 
     def hide_button(self) -> None:
-        """Take the “?” away."""
+        """Hide the “?”."""
         self.button.hide()
         self._about = None
 
     def _button_position(self, widget: QWidget, position: QPoint | None) -> QPoint:
-        """Behind the end of the text's first line, or at the widget's upper right corner."""
         box = widget.rect()
         right, top = box.right() - SIZE + 4, box.top() - SIZE // 2
         if isinstance(widget, QLabel):
             flags = Qt.TextFlag.TextWordWrap if widget.wordWrap() else Qt.TextFlag.TextSingleLine
-            text = widget.fontMetrics().boundingRect(
-                QRect(0, 0, box.width(), 10_000), int(flags), widget.text()
-            )
-            line = widget.fontMetrics().height()
+            metrics, room = widget.fontMetrics(), QRect(0, 0, box.width(), 10_000)
+            text, line = metrics.boundingRect(room, int(flags), widget.text()), metrics.height()
             right, top = text.width() + 2, (line - SIZE) // 2
         elif position is not None and isinstance(widget.parent(), QHeaderView):
             right = widget.mapFromGlobal(position).x() + 8
         corner = widget.mapTo(self._window, QPoint(right, top))
-        max_corner = QPoint(self._window.width() - SIZE, self._window.height() - SIZE)
-        return QPoint(
-            max(0, min(corner.x(), max_corner.x())), max(0, min(corner.y(), max_corner.y()))
-        )
+        max_x, max_y = self._window.width() - SIZE, self._window.height() - SIZE
+        return QPoint(max(0, min(corner.x(), max_x)), max(0, min(corner.y(), max_y)))
 
     def _focus_moved(self, now: QWidget | None) -> None:
         if now is None or now is self.button or self.popover is not None:
@@ -152,10 +137,10 @@ class TermHelp(QObject):
         if now.window() is self._window:
             self.point_at(now)
 
-    # What it opens ----------------------------------------------------------------------------
+    # Entries ----------------------------------------------------------------------------------
 
     def explain_focus(self) -> bool:
-        """Explain the words of the control at the keyboard; whether there are any."""
+        """Explain the focused control; False without terms."""
         control = self._window.focusWidget()
         if control is None or not terms_in(words_of(control)):
             return False
@@ -177,7 +162,7 @@ class TermHelp(QObject):
 
 
 class TermPopover(QFrame):
-    """Some entries of the glossary; Esc or a click elsewhere closes it."""
+    """Entries of the glossary in a popup."""
 
     entry_wanted = Signal(str)
     closed = Signal()
@@ -197,13 +182,12 @@ class TermPopover(QFrame):
             more = LinkButton("Read more", partial(self._read_entry, entry.key))
             more.setAccessibleName(f"Read more about {entry.title}")
             column.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
-        self.setAccessibleDescription(
-            " ".join(f"{entry.title}: {entry.plain_words}" for entry in entries)
-        )
+        texts = (f"{entry.title}: {entry.plain_words}" for entry in entries)
+        self.setAccessibleDescription(" ".join(texts))
         self.setFixedWidth(min(appearance.pixels(WIDE), parent.width() - 20))
 
     def show_beside(self, widget: QWidget) -> None:
-        """Below a widget, or above it where there is no room; inside the window."""
+        """Show it below or above a widget, inside the window."""
         self.ensurePolished()
         high = self._column.totalHeightForWidth(self.width())
         self.setFixedHeight(max(high, self._column.totalMinimumSize().height()))
@@ -222,36 +206,35 @@ class TermPopover(QFrame):
         self.entry_wanted.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc, and F1 again, close it."""
+        """Esc and F1 close it."""
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F1):
             self.close()
         else:
             super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """However it ends, the “?” may go on."""
+        """Emit `closed`, whatever closed it."""
         super().hideEvent(event)
         self.closed.emit()
 
 
 def terms_in(text: str) -> list[GlossaryEntry]:
-    """The entries of the terms in a text; imported only when a text has been pointed at."""
-    from app.help import glossary  # not needed for the first paint
+    """The entries of the terms in a text."""
+    from app.help import glossary  # late: not needed for the first paint
 
     return glossary.terms_in(text)
 
 
 def words_of(widget: QWidget, position: QPoint | None = None) -> str:
-    """What a widget says: its text, the header's part under the pointer, or its name."""
+    """The text of a widget or header section."""
     if isinstance(widget, QLabel):
         return widget.text()
     parent = widget.parent()
     if isinstance(parent, QHeaderView) and position is not None:
         section = parent.logicalIndexAt(widget.mapFromGlobal(position))
-        header_text = (
-            parent.model().headerData(section, parent.orientation()) if section >= 0 else None
-        )
-        return str(header_text or "")
+        if section < 0:
+            return ""
+        return str(parent.model().headerData(section, parent.orientation()) or "")
     if isinstance(parent, QAbstractScrollArea) and parent.viewport() is widget:
         widget = parent
     texts = [widget.text()] if isinstance(widget, QAbstractButton) else []

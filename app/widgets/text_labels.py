@@ -1,4 +1,4 @@
-"""Text: labels that wrap, say their part in the stylesheet, and read data as data."""
+"""Labels, tooltips, styles."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QVBoxLa
 
 
 def wrapping_label(text: str = "", voice: str = "", parent: QWidget | None = None) -> QLabel:
-    """A wrapping label; `voice` names its part in the stylesheet ("muted", "heading", …).
-
-    The text is always plain, so that a column called "<b>" is shown as that.
-    """
+    """A wrapping label of plain text; `voice` selects its style ("muted", "heading", …)."""
     label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
@@ -27,14 +24,14 @@ def wrapping_label(text: str = "", voice: str = "", parent: QWidget | None = Non
 
 
 def plain_tooltip(text: str) -> str:
-    """The text as a tooltip that shows it letter by letter: Qt would take "<b>" for bold."""
+    """The text as a plain tooltip, without markup."""
     if "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text)}</qt>".replace("\n", "<br>")
 
 
 def titled_control(title: str, control: QWidget) -> QWidget:
-    """A control under its name, which is also what a screen reader says."""
+    """A control under its title."""
     holder = QWidget()
     column = QVBoxLayout(holder)
     column.setContentsMargins(0, 0, 0, 0)
@@ -51,7 +48,7 @@ def titled_control(title: str, control: QWidget) -> QWidget:
 
 
 class ElidedLabel(QLabel):
-    """One line that ends in … where the place is too narrow; the tooltip then has it all."""
+    """One line that is elided where room is short."""
 
     def __init__(self, text: str = "", voice: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,11 +58,11 @@ class ElidedLabel(QLabel):
             self.setProperty("voice", voice)
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as a few letters."""
+        """The width of six letters."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what fits."""
+        """Draw the text, elided to the width."""
         box = self.contentsRect()
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         cut = shown != self.text()
@@ -80,7 +77,7 @@ class ElidedLabel(QLabel):
 
 
 def apply_style(widget: QWidget, **properties: object) -> None:
-    """Set properties that the stylesheet looks at, and let it look again."""
+    """Set properties of the stylesheet and apply it."""
     changed = False
     for name, value in properties.items():
         if widget.property(name) != value:

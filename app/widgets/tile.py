@@ -12,7 +12,7 @@ from app.widgets.text_labels import wrapping_label
 
 
 class ActionTile(QPushButton):
-    """A large button that says what it does; as high as its words need."""
+    """A large button with a title and a sentence."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class ActionTile(QPushButton):
         self.clicked.connect(lambda _checked=False: pressed())
 
     def hasHeightForWidth(self) -> bool:
-        """Its sentence wraps."""
+        """Always true."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of its words."""
+        """The height of the text."""
         return self._column.totalHeightForWidth(width)
 
     def sizeHint(self) -> QSize:
-        """Its words' own."""
+        """The size of the text."""
         return self._column.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Its words' own."""
+        """The smallest size of the text."""
         return self._column.totalMinimumSize()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The words use the room."""
+        """Grow with the wrapped text."""
         super().resizeEvent(event)
         self.setMinimumHeight(self.heightForWidth(event.size().width()))

@@ -1,1 +1,1 @@
-"""The window: rail, pages' place, side panel, notices, and closing."""
+"""The window."""

@@ -1,8 +1,4 @@
-"""Closing the window while a run is going on: ask, and wait for the results where they are wanted.
-
-Esc and the close button of the question both mean: keep tuning. Ctrl-C in the terminal asks
-nothing: a run that is interrupted can go on at the next start.
-"""
+"""Closing the window during a run: ask, and perhaps wait for the results."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def may_close(window: Window) -> bool:
-    """Whether the window may close now; asks only while a run is going on."""
+    """Whether the window may close now; asks only during a run."""
     session = window.session
     if not session.is_going_on:
         return True
@@ -51,11 +47,9 @@ def _question(parent: QWidget) -> tuple[QMessageBox, QPushButton, QPushButton]:
 
 
 def _stop_and_wait(parent: QWidget, session: Session) -> bool:
-    """Stop the run and wait until its results are there; False if the person will not wait."""
     session.stop()
-    waiting = QProgressDialog(
-        "The best setting is being fitted and tested …", "Do not close", 0, 0, parent
-    )
+    words = "The best setting is being fitted and tested …"
+    waiting = QProgressDialog(words, "Do not close", 0, 0, parent)
     waiting.setObjectName("closing")
     waiting.setWindowTitle("Tunescope")
     waiting.setWindowModality(Qt.WindowModality.WindowModal)
@@ -79,19 +73,18 @@ def _when_settled(session: Session, then: Callable[[], object]) -> Callable[[], 
 
 
 class EndsOnRequest(QObject):
-    """Ends the program in order when the terminal or the system asks for it."""
+    """Ends the program on a signal of the terminal or the system."""
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
         self._interrupts = InterruptSignals(WINDOW, lambda _number, _frame: None)
-        self._notifier = QSocketNotifier(
-            self._interrupts.socket.fileno(), QSocketNotifier.Type.Read, self
-        )
+        fd = self._interrupts.socket.fileno()
+        self._notifier = QSocketNotifier(fd, QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._end_program)
 
     def close(self) -> None:
-        """Leave the requests to what took them before."""
+        """Restore the earlier handlers."""
         self._notifier.setEnabled(False)
         self._interrupts.close()
         self._interrupts.socket.close()

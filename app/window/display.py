@@ -1,7 +1,6 @@
-"""A display that goes: the terminal is told, and the program ends, whoever notices it first.
+"""A lost display: print it, and end the program.
 
-Qt reads from the connection to an X server and ends its event loop when that breaks; where Xlib is
-the one that is writing then, it ends the process by itself, and nothing of ours would run.
+Qt ends its event loop then; where Xlib is writing, it ends the process without Python code.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _error_handlers: list[Callable[[int], int]] = []  # Xlib holds a bare pointer to
 
 
 def tell_when_gone(window: Window) -> None:
-    """Have Xlib, where it is in use, tell the terminal before it ends the process."""
+    """Make Xlib print a message before it ends the process."""
     if QGuiApplication.platformName() != "xcb":
         return
     try:
@@ -42,7 +41,7 @@ def tell_when_gone(window: Window) -> None:
 
 
 def say_gone(window: Window) -> None:
-    """Tell the terminal that the display has gone, and how a run that was going on goes on."""
+    """Print that the display has gone, and how to continue the run."""
     session = window.session
     goes_on = ""
     if session.is_going_on and session.run_folder is not None:

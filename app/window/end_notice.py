@@ -1,4 +1,4 @@
-"""A run ends while nobody looks: the desktop is told."""
+"""A desktop notice at the end of a run."""
 
 from __future__ import annotations
 
@@ -15,19 +15,12 @@ from app.session.shown_run import GOING_ON
 if TYPE_CHECKING:
     from app.session.session import Session
 
-MESSAGE_MILLISECONDS = 10_000  # milliseconds
+MESSAGE_MILLISECONDS = 10_000
 OVER = ("finished", "interrupted")
 
 
 class EndNotice(QObject):
-    """Asks for attention when a run ends and the window is not in front.
-
-    The task bar is asked everywhere; where the desktop has a tray, a message says what ended.
-
-    Args:
-        window: that of the program.
-        session: whose runs they are.
-    """
+    """Asks for attention when a run ends and the window is not in front."""
 
     def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)
@@ -42,23 +35,22 @@ class EndNotice(QObject):
             self.ask_for_attention()
 
     def ask_for_attention(self) -> None:
-        """Ask for attention, unless the window is in front or the person does not want it."""
+        """Alert the task bar, and show a message in the tray."""
         if self._window.isActiveWindow() or not settings.stored_flag(TELLS_ENDS, True):
             return
         QApplication.alert(self._window)
         if not (QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages()):
             return
+        icon = icons.tinted_icon("tunescope")
         if self._tray is None:
-            self._tray = QSystemTrayIcon(icons.tinted_icon("tunescope"), self)
+            self._tray = QSystemTrayIcon(icon, self)
             self._tray.messageClicked.connect(self._come_to_front)
         self._tray.show()
-        self._tray.showMessage(
-            "Tunescope", self.message_text(), icons.tinted_icon("tunescope"), MESSAGE_MILLISECONDS
-        )
+        self._tray.showMessage("Tunescope", self.message_text(), icon, MESSAGE_MILLISECONDS)
         QTimer.singleShot(MESSAGE_MILLISECONDS, self._tray, self._tray.hide)
 
     def message_text(self) -> str:
-        """What ended, and with which score."""
+        """The run that ended, and its best score."""
         from app.text.number_format import format_number
         from app.text.score_text import metric_in_short
 

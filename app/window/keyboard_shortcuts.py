@@ -1,7 +1,4 @@
-"""The keys of the whole window: what each does, and where it is told.
-
-The page “Keyboard and sight” of the help lists them, with those of single pages.
-"""
+"""Keyboard shortcuts of the window."""
 
 from __future__ import annotations
 
@@ -13,19 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QToolButton
 
-from app.text.key_names import (
-    BEFORE,
-    EXPORT,
-    HELP,
-    LIST,
-    NEXT,
-    OPEN,
-    PAUSE,
-    QUIT,
-    SAVE,
-    START,
-    STOP,
-)
+from app.text import key_names
 from app.window.rail import STEPS
 
 if TYPE_CHECKING:
@@ -35,26 +20,22 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class KeyboardShortcuts:
-    """Listens to the keys of a window.
-
-    Args:
-        window: the window.
-    """
+    """The shortcuts of a window."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
         acts: dict[str, Callable[[], object]] = {
-            OPEN: window.open_file,
-            SAVE: lambda: window.pages[window.here].save_asked(),
-            EXPORT: lambda: window.rail_press("export"),
-            QUIT: window.close,
-            START: self.start_run,
-            PAUSE: self.pause_run,
-            STOP: self.stop_run,
-            NEXT: lambda: self.move_by(1),
-            BEFORE: lambda: self.move_by(-1),
-            HELP: window.explain,
-            LIST: lambda: window.show_help("keyboard"),
+            key_names.OPEN: window.open_file,
+            key_names.SAVE: lambda: window.pages[window.here].save_asked(),
+            key_names.EXPORT: lambda: window.rail_press("export"),
+            key_names.QUIT: window.close,
+            key_names.START: self.start_run,
+            key_names.PAUSE: self.pause_run,
+            key_names.STOP: self.stop_run,
+            key_names.NEXT: lambda: self.move_by(1),
+            key_names.BEFORE: lambda: self.move_by(-1),
+            key_names.HELP: window.explain,
+            key_names.LIST: lambda: window.show_help("keyboard"),
         }
         for number, key in enumerate(STEPS, start=1):
             acts[f"Ctrl+{number}"] = partial(window.rail_press, key)
@@ -65,7 +46,7 @@ class KeyboardShortcuts:
             self._shortcuts[keys] = shortcut
 
     def start_run(self) -> None:
-        """Start the run that is planned, or go on with the one that waits."""
+        """Start the planned run, or resume."""
         window, session = self._window, self._window.session
         estimate = session.estimate
         if session.state in ("paused", "interrupted"):
@@ -84,7 +65,7 @@ class KeyboardShortcuts:
         window.show_page("tune")
 
     def pause_run(self) -> None:
-        """Pause the run, or go on after a pause."""
+        """Pause the run, or resume it."""
         session = self._window.session
         if session.state == "running":
             session.pause()
@@ -94,7 +75,7 @@ class KeyboardShortcuts:
             self._window.rail.explain("No run is in progress.")
 
     def stop_run(self) -> None:
-        """Stop the run and keep the best; or the rows of a file that are being predicted."""
+        """Stop the run, or the prediction of a file."""
         session = self._window.session
         if session.state in ("running", "paused"):
             session.stop()
@@ -102,7 +83,7 @@ class KeyboardShortcuts:
             session.prediction.stop_predicting()
 
     def move_by(self, offset: int) -> None:
-        """Go to the next or previous step that is open; say why where there is none."""
+        """Go to the next or previous step."""
         window = self._window
         current_step = "data" if window.here == "start" else window.here
         if current_step not in STEPS:
@@ -114,7 +95,7 @@ class KeyboardShortcuts:
 
 
 def press_focused(event: QKeyEvent) -> bool:
-    """Whether Enter pressed the button that has the focus; boxes to tick are left to Space."""
+    """Whether Enter pressed the focused button."""
     focused = QApplication.focusWidget()
     if event.key() not in ENTER or not isinstance(focused, (QPushButton, QToolButton)):
         return False

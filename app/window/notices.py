@@ -1,4 +1,4 @@
-"""What the window says across the top of a page: a problem with its cure, or a long wait."""
+"""Messages at the top of a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG = 600  # milliseconds of a wait before it is shown
 
 
 class Notice(QFrame):
-    """One sentence about a problem, closed by the person; nothing else in the window changes."""
+    """A sentence about a problem."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,13 +36,13 @@ class Notice(QFrame):
 
     @property
     def sentence(self) -> str:
-        """What it says."""
+        """The sentence."""
         return self._sentence.text()
 
     def show_message(
         self, sentence: str, button: str = "", action: Callable[[], object] | None = None
     ) -> None:
-        """Show the sentence, perhaps with a button, and announce it to screen readers."""
+        """Show and announce the sentence, perhaps with a button."""
         self._sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._button.setVisible(bool(button))
@@ -53,16 +53,12 @@ class Notice(QFrame):
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def dismiss(self) -> None:
-        """Take the message away."""
+        """Hide the message."""
         self.hide()
 
 
 class BusyNotice(QFrame):
-    """What takes long, with a moving bar; a short wait is no news.
-
-    Signals:
-        stop_pressed: a person does not want to wait for it.
-    """
+    """A long activity with a moving bar."""
 
     stop_pressed = Signal()
 
@@ -87,7 +83,7 @@ class BusyNotice(QFrame):
         self.hide()
 
     def show_message(self, activity: str, can_stop: bool = False) -> None:
-        """Show what is going on once it takes long, perhaps with a stop; "" hides it at once."""
+        """Show a long activity; "" hides it at once."""
         self.stop_button.setVisible(can_stop)
         self._label.setText(activity)
         self._bar.setAccessibleName(activity)

@@ -1,4 +1,4 @@
-"""Opening the window and staying until it is closed, whatever happens."""
+"""Open the window and run it until it is closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.garbage_collection import restore_collection
 
 
 class _Crashes(QObject):
-    """Carries a report from whatever thread it arose in to the window."""
+    """Carries a report from any thread to the window."""
 
     arose = Signal(str, str)
 
@@ -27,12 +27,11 @@ class _Crashes(QObject):
 
     @Slot(str, str)
     def show_report(self, sentence: str, details: str) -> None:
-        """Say the sentence in the window, with the details for copying."""
         self._window.offer_details(sentence, details)
 
 
 def run_window(file: str) -> int:
-    """Open the window, on a file if one is named, and stay until it is closed."""
+    """Run the window until it is closed."""
     app = appearance.application()
     app.setApplicationName("Tunescope")
     app.setDesktopFileName("tunescope")
@@ -43,7 +42,7 @@ def run_window(file: str) -> int:
     session = Session()
     try:
         return _run_event_loop(app, Window(session), file)
-    finally:  # whatever happened: a process that is left keeps the program from ending
+    finally:  # a running worker process keeps the program from ending
         session.shutdown()
 
 

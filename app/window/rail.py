@@ -1,4 +1,4 @@
-"""The rail at the left: the six steps, what was chosen in each, past runs, Help and Settings."""
+"""The rail at the left: steps and past runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 @dataclass(frozen=True)
 class StepState:
-    """How one step stands: what was chosen, whether it is done, and why it is locked, if it is."""
+    """Choice and state of a step; `locked` says why it is."""
 
     chosen: str = ""
     done: bool = False
@@ -42,7 +42,7 @@ class StepState:
 
 
 class _Step(QFrame):
-    """One step: a number or a tick, its name, what was chosen. Enter or a click goes there."""
+    """A step: number or tick, name, choice."""
 
     pressed = Signal()
 
@@ -63,17 +63,16 @@ class _Step(QFrame):
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
         words.setSpacing(0)
-        title = QLabel(name)
-        title.setProperty("stepname", True)
-        self._title = title
+        self._title = QLabel(name)
+        self._title.setProperty("stepname", True)
         self._chosen = wrapping_label("", "caption")
-        words.addWidget(title)
+        words.addWidget(self._title)
         words.addWidget(self._chosen)
         row.addLayout(words, 1)
         self.show_state(self.state, here=False)
 
     def show_state(self, state: StepState, here: bool) -> None:
-        """Show how the step stands and whether its page is in front."""
+        """Show the state of the step."""
         self.state = state
         self._chosen.setText(state.chosen)
         self._chosen.setVisible(bool(state.chosen))
@@ -89,21 +88,16 @@ class _Step(QFrame):
         apply_style(self._title, locked=bool(state.locked))
         self.setToolTip(plain_tooltip(state.locked or f"{self._name} (Ctrl+{self._number})"))
         self.setAccessibleName(f"Step {self._number}: {self._name}")
-        here_word = "You are here." if here else ""
-        done_word = "Done." if ticked else ""
         locked = f"Locked: {state.locked}" if state.locked else ""
-        self.setAccessibleDescription(
-            " ".join(word for word in (here_word, done_word, state.chosen, locked) if word)
-        )
+        words = ("You are here." * here, "Done." * ticked, state.chosen, locked)
+        self.setAccessibleDescription(" ".join(filter(None, words)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click goes to the step."""
         inside = self.rect().contains(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and inside:
             self.pressed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter or space goes to the step."""
         if event.key() in _ENTER:
             self.pressed.emit()
         else:
@@ -111,16 +105,10 @@ class _Step(QFrame):
 
 
 class Rail(QFrame):
-    """The rail.
+    """The rail."""
 
-    Signals:
-        step_pressed: the key of a step that is open.
-        run_pressed: the folder of a past run.
-        runs_pressed, history_pressed, help_pressed, settings_pressed.
-    """
-
-    step_pressed = Signal(str)
-    run_pressed = Signal(object)
+    step_pressed = Signal(str)  # the key of an open step
+    run_pressed = Signal(object)  # the folder of a past run
     runs_pressed = Signal()
     history_pressed = Signal()
     help_pressed = Signal()
@@ -135,8 +123,7 @@ class Rail(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 14, 6, 10)
         layout.setSpacing(2)
-        brand = ElidedLabel("Tunescope", "brand")
-        layout.addWidget(brand)
+        layout.addWidget(ElidedLabel("Tunescope", "brand"))
         layout.addSpacing(8)
         inner = QWidget()
         inner.setObjectName("scrolled")
@@ -202,12 +189,12 @@ class Rail(QFrame):
         return press_step
 
     def explain(self, why: str) -> None:
-        """Say why a step is locked, as a visible sentence under the steps; "" takes it away."""
+        """Show why a step is locked; "" hides it."""
         self._why.setText(why)
         self._why.setVisible(bool(why))
 
     def show_steps(self, states: dict[str, StepState], here: str) -> None:
-        """Show how every step stands and which one is in front."""
+        """Show the state of every step."""
         if here != self._here:
             self.explain("")
         self._here = here
@@ -221,11 +208,7 @@ class Rail(QFrame):
     def show_runs(
         self, runs: list[RunSummary], left_out: Iterable[str] = (), deleted: Iterable[object] = ()
     ) -> bool:
-        """List the newest past runs with their best score and gain, then what is left out.
-
-        Returns:
-            Whether anything is other than before.
-        """
+        """List the newest past runs; True where the list changed."""
         content = (runs[:SHOWN_RUNS], list(left_out), bool(runs or left_out or deleted))
         if content == self._listed:
             return False
@@ -257,7 +240,7 @@ class Rail(QFrame):
         return button
 
     def changeEvent(self, event: QEvent) -> None:
-        """The marks are pixmaps: other colours or another text size need other ones."""
+        """Draw the marks, which are pixmaps, again."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
             for key, step in getattr(self, "steps", {}).items():

@@ -1,4 +1,4 @@
-"""The panel at the right: what is happening, or what was found, in plain words."""
+"""The panel at the right."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from app.widgets.buttons import LinkButton
 from app.widgets.text_labels import wrapping_label
 
-LONG = 24  # letters of a word that a line of the panel may not hold
-PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # behind which a long word may be broken
+LONG = 24  # letters of a word that may be wider than the panel
+PIECE = re.compile(r"[^_./-]{20}|[_./-]+")  # a long word may be broken after it
 
 
 class SidePanel(QFrame):
-    """A heading, sentences, and "Read more". What has not changed stays where it is.
+    """A heading, sentences, and "Read more"."""
 
-    Signals:
-        more_pressed: the person wants the help text of this page.
-    """
-
-    more_pressed = Signal()
+    more_pressed = Signal()  # show the help of this page
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,8 +66,5 @@ class SidePanel(QFrame):
 
 
 def _breakable(sentence: str) -> str:
-    """Long names, which would be wider than the panel, may go on in the next line."""
-    return " ".join(
-        word if len(word) < LONG else PIECE.sub("\\g<0>\u200b", word)
-        for word in sentence.split(" ")
-    )
+    words = sentence.split(" ")
+    return " ".join(w if len(w) < LONG else PIECE.sub("\\g<0>\u200b", w) for w in words)

@@ -1,4 +1,4 @@
-"""How each of the six steps stands, told from the session: chosen, done, or locked and why."""
+"""The states of the six steps."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ _STATES = {
 
 
 def step_states(session: SessionState) -> dict[str, StepState]:
-    """{step: how it stands}; a step is locked only while what it needs is missing."""
+    """{step: state}; a step is locked while what it needs is missing."""
     no_data = "" if session.summary else "Open a file first, in step 1."
-    no_plan = no_data or ("" if session.plan else "No model fits these data yet.")
+    has_plan = bool(session.plan)
+    no_plan = no_data or ("" if has_plan else "No model fits these data yet.")
     no_tune = "" if session.events else no_plan
     return {
         "data": StepState(_data_chosen(session), bool(session.summary)),
-        "model": StepState(model_title(session.plan, session.advice), bool(session.plan), no_data),
-        "strategy": StepState(
-            strategy_title(session.plan, session.advice), bool(session.plan), no_plan
-        ),
+        "model": StepState(model_title(session.plan, session.advice), has_plan, no_data),
+        "strategy": StepState(strategy_title(session.plan, session.advice), has_plan, no_plan),
         "tune": StepState(_STATES[session.state], session.state == "finished", no_tune),
         "results": StepState("", bool(session.results), _why_no_results(session)),
         "export": StepState("", False, _why_no_results(session)),

@@ -1,4 +1,4 @@
-"""The window: rail, one page a step, panel; it wires them to the session and does nothing else."""
+"""The window with its pages, connected to the session."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ SMALLEST = (1024, 700)
 
 
 class Window(QMainWindow):
-    """The one window. Pages are made at their first visit."""
+    """The window. Pages are made at their first visit."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ class Window(QMainWindow):
         return self.pages[key]
 
     def rail_press(self, key: str) -> None:
-        """Go to a step if it is open; say why if it is locked."""
+        """Go to a step if it is open; explain why if it is locked."""
         if key in self.rail.steps:
             self.rail.steps[key].pressed.emit()
         else:
@@ -191,7 +191,7 @@ class Window(QMainWindow):
             title = window_title(state, state.seconds)
         self.setWindowTitle(f"{title} – Tunescope" if title else "Tunescope")
 
-    # What the session says ------------------------------------------------------------------
+    # Session --------------------------------------------------------------------------------
 
     def _data_changed(self) -> None:
         self.notice.dismiss()
@@ -203,13 +203,12 @@ class Window(QMainWindow):
             self._show_steps()
 
     def _show_data(self) -> None:
-        """A new file is looked at first, from its top, whatever page it was given on."""
-        self.show_page("data")
+        self.show_page("data")  # first, whatever page was in front
         self.pages["data"].scroll_area.verticalScrollBar().setValue(0)
 
     def _run_changed(self) -> None:
         if self.session.state == "running":
-            self.notice.dismiss()  # what stopped the run before is over
+            self.notice.dismiss()  # about an earlier run
         self._show_steps()
         if self.session.state not in ("running", "paused"):
             self.show_runs()
@@ -232,7 +231,7 @@ class Window(QMainWindow):
         self.session.open_otherwise(offer)
 
     def offer_details(self, sentence: str, details: str) -> None:
-        """Say the sentence, and give the details to who asks for them."""
+        """Show the sentence, and a button that copies the details."""
         copy = QGuiApplication.clipboard().setText
         self.notice.show_message(sentence, "Copy details", lambda: copy(details))
 
@@ -247,11 +246,11 @@ class Window(QMainWindow):
                 self.notice.dismiss()
                 self.session.open_with_target(name, dialog.task)
 
-        predict, action_label = "Choose the column to predict…", "Choose what to do…"
-        self.notice.show_message(sentence, action_label if texts else predict, choose_target)
+        label = "Choose what to do…" if texts else "Choose the column to predict…"
+        self.notice.show_message(sentence, label, choose_target)
 
     def show_runs(self) -> None:
-        """Read the past runs; the rail lists the newest of them."""
+        """Read the past runs."""
         self.session.runs.reload()
 
     def _list_runs(self) -> None:
@@ -268,7 +267,7 @@ class Window(QMainWindow):
             self.current_page.show_and_compare(folders)
 
     def open_run(self, folder: str | Path) -> None:
-        """Show a past run where it stands: its results, or its views if it has none."""
+        """Show the results of a past run, or its Tune page."""
         if self.session.is_going_on:
             self.rail.explain("A run is in progress. Stop it first, then open another.")
             return
@@ -281,7 +280,7 @@ class Window(QMainWindow):
     def _busy_changed(self, activity: str) -> None:
         self.waiting.show_message(activity, can_stop=self.session.run_loader.goes_on)
 
-    # What a person asks for -----------------------------------------------------------------
+    # Actions --------------------------------------------------------------------------------
 
     def open_file(self) -> None:
         """Ask for a file and open it."""
@@ -298,12 +297,12 @@ class Window(QMainWindow):
             self.current_page.open_model(model)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file may be dropped anywhere."""
+        """Accept a file anywhere."""
         if drop_area.dropped_file(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open it: data, a model, or the folder of a run."""
+        """Open the file: data, a model, or the folder of a run."""
         event.acceptProposedAction()
         self.session.open_file(drop_area.dropped_file(event))
 
@@ -313,7 +312,6 @@ class Window(QMainWindow):
             super().keyPressEvent(event)
 
     def _set_tab_order(self) -> None:
-        """Tab goes as the eye does; fields of text leave files that are dropped to the window."""
         order_tabs(self._inside)
         for field in self._inside.findChildren(QLineEdit):
             field.setAcceptDrops(False)
@@ -324,7 +322,7 @@ class Window(QMainWindow):
         show_saved_notice(path, count, self)
 
     def show_help(self, anchor: str) -> None:
-        """Open the help at a page or at an entry of the glossary."""
+        """Open the help at an anchor."""
         from app.dialogs.help_dialog import HelpDialog
 
         dialog = HelpDialog(anchor, self)
@@ -332,7 +330,7 @@ class Window(QMainWindow):
         dialog.exec()
 
     def take_tour(self) -> None:
-        """Show a person around, on a sample."""
+        """Start the tour, on a sample."""
         if self.session.is_going_on:
             self.notice.show_message("A run is in progress. Stop it first, then take the tour.")
             return
@@ -352,7 +350,7 @@ class Window(QMainWindow):
             self.tour = None
 
     def explain(self) -> None:
-        """What the words at the keyboard mean; the page's help where there are none."""
+        """Explain the focused term, or show the page's help."""
         if not self.terms.explain_focus():
             self.show_help(self.current_page.topic)
 
@@ -365,7 +363,7 @@ class Window(QMainWindow):
         self.session.cluster_checked.connect(dialog.where.show_answer)
         dialog.exec()
 
-    # Place, size, end -----------------------------------------------------------------------
+    # Size and closing -----------------------------------------------------------------------
 
     def _restore_geometry(self) -> None:
         geometry = settings.geometry()
@@ -377,7 +375,7 @@ class Window(QMainWindow):
         self._show_steps()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The sides grow with the text, but leave the middle its room."""
+        """Fit rail and panel to text size and window."""
         super().resizeEvent(event)
         self._fit_sides()
 
@@ -386,12 +384,12 @@ class Window(QMainWindow):
         self.panel.setFixedWidth(min(appearance.pixels(240), self.width() * 24 // 100))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask while a run is going on; a run that is interrupted can go on at the next start."""
+        """Ask during a run."""
         from app.window.close_confirmation import may_close
 
         if not may_close(self):
             event.ignore()
             return
         settings.remember_geometry(self.saveGeometry())
-        self.session.begin_shutdown()  # `run` waits for its end, when nothing is shown any more
+        self.session.begin_shutdown()  # `run_window` waits for the worker once the window is closed
         event.accept()

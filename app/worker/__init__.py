@@ -1,1 +1,1 @@
-"""The worker: a process of its own in which core runs, and the thread that speaks with it."""
+"""The worker: a process in which core runs, and the thread that talks to it."""

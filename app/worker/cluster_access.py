@@ -1,4 +1,4 @@
-"""Clusters, as the worker reaches them for the window."""
+"""Access of the worker to clusters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 def trial_executor(
     request: m.Tune, new_folder: RunFolder | None, of_trials: bool
 ) -> Iterator[Callable[..., TrialExecutor]]:
-    """What runs the trials of a run: processes of this computer, or a cluster until the end.
+    """The executor of a run's trials: processes here, or a cluster until the end.
 
-    Args:
-        request: says which.
-        new_folder: the run's folder, where it was just made: it goes where the cluster does not
-            answer.
-        of_trials: whether the run has trials; what learns penalties is one fit, made here.
+    A `new_folder` is removed where the cluster does not answer.
 
     Raises:
         UnusableError: the cluster cannot be reached or used.
     """
-    if request.cluster is None or not of_trials:
+    if request.cluster is None or not of_trials:  # learning penalties is one fit, made here
         yield ProcessExecutor
         return
     try:
@@ -42,7 +38,7 @@ def trial_executor(
 
 
 def check_cluster(cluster: m.Cluster) -> m.ClusterChecked:
-    """Whether a cluster answers, and what there is to know of it."""
+    """Whether a cluster answers, and how many trials it runs at a time."""
     try:
         address = _cluster_address(cluster)
         with ClusterConnection(address) as connection:

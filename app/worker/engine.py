@@ -1,6 +1,6 @@
-"""What the worker's process does with core: read, advise, estimate, tune, conclude, export.
+"""The work of the worker's process: read, advise, estimate, tune, conclude, export.
 
-The rows stay in here; the window only ever gets a summary.
+The rows stay here; the window only gets a summary.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from core.tuning.why.tested_model import TestedModel, fit_tested_model
 
 
 class Engine:
-    """Keeps the dataset that was read last, and works on it."""
+    """Does the work on the dataset that was read last."""
 
     def __init__(self) -> None:
-        self._data: tuple[DataPlan, ...] = ()  # as asked for, and with the number of rows settled
+        self._data: tuple[DataPlan, ...] = ()  # as requested, and with its row count
         self._dataset: Dataset | None = None
         self._tested_model: tuple[tuple[str, str], TestedModel] | None = None
         self.using = PredictionService(self._dataset_of)
         self._chosen: tuple[tuple[str, int, str, bool], FinishedRun] | None = None
 
     def warm(self) -> list[m.ExportFormat]:
-        """Import the extensions, as all else is imported by now; tell what can be exported."""
+        """Import the extensions, and return what can be exported."""
         len(MODELS), len(STRATEGIES)
         return [
             m.ExportFormat(
@@ -78,7 +78,7 @@ class Engine:
         ]
 
     def answer(self, request: m.ShortWork) -> m.Answer:
-        """What a request that one answer ends wants to know."""
+        """The answer to a request that has only one."""
         match request:
             case m.OpenData(data=data):
                 return self._open_data(data)
@@ -104,7 +104,7 @@ class Engine:
                 return m.PredictionsSaved(out, predict_into(model, file, out, trust=trust))
 
     def _open_data(self, data: DataPlan) -> m.Opened:
-        """What the data are; on an unusable file those read before stay."""
+        """Read and summarize data; where they are unusable, those read before stay."""
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
@@ -112,7 +112,7 @@ class Engine:
         return m.Opened(self._data[-1], summary, advice)
 
     def _summary_of_history(self, plan: Plan) -> m.HistorySummary:
-        """How many earlier datasets can help a plan's model, and how many of them are alike."""
+        """How many earlier datasets can help a plan's model, and how many are similar."""
         learning = next((s.name for s in STRATEGIES.values() if s.uses_history), "")
         if not learning:
             return m.HistorySummary()
@@ -125,21 +125,19 @@ class Engine:
             return m.HistorySummary(problem=error.sentence)
 
     def _import_history(self, request: m.ImportHistory) -> ImportCounts:
-        """Take Optuna studies into the history; what came of it."""
         statistics = statistics_of(request.rows, request.columns, request.classes)
         with History() as history:
-            return history.import_optuna(
-                request.storage, request.model, statistics, request.study or None
-            )
+            study = request.study or None
+            return history.import_optuna(request.storage, request.model, statistics, study)
 
     def folder(self, request: m.Tune) -> str:
-        """The run's folder: a new one, or the one to go on in."""
+        """The run's folder: a new one, or the one to continue."""
         if request.folder:
             return str(RunFolder.open(request.folder).path)
         return str(RunFolder.create(request.plan, root=Path(request.root)).path)
 
     def tune(self, request: m.Tune, folder: str, requests: deque[Event]) -> Generator[Event]:
-        """The events of a run; what happened in its folder before counts."""
+        """The events of a run, after those in its folder."""
         run = RunFolder.open(folder)
         strategy = STRATEGIES.get(request.plan.strategy)
         requests.extend(SettingRequested(setting=setting) for setting in request.settings)
@@ -156,7 +154,7 @@ class Engine:
             )
 
     def conclude(self, request: m.Conclude) -> Iterator[Event]:
-        """The results of a run that was cut off, without one of its trials, or of another model."""
+        """The results of a run that was cut off, lost a trial, or gets another model."""
         run = RunFolder.open(request.folder)
         plan = run.plan
         if request.pick is not None:
@@ -165,16 +163,14 @@ class Engine:
             yield last
             return
         if request.exclude is not None:
-            changed = TrialExcluded(
-                number=request.exclude.number, excluded=request.exclude.excluded
-            )
+            exclude = request.exclude
+            event = TrialExcluded(number=exclude.number, excluded=exclude.excluded)
             with run.hold_lock():
-                run.append(changed)
-            yield changed
+                run.append(event)
+            yield event
         yield conclude(plan, self._dataset_of(plan), run.all_events(), folder=run)
 
     def _export_model(self, request: m.Export) -> m.Exported:
-        """Write one file."""
         folder = RunFolder.open(request.folder)
         run = finished_run(folder, request.examples)
         task, model = run.takeaway.task, run.plan.model
@@ -187,7 +183,7 @@ class Engine:
         return m.Exported(str(export_run(run, request.path, request.format)), remark)
 
     def explain(self, request: m.Explain) -> Generator[m.Explained]:
-        """The answer to a question about a run: the kept one, or what is worked out now."""
+        """The answers to a question about a run: the stored one, or new ones."""
         folder = RunFolder.open(request.folder)
         state = state_from_events(folder.all_events())
         results = state.results or Results()
@@ -199,23 +195,22 @@ class Engine:
         if request.question == SETTINGS:
             answer_stream = answers_of_trials(state)
         else:
-            answer_stream = answers(
-                self._fit_tested_model(folder, results), request.question, request.column
-            )
+            tested_model = self._fit_tested_model(folder, results)
+            answer_stream = answers(tested_model, request.question, request.column)
         for answer in answer_stream:
             if answer.is_final and request.question != DEPENDENCE:
                 answer = keep_answer(folder, results, request.question, answer)
             yield m.Explained(request, answer)
 
     def _fit_tested_model(self, folder: RunFolder, results: Results) -> TestedModel:
-        """The tested model of a run, which is fitted once for all its questions."""
+        """The tested model of a run, fitted once for all questions."""
         key = (str(folder.path), key_of(results))
         if self._tested_model is None or self._tested_model[0] != key:
             self._tested_model = key, fit_tested_model(folder, self._dataset_of(folder.plan))
         return self._tested_model[1]
 
     def _chosen_run(self, run: FinishedRun, which: str) -> FinishedRun:
-        """The run with another of its models, which is fitted once for several files."""
+        """The run with another of its models, fitted once for several exports."""
         key = (str(run.folder.path), len(run.events), which, run.allows_examples)
         if self._chosen is None or self._chosen[0] != key:
             self._chosen = key, with_selected_model(run, which, self._dataset_of(run.plan))

@@ -1,8 +1,4 @@
-"""The evaluator's process: it evaluates surrogates for plots, and leaves when the window is gone.
-
-It imports numpy, scipy, contourpy, core.gp and the events only, so that it is ready in a moment. No
-Qt in here.
-"""
+"""Evaluates surrogates for plots; imports numpy, scipy, contourpy and core.gp only, and no Qt."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def serve_requests(pipe: Connection) -> None:
-    """Answer one request after the other until the other end closes."""
+    """Answer requests until the other end closes."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))  # before numpy comes
     if sys.platform != "win32":
         os.nice(NICENESS)
@@ -41,7 +37,7 @@ def serve_requests(pipe: Connection) -> None:
 
 
 def _import_all() -> None:
-    """Evaluate a surrogate of two points, which brings everything that later requests need."""
+    """Evaluate a small surrogate, which imports everything that requests need."""
     from core.space import Axis
 
     space = (Axis("x", "x", "float"), Axis("y", "y", "float"))
@@ -60,7 +56,7 @@ def _import_all() -> None:
 
 
 def evaluate_request(request: EvaluationRequest) -> EvaluationReply:
-    """The slice or the image that the request asks for, or why there is none."""
+    """The slice or the image of a request, or the error."""
     try:
         return EvaluationReply(request.view, request.run, _evaluate(request))
     except (ArithmeticError, LookupError, ValueError) as error:
@@ -85,14 +81,14 @@ def _evaluate(request: EvaluationRequest) -> Evaluation:
 
 
 def surrogate_of(fitted: SurrogateFitted) -> Surrogate:
-    """The surrogate that the event carries."""
+    """The surrogate of an event."""
     from core.gp.surrogate import Surrogate
 
     return Surrogate(**_fields_of(Surrogate, fitted))
 
 
 def joint_surface_of(fitted: JointSurfaceFitted) -> JointSurface:
-    """The joint surface that the event carries."""
+    """The joint surface of an event."""
     from core.gp.transfer.joint_surface import JointSurface
 
     return JointSurface(**_fields_of(JointSurface, fitted))
@@ -103,7 +99,7 @@ def _fields_of(kind: type[DataclassInstance], event: Event) -> dict[str, Any]:
 
 
 def joint_history_of(history: HistoryRead) -> JointHistory:
-    """The history that the event carries."""
+    """The history of an event."""
     from core.gp.transfer.earlier_trials import DatasetTrials
     from core.gp.transfer.joint_surface import JointHistory
 

@@ -1,4 +1,4 @@
-"""Evaluates surrogates in a small process, so that the window never waits for them."""
+"""Evaluates surrogates in a small process, so that the window never waits."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from app.worker.evaluator_process import serve_requests
 from app.worker.messages.surrogate_evaluation import EvaluationReply, EvaluationRequest
 from core.processes import LEAVES, OwnedProcess
 
-CLOSES = 3.0  # seconds from `leave` until the process is killed from outside
-PATIENCE = 30.0  # seconds for one answer, the first start of the process included
+CLOSES = 3.0  # seconds until the process is killed
+PATIENCE = 30.0  # seconds for one answer, with the start of the process
 
 
 class SurrogateEvaluator(QThread):
     """Answers the requests of views, the latest of each view only.
 
-    The process starts with `warm_up`, or else the first request, and again when it was killed.
+    The process starts with `warm_up` or the first request, and again after it was killed.
     """
 
     arrived = Signal(object)  # EvaluationReply
@@ -36,7 +36,7 @@ class SurrogateEvaluator(QThread):
     # Called by the window's thread ----------------------------------------------------------
 
     def ask(self, request: EvaluationRequest) -> None:
-        """Hand in a request; an earlier one of the same view that waits is forgotten."""
+        """Hand in a request; it replaces a waiting one of the same view."""
         with self._changed:
             if self._closing:
                 return
@@ -47,24 +47,24 @@ class SurrogateEvaluator(QThread):
             self.start()
 
     def warm_up(self) -> None:
-        """Start the process now, so that the first answer does not wait for its imports."""
+        """Start the process, so that the first answer does not wait for imports."""
         if not self._closing and not self.isRunning():
             self.start()
 
     def drop_requests(self) -> None:
-        """Drop what still waits, as when another run begins."""
+        """Drop what waits, as when another run begins."""
         with self._changed:
             self._wanted.clear()
 
     def begin_shutdown(self) -> None:
-        """Let process and thread end; `shutdown` waits for both."""
+        """End process and thread; `shutdown` waits for both."""
         with self._changed:
             self._closing = True
             self._wanted.clear()
             self._changed.notify()
 
     def shutdown(self) -> None:
-        """End process and thread, and wait for both (some milliseconds, at most 6 s)."""
+        """End process and thread, and wait for both (at most 6 s)."""
         self.begin_shutdown()
         if not self.wait(int(1000 * CLOSES)):
             if (process := self._process) is not None:
@@ -73,13 +73,13 @@ class SurrogateEvaluator(QThread):
 
     @property
     def process_id(self) -> int | None:
-        """The number of the process, or None while there is none."""
+        """The number of the process, if there is one."""
         return self._process.pid if self._process is not None else None
 
     # Called by this thread ------------------------------------------------------------------
 
     def run(self) -> None:
-        """Until shut down: one request after the other."""
+        """Answer requests until the shutdown."""
         with contextlib.suppress(OSError):  # the first request tries again
             self._living_process()
         while (request := self._next_request()) is not None:

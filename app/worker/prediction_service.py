@@ -1,7 +1,4 @@
-"""What the worker does with a model that is used: files of rows, single rows, rows of the test set.
-
-The model is opened once for all that is asked about it.
-"""
+"""The use of a model in the worker: files of rows, single rows, rows of the test set."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from core.export.using.test_rows import TestRows, test_rows_of
 from core.tuning.plan import Plan
 from core.tuning.runs.run_folder import RunFolder
 
-SHOWN_ROWS = 1000  # of predictions, at most
+MAX_SHOWN_ROWS = 1000  # of predictions
 NO_FORM = "This model takes no rows of a table, so there is no form for one. Give it a file."
 NO_TEST_ROWS = (
     "The rows of the test set are not at hand: the file of the run is gone, or has changed."
@@ -33,11 +30,7 @@ NO_TEST_ROWS = (
 
 
 class PredictionService:
-    """Keeps the model that was used last, and the predictions that were made last.
-
-    Args:
-        dataset_of: gives the data of a plan.
-    """
+    """Keeps the model that was used last, opened once, and the last predictions."""
 
     def __init__(self, dataset_of: Callable[[Plan], Dataset]) -> None:
         self._dataset_of = dataset_of
@@ -53,11 +46,7 @@ class PredictionService:
     def use(
         self, request: m.PredictRows, stopped: Callable[[], bool] = lambda: False
     ) -> Generator[m.UseProgress | m.RowsPredicted]:
-        """Predict the rows of a file, part after part; all of it is kept for `save_predictions`.
-
-        Args:
-            request: which model and which rows.
-            stopped: whether a person does not want the rest.
+        """Predict the rows of a file in chunks until `stopped`; they are kept for saving.
 
         Raises:
             UnusableError: the model or the rows cannot be used.
@@ -69,14 +58,12 @@ class PredictionService:
         first_rows, marked, n_model_columns, is_stopped = pd.DataFrame(), 0, 0, False
         count = 0
         try:
-            with draft.open("w", encoding="utf-8", newline="") as into:
+            with draft.open("w", encoding="utf-8", newline="") as target:
                 for chunk in rows if rows is not None else self._predict_without_table(request):
-                    chunk.table.to_csv(into, index=False, header=count == 0)
+                    chunk.table.to_csv(target, index=False, header=count == 0)
                     if not count:
-                        first_rows, n_model_columns = (
-                            chunk.table.head(SHOWN_ROWS),
-                            chunk.model_column_count,
-                        )
+                        first_rows = chunk.table.head(MAX_SHOWN_ROWS)
+                        n_model_columns = chunk.model_column_count
                     count += len(chunk.table)
                     marked += chunk.marked_count
                     yield m.UseProgress(count, rows.total if rows is not None else count)
@@ -108,22 +95,22 @@ class PredictionService:
         yield PredictedRows(table, 0, table.shape[1])
 
     def save_predictions(self, path: str) -> m.PredictionsSaved:
-        """Write what was predicted last, all of it."""
+        """Write all of the last predictions."""
         predictions_path = self._predictions_path
         if predictions_path is None or not predictions_path.is_file():
-            raise UnusableError(
-                "the predictions are not there any more", cure="open the file of rows again"
-            )
-        write_whole_file(
-            Path(path).expanduser(),
-            lambda draft: _nothing(shutil.copyfile(predictions_path, draft)),
-        )
+            cure = "open the file of rows again"
+            raise UnusableError("the predictions are not there any more", cure=cure)
+
+        def copy_predictions(draft: Path) -> None:
+            shutil.copyfile(predictions_path, draft)
+
+        write_whole_file(Path(path).expanduser(), copy_predictions)
         return m.PredictionsSaved(path, self._count)
 
     # Single rows ------------------------------------------------------------------------------
 
     def describe(self, request: m.DescribeModel) -> m.ModelDescribed:
-        """The fields of a form for the model."""
+        """The form of the model."""
         try:
             model = self._open_model(request.folder, request.model, request.trust)
         except UnusableError as error:
@@ -133,7 +120,7 @@ class PredictionService:
         return m.ModelDescribed(request, form_of_model(model))
 
     def try_row(self, request: m.PredictRow) -> m.RowPredicted:
-        """What the model predicts for one row."""
+        """The prediction for one row."""
         try:
             model = self._open_model(request.folder, request.model, request.trust)
             if model is None:
@@ -159,7 +146,7 @@ class PredictionService:
     # The model --------------------------------------------------------------------------------
 
     def _open_model(self, folder: str, model: str, trust: bool) -> LoadedModel | None:
-        """The model, opened once; None where its rows are no table's."""
+        """The model, opened once; None where its rows are not of a table."""
         run = RunFolder.open(folder) if folder else None
         model_path = run.takeaway_path if run is not None else Path(model)
         key = (folder, model, trust, model_path.stat().st_mtime_ns if model_path.is_file() else 0)
@@ -183,7 +170,3 @@ class PredictionService:
 def _cell_rows(table: pd.DataFrame) -> list[list[object]]:
     rows = table.astype(object)
     return list(rows.where(rows.notna(), None).to_numpy().tolist())
-
-
-def _nothing(_done: object) -> None:
-    """Give back nothing."""

@@ -1,7 +1,7 @@
-"""The worker's process: it reads, tunes and exports, and leaves when the window is gone.
+"""The worker's process: it reads, tunes and exports, and ends with the window. No Qt.
 
-The main thread does one request after the other. A second thread only listens: it queues work,
-hears pause and stop at any time, and ends the process when the pipe closes. No Qt in here.
+The main thread handles one request after the other. A second thread listens: it queues work,
+handles pause and stop at any time, and ends the process when the pipe closes.
 """
 
 from __future__ import annotations
@@ -54,13 +54,7 @@ BELOW_NORMAL = 0x00004000  # BELOW_NORMAL_PRIORITY_CLASS of Windows
 
 
 def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
-    """The whole life of the process.
-
-    Args:
-        pipe: our end; when the other end closes, the process ends at once.
-        engine: the module whose class `Engine` does the work.
-        scratch: a folder for temporary files that goes when the process does.
-    """
+    """Run until `pipe` closes, with the class `Engine` of a module and a temporary folder."""
     settle_down(scratch)
     collect_rarely()
     worker = _Worker(pipe, scratch)
@@ -70,7 +64,7 @@ def run_worker(pipe: Connection, engine: str, scratch: str) -> None:
 
 
 def settle_down(scratch: str) -> None:
-    """One BLAS thread (before numpy comes), a group and a scratch of its own."""
+    """Set one BLAS thread (before numpy is imported), a process group and a temporary folder."""
     os.environ.update(dict.fromkeys(THREAD_LIMITS, "1"))
     os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), scratch))
     tempfile.tempdir = scratch
@@ -83,7 +77,7 @@ def settle_down(scratch: str) -> None:
 
 
 def give_way() -> None:
-    """From here on at low priority: the window and other programs go first."""
+    """Lower the priority: the window and other programs go first."""
     if sys.platform == "win32":
         import ctypes
 
@@ -94,25 +88,24 @@ def give_way() -> None:
 
 
 class _Worker:
-    """What both threads share: the pipe, the queue of work, and what was told about the run."""
+    """What both threads share."""
 
     def __init__(self, pipe: Connection, scratch: str) -> None:
         self._pipe, self._scratch = pipe, scratch
         self._work: deque[m.Request] = deque()
         self._lock = threading.Lock()  # of the writing end
         self._condition = threading.Condition()
-        self._run = 0  # the request whose run is going on
-        self._question_id = 0  # the question that is being answered
+        self._run = 0  # the request whose run goes on
+        self._question_id = 0  # of the question that is being answered
         self._paused = False
-        self._is_testing = False  # whether that run has come to its end and its winner is tested
+        self._is_testing = False  # whether that run's selected model is being tested
         self._stop: dict[int, m.StopRun] = {}
-        self._cancelled_ids: set[int] = set()  # questions that nobody waits for any more
+        self._cancelled_ids: set[int] = set()  # of questions
         self._requests: deque[Event] = deque()
 
     # The listening thread -------------------------------------------------------------------
 
     def listen_to_pipe(self) -> None:
-        """Take what comes until the window is gone."""
         while True:
             try:
                 request = self._pipe.recv()
@@ -126,13 +119,9 @@ class _Worker:
                 self._condition.notify_all()
 
     def _queue_work(self, request: m.Request) -> None:
-        """Put it last, and drop what it outdates: an estimate costs a second."""
+        """Append a request, and drop outdated ones."""
         outdated: tuple[type, ...] = OUTDATES.get(type(request.payload), ())
-        self._work = deque(
-            other_request
-            for other_request in self._work
-            if not isinstance(other_request.payload, outdated)
-        )
+        self._work = deque(r for r in self._work if not isinstance(r.payload, outdated))
         self._work.append(request)
 
     def _handle_control(self, request: m.Request) -> None:
@@ -157,7 +146,7 @@ class _Worker:
                 self._requests.append(SettingRequested(setting=setting))
 
     def _shorten(self, id: int) -> None:
-        """The winner is being tested already: get that over, if it is to be kept."""
+        """Shorten the test of the selected model, if it is to be kept."""
         if self._stop[id].keep:
             self._requests.append(EvaluationShortened())
             self._send_answer(id, m.Concluding())
@@ -174,7 +163,7 @@ class _Worker:
     # The working thread ---------------------------------------------------------------------
 
     def make_engine(self, make: Callable[[], Engine]) -> Engine:
-        """What `make` makes; where that fails, the reason is said and the process ends."""
+        """Make the engine; where that fails, send the reason and raise."""
         try:
             return make()
         except Exception as error:
@@ -182,18 +171,16 @@ class _Worker:
             raise
 
     def work_forever(self, engine: Engine) -> None:
-        """Do one request after the other, for ever."""
         exporters = self._run_guarded(0, engine.warm)
         restore_collection()
-        give_way()  # not before: on a busy machine a person would wait minutes for the start alone
+        give_way()  # not before: on a busy machine the start would take minutes
         self._send_answer(0, m.Ready(exporters or [], extension_errors()))
         while True:
             with self._condition:
                 self._condition.wait_for(lambda: self._work)
                 request = self._work.popleft()
-                self._question_id = (
-                    request.id if isinstance(request.payload, (m.Explain, m.PredictRows)) else 0
-                )
+                is_question = isinstance(request.payload, (m.Explain, m.PredictRows))
+                self._question_id = request.id if is_question else 0
                 if isinstance(request.payload, m.Tune):
                     self._run, self._paused, self._is_testing = request.id, False, False
                     self._requests.clear()
@@ -225,29 +212,23 @@ class _Worker:
                 self._send_answer(id, engine.answer(payload))
 
     def _is_cancelled(self, id: int) -> bool:
-        """Whether no further rows are wanted: a person said so, or wants something else done."""
+        """Whether a person cancelled the prediction, or wants something else."""
         with self._condition:
-            hurried = any(
-                isinstance(request.payload, (m.Tune, m.PredictRows, m.OpenData))
-                for request in self._work
-            )
-            return hurried or id in self._cancelled_ids
+            is_hurried = any(isinstance(request.payload, HURRIED) for request in self._work)
+            return is_hurried or id in self._cancelled_ids
 
     def _answer_single_rows(self, engine: Engine) -> None:
-        """While a large file is predicted, the form is not to wait for its end."""
+        """Answer requests of the form while a large file is predicted."""
         while True:
             with self._condition:
-                short = next(
-                    (request for request in self._work if isinstance(request.payload, SINGLE_ROWS)),
-                    None,
-                )
-                if short is None:
+                request = next((r for r in self._work if isinstance(r.payload, SINGLE_ROWS)), None)
+                if request is None:
                     return
-                self._work.remove(short)
-            self._run_guarded(short.id, partial(self._handle_request, engine, short))
+                self._work.remove(request)
+            self._run_guarded(request.id, partial(self._handle_request, engine, request))
 
     def _explain(self, engine: Engine, id: int, request: m.Explain) -> None:
-        """A question about a run is left as soon as a person wants something else done."""
+        """Answer a question until a person wants something else."""
         from core.errors import UnusableError
 
         try:
@@ -265,12 +246,12 @@ class _Worker:
             self._send_answer(id, m.Explained(request, NoAnswer(SORRY), details=details_of(error)))
 
     def _cancel_reason(self, id: int) -> str:
-        """Why a question is answered no further; "" where it is."""
+        """Why a question is cancelled; "" where it is not."""
         with self._condition:
             if id in self._cancelled_ids:
                 return STOPPED
-            hurried = any(not isinstance(request.payload, PATIENT) for request in self._work)
-            return INTERRUPTED if hurried else ""
+            is_hurried = any(not isinstance(request.payload, PATIENT) for request in self._work)
+            return INTERRUPTED if is_hurried else ""
 
     def _run_tuning(self, engine: Engine, id: int, request: m.Tune) -> None:
         folder = engine.folder(request)
@@ -291,7 +272,7 @@ class _Worker:
         self._send_answer(id, m.RunEnded())
 
     def _is_over(self, id: int, event: Event) -> bool:
-        """Whether a run is left here; one whose winner is being tested is not, if that is kept."""
+        """Whether the run is stopped here; the test of a model that is kept goes on."""
         with self._condition:
             stop = self._stop.get(id)
             if isinstance(event, TuningEnded):
@@ -312,7 +293,7 @@ class _Worker:
                 self._condition.wait()
 
     def _run_guarded(self, id: int, call: Callable[[], T]) -> T | None:
-        """Do it; what goes wrong becomes a sentence."""
+        """Call, and send a sentence about an error."""
         from core.datasets.understanding.fixable_input import FixableInputError
         from core.datasets.understanding.unusable_target import UnusableTargetError
         from core.errors import UnusableError
@@ -349,8 +330,9 @@ OUTDATES: dict[type, tuple[type, ...]] = {
     m.PredictRow: (m.PredictRow,),
     m.FindTestRow: (m.FindTestRow,),
 }
-PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # what waits for an answer to end
-SINGLE_ROWS = (m.DescribeModel, m.PredictRow, m.FindTestRow)  # what is answered between two parts
+PATIENT = (m.Estimate, m.SummarizeHistory, m.Explain)  # these wait for the end of an answer
+HURRIED = (m.Tune, m.PredictRows, m.OpenData)  # these end the prediction of a file
+SINGLE_ROWS = (m.DescribeModel, m.PredictRow, m.FindTestRow)  # answered between two chunks
 STOPPED = "Stopped. What was worked out until then is shown."
 INTERRUPTED = "This was left because something else was asked for meanwhile."
 NO_MEMORY = (
@@ -360,7 +342,7 @@ SORRY = "Something in the program went wrong. This was not your doing; nothing e
 
 
 def details_of(error: BaseException) -> str:
-    """Where an exception came from, without its message: that could hold a value of the data."""
+    """The traceback of an exception, without its message, which could hold a value of the data."""
     lines = [type(error).__name__]
     for frame in traceback.extract_tb(error.__traceback__):
         path_parts = frame.filename.replace("\\", "/").rsplit("/", 3)[-3:]

@@ -1,4 +1,4 @@
-"""Columns of numbers of a table as matrices, so many at a time as fit the processor's caches."""
+"""Numeric columns of a table as matrices, in blocks that fit the processor's caches."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-_BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16
+_BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16  # with fewer, columns come one by one
 
 
 def number_names(table: pd.DataFrame) -> list[str]:
-    """The columns of floats and of whole numbers, in their order."""
+    """The columns of floats and integers, in table order."""
     kinds = zip(table.columns, table.dtypes, strict=True)
     return [str(name) for name, dtype in kinds if dtype.kind in "iuf"]
 
 
 def text_names(table: pd.DataFrame) -> list[str]:
-    """The columns that hold something else than numbers, in their order."""
+    """The columns that are not numeric, in table order."""
     kinds = zip(table.columns, table.dtypes, strict=True)
     return [str(name) for name, dtype in kinds if dtype.kind not in "biufc"]
 
@@ -25,12 +25,9 @@ def text_names(table: pd.DataFrame) -> list[str]:
 def column_blocks(
     table: pd.DataFrame, names: Sequence[str], rows: np.ndarray | None = None
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Some columns after others, each a row of a matrix of floats, with their names.
+    """Blocks of numeric columns: their names, and a float matrix with one row per column.
 
-    Args:
-        table: their table.
-        names: columns of numbers.
-        rows: the places of the rows that are wanted; None for all.
+    `rows` are row positions; None for all.
     """
     count = len(table) if rows is None else len(rows)
     size = _BLOCK_CELLS // max(1, count)
@@ -43,3 +40,12 @@ def column_blocks(
         block_names = list(names[first : first + size])
         block_table = table[block_names] if rows is None else table[block_names].iloc[rows]
         yield block_names, np.ascontiguousarray(block_table.to_numpy(dtype=float).T)
+
+
+def first_infinity(table: pd.DataFrame) -> tuple[str, int] | None:
+    """Column and row (from 0) of the first infinite number, column by column."""
+    for column in table.columns:
+        values = table[column]
+        if values.dtype.kind == "f" and (is_infinite := np.isinf(values.to_numpy())).any():
+            return str(column), int(is_infinite.argmax())
+    return None

@@ -1,10 +1,11 @@
-"""What the columns of a table are: kind, missing and different values, and whether to use them."""
+"""Describes the columns of a table: kind, missing and distinct values, whether to use them."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -25,18 +26,14 @@ _WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
 _MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
-_COUNT_AT_ONCE = 5000  # rows of a table whose columns are counted many at a time
+_COUNT_AT_ONCE = 5000  # rows; longer tables are counted column by column
 _LARGEST_WHOLE = 2.0**53  # beyond, different whole numbers may be one float
-_MAX_CATEGORY_LETTERS, _MAX_CATEGORY_WORDS = 40, 5
-_FIRST = 200
+_MAX_CATEGORY_LETTERS, _MAX_CATEGORY_WORDS = 40, 5  # on average; longer texts are running text
+_FIRST = 200  # texts whose lengths are averaged
 
 
 def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed: tuple) -> None:
-    """See that every column of ``choices`` exists and every value is allowed.
-
-    Raises:
-        UnusableError: with the nearest name.
-    """
+    """Raise UnusableError with the nearest name for an unknown column or value in `choices`."""
     for name, value in choices.items():
         if name not in names:
             raise unknown_column(name, names, noun)
@@ -47,7 +44,7 @@ def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed
 
 
 def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
-    """The error for a column that is not there, with the nearest name or all of a few."""
+    """The error for an unknown column, with the nearest name or the first eight."""
     near = difflib.get_close_matches(name, names, n=1)
     name_list = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
     cure = f"did you mean “{near[0]}”" if near else f"the columns are {name_list}"
@@ -57,11 +54,7 @@ def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
 def describe_columns(
     table: pd.DataFrame, target: str, roles: Mapping[str, str], kinds: Mapping[str, str]
 ) -> tuple[Column, ...]:
-    """Every column's role and kind, a person's choices first.
-
-    Raises:
-        UnusableError: roles or kinds name a column that is not there or a word that is none.
-    """
+    """Every column's role and kind, a person's choices first; unknown ones raise UnusableError."""
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
@@ -77,21 +70,14 @@ def describe_columns(
     ]
     if not any(column.role == "feature" for column in columns):
         # Numbers that merely count are better than nothing to learn from.
-        columns = [
-            _use_anyway(column) if _could_serve(column, table, roles) else column
-            for column in columns
-        ]
+        columns = [_use_anyway(c) if _could_serve(c, table, roles) else c for c in columns]
     return tuple(columns)
 
 
 def _could_serve(column: Column, table: pd.DataFrame, roles: Mapping[str, str]) -> bool:
+    is_unused_id = (column.kind, column.role) == ("identifier", "ignore")
     numeric = pd.api.types.is_numeric_dtype(table[column.name].dtype)
-    return (
-        column.kind == "identifier"
-        and numeric
-        and column.name not in roles
-        and (column.role == "ignore")
-    )
+    return is_unused_id and numeric and column.name not in roles
 
 
 def _use_anyway(column: Column) -> Column:
@@ -103,27 +89,18 @@ def _with_choices(column: Column, role: str) -> Column:
     if not role:
         return column
     note = column.note if role in ("ignore", column.role) else ""
-    return Column(
-        column.name,
-        role,  # type: ignore[arg-type]
-        column.kind,
-        column.missing,
-        column.distinct,
-        column.categories,
-        note,
-        column.date_format,
-    )
+    return replace(column, role=role, note=note)  # type: ignore[arg-type]
 
 
 def _missing_and_distinct(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """{column of numbers: missing and different values} of a wide table; nothing of others."""
+    """{numeric column: (missing, distinct)} of a table with few rows; {} of a long one."""
     if len(table) > _COUNT_AT_ONCE:
         return {}
     counts = {}
     for block_names, matrix in column_blocks(table, number_names(table)):
         missing = np.isnan(matrix).sum(axis=1)
         exact = ~(np.abs(matrix) >= _LARGEST_WHOLE).any(axis=1)
-        matrix = np.sort(matrix, axis=1)  # what is missing comes last, each unequal to the next
+        matrix = np.sort(matrix, axis=1)  # NaN comes last, each unequal to the next
         distinct = (matrix[:, 1:] != matrix[:, :-1]).sum(axis=1) + 1 - missing
         for index in np.flatnonzero(exact):
             counts[block_names[index]] = int(missing[index]), int(distinct[index])
@@ -135,11 +112,8 @@ def describe_column(
 ) -> Column:
     """One column's description.
 
-    Args:
-        values: the column.
-        first: whether it is the leftmost, where row numbers stand.
-        kind: what a person decided.
-        counts: its missing and its different values, where they were counted before.
+    `first`: whether it is the leftmost column, where row numbers are usual. `kind`: a person's
+    choice. `counts`: missing and distinct values, if known.
     """
     missing, distinct = counts or (int(values.isna().sum()), count_distinct(values))
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
@@ -174,7 +148,7 @@ def describe_column(
 
 
 def sentence_columns(table: pd.DataFrame) -> list[str]:
-    """The columns of running text, the one with the longest texts first."""
+    """The columns of running text, that with the longest texts first."""
     lengths = {name: text_length(table[name]) for name in text_names(table)}
     long = [name for name in lengths if lengths[name] and _are_long(_some_texts(table[name]))]
     described = [describe_column(table[name], first=False) for name in long]
@@ -183,7 +157,7 @@ def sentence_columns(table: pd.DataFrame) -> list[str]:
 
 
 def text_length(values: pd.Series) -> float:
-    """The mean length of the first texts of a column; 0 of numbers, and where there is none."""
+    """The mean length of a column's first texts; 0 for numbers and empty columns."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return 0.0
     sample = values.iloc[: 10 * _FIRST].dropna().head(_FIRST)
@@ -194,10 +168,9 @@ def text_length(values: pd.Series) -> float:
 
 
 def count_distinct(values: pd.Series) -> int:
-    """How many different values there are; of long columns with many, how many at least.
+    """The number of distinct values; of long columns with many, a lower bound.
 
-    In more than 50,000 rows, 10,000 rows spread evenly decide whether counting all is worth it:
-    a column with over 1,000 values there is only said to have as many as those rows show.
+    Above 50,000 rows it is the number within 10,000 evenly spaced rows, where that exceeds 1,000.
     """
     if len(values) <= _MAX_COUNTED_ROWS:
         return int(values.nunique())
@@ -206,7 +179,6 @@ def count_distinct(values: pd.Series) -> int:
 
 
 def _evenly_spaced(values: pd.Series, count: int) -> pd.Series:
-    """About ``count`` of the values, evenly spread."""
     return values.iloc[:: max(1, len(values) // count)]
 
 
@@ -217,9 +189,8 @@ def _nothing_to_learn(distinct: int, missing: int) -> str:
 
 
 def _most_frequent(values: pd.Series) -> tuple[str, ...]:
-    return tuple(
-        str(value) for value in _evenly_spaced(values, _SAMPLE_ROWS).value_counts().index[:20]
-    )
+    counts = _evenly_spaced(values, _SAMPLE_ROWS).value_counts()
+    return tuple(str(value) for value in counts.index[:20])
 
 
 def _kind_of_numbers(
@@ -243,16 +214,12 @@ def _kind_of_numbers(
 
 
 def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
-    """Whether no value comes twice, also where ``distinct`` only says how many there are at least.
-
-    A column whose sample repeats itself needs no second look.
-    """
+    """Whether no value is repeated, also where `distinct` is a lower bound."""
     if distinct == count or len(values) <= _MAX_COUNTED_ROWS:
         return distinct == count
-    return (
-        distinct >= _evenly_spaced(values, _SAMPLE_ROWS).notna().sum()
-        and int(values.nunique()) == count
-    )
+    # A sample with repeated values needs no full count.
+    sample_size = int(_evenly_spaced(values, _SAMPLE_ROWS).notna().sum())
+    return distinct >= sample_size and int(values.nunique()) == count
 
 
 def _some_texts(values: pd.Series) -> pd.Series:
@@ -260,7 +227,6 @@ def _some_texts(values: pd.Series) -> pd.Series:
 
 
 def _are_long(sample: pd.Series) -> bool:
-    """Whether texts are running text by their length or their words."""
     words = (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
     return bool(sample.str.len().mean() > _MAX_CATEGORY_LETTERS or words > _MAX_CATEGORY_WORDS)
 
@@ -278,15 +244,13 @@ def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str,
     if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
         return "text", "numbers with signs such as % or $; take the signs away to use it", ""
     long = _are_long(sample)
-    looked_at = (
-        min(count, len(_evenly_spaced(values, _SAMPLE_ROWS)))
-        if len(values) > _MAX_COUNTED_ROWS
-        else count
-    )
-    if long and distinct > max(20, 0.3 * looked_at):
+    n_examined = count  # of these `distinct` was counted
+    if len(values) > _MAX_COUNTED_ROWS:
+        n_examined = min(count, len(_evenly_spaced(values, _SAMPLE_ROWS)))
+    if long and distinct > max(20, 0.3 * n_examined):
         return "text", "", ""
     if count >= _MIN_ROWS and _all_differ(values, distinct, count):
         return "identifier", ALL_DIFFER, ""
-    if distinct > 100 and distinct > 0.5 * looked_at:
+    if distinct > 100 and distinct > 0.5 * n_examined:
         return "text", HARDLY_TWICE, ""
     return "category", "", ""

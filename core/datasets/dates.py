@@ -1,4 +1,4 @@
-"""Which way of writing dates a column uses."""
+"""Detects the date format of a column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 
 import pandas as pd
 
-# Day first comes before month first only where the numbers leave no choice (a 13th month).
+# Month first, unless a number above 12 rules it out.
 _FORMATS = (
     *("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),  # pandas takes them for ISO 8601
     "ISO8601",
@@ -29,9 +29,9 @@ _SAMPLE = 20_000
 
 
 def date_format(values: pd.Series) -> str:
-    """The format, for ``pandas.to_datetime``, that fits every value of a text column; or "".
+    """The ``pandas.to_datetime`` format that fits every value of a text column, or "".
 
-    Of a long column, 20,000 values spread evenly over it are tried.
+    Of a long column 20,000 evenly spaced values are tried.
     """
     if pd.api.types.is_numeric_dtype(values.dtype):
         return ""
@@ -50,6 +50,6 @@ def date_format(values: pd.Series) -> str:
 
 def _format_fits(texts: pd.Series, form: str) -> bool:
     with warnings.catch_warnings():
-        # From Python 3.13 on: a day without a year, as of syslog, is one of 1900, never a leap day.
+        # From Python 3.13 on; a day without a year, as in syslog, is of 1900, no leap year.
         warnings.filterwarnings("ignore", "Parsing dates involving a day", DeprecationWarning)
         return bool(pd.to_datetime(texts, format=form, errors="coerce", utc=True).notna().all())

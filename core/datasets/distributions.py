@@ -1,8 +1,4 @@
-"""How the values of each column are spread: bins of numbers and dates, otherwise the most frequent.
-
-Worked out once, as a file is read, for the columns that a window can show. Of many rows, or of many
-columns, rows spread evenly over the file stand for all.
-"""
+"""How the values of each column are distributed: in bins, or by the most frequent ones."""
 
 from __future__ import annotations
 
@@ -15,31 +11,24 @@ import pandas as pd
 from core.datasets.dataset import Column
 from core.datasets.dataset_summary import Distribution, DistributionKind
 
-MAX_COLUMNS = 300  # that are described; more than anyone looks through
-MAX_ROWS = 100_000  # that are looked at of one column
-MIN_ROWS = 5000  # also of the widest table
-MAX_CELLS = 6_000_000  # that are looked at of all columns together
+MAX_COLUMNS = 300  # described
+MAX_ROWS = 100_000  # examined of one column
+MIN_ROWS = 5000  # even of the widest table
+MAX_CELLS = 6_000_000  # examined of all columns together
 BINS, BARS = 20, 8
 LONGEST = 40  # letters of a value's name
 
 
 def distributions(table: pd.DataFrame, columns: Sequence[Column]) -> dict[str, Distribution]:
-    """{column: how its values are spread} of the columns that are shown.
-
-    Columns of texts and identifiers, whose values are all different, and empty ones have none.
-
-    Args:
-        table: every column of the file.
-        columns: what they are.
-    """
+    """{column: distribution} of the shown columns, but for texts, identifiers and constants."""
     shown = shown_columns(columns)
-    row_indices = spread_rows(len(table), len(shown))
+    rows = spread_rows(len(table), len(shown))
     by_column = {}
     for column in shown:
         if column.kind in ("text", "identifier") or column.name not in table:
             continue
         values = table[column.name]
-        sample = values if row_indices is None else values.iloc[row_indices]
+        sample = values if rows is None else values.iloc[rows]
         spread = distribution(sample, column, len(values))
         if spread is not None:
             by_column[column.name] = spread
@@ -47,7 +36,7 @@ def distributions(table: pd.DataFrame, columns: Sequence[Column]) -> dict[str, D
 
 
 def shown_columns(columns: Sequence[Column]) -> list[Column]:
-    """The columns that a summary tells of: the first ones, and the target in any case."""
+    """The columns of a summary: the first ones, and the target in any case."""
     shown = list(columns[:MAX_COLUMNS])
     target = next((column for column in reversed(columns) if column.role == "target"), None)
     if target is not None and all(column.role != "target" for column in shown):
@@ -56,18 +45,15 @@ def shown_columns(columns: Sequence[Column]) -> list[Column]:
 
 
 def spread_rows(rows: int, columns: int) -> np.ndarray | None:
-    """The places of rows spread evenly, so many as there is time for; None for all."""
+    """Positions of evenly spaced rows, fewer the more columns; None for all."""
     max_rows = min(MAX_ROWS, max(MIN_ROWS, MAX_CELLS // max(columns, 1)))
     return None if rows <= max_rows else np.linspace(0, rows - 1, max_rows).astype(np.int64)
 
 
 def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribution | None:
-    """How some values of a column are spread; None where none is known.
+    """The distribution of some values of a column; None where all are missing.
 
-    Args:
-        values: of the rows that are looked at.
-        column: what it is.
-        total_rows: how many rows there are.
+    `total_rows` counts all rows of the file.
     """
     rows: dict[str, Any] = {"rows": len(values), "of": total_rows}
     present_values = values.dropna()
@@ -84,7 +70,7 @@ def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribu
 def binned_distribution(
     values: np.ndarray, kind: DistributionKind, *, rows: int, of: int
 ) -> Distribution | None:
-    """Numbers in bins of equal width; a bin for each of a few whole numbers."""
+    """Numbers in bins of equal width; one bin per value for few whole numbers."""
     values = values[np.isfinite(values)]
     if not len(values):
         return None
@@ -128,12 +114,12 @@ def _value_label(value: Any) -> str:
 def sparse_distributions(
     matrix: Any, target: np.ndarray, columns: Sequence[Column]
 ) -> Mapping[str, Distribution]:
-    """The same of the columns of a CSR matrix and of its target."""
+    """The same for the columns of a CSR matrix and its target."""
     shown = shown_columns(columns)
     total = matrix.shape[0]
-    row_indices = spread_rows(total, len(shown))
+    rows = spread_rows(total, len(shown))
     features = [column for column in shown if column.role == "feature"]
-    sample = (matrix if row_indices is None else matrix[row_indices])[:, : len(features)].tocsc()
+    sample = (matrix if rows is None else matrix[rows])[:, : len(features)].tocsc()
     by_column = {}
     for index, column in enumerate(features):
         values = sample[:, [index]].toarray().ravel().astype(float)
@@ -142,9 +128,7 @@ def sparse_distributions(
             by_column[column.name] = spread
     for column in shown:
         if column.role == "target" and column.name not in by_column:
-            values = pd.Series(
-                target if row_indices is None else target[row_indices], name=column.name
-            )
+            values = pd.Series(target if rows is None else target[rows], name=column.name)
             spread = distribution(values, column, total)
             if spread is not None:
                 by_column[column.name] = spread

@@ -1,4 +1,4 @@
-"""Documents in figures and plain words, and which data could be looked at as documents."""
+"""Describes documents, and finds data that could be read as documents."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from core.datasets.dataset import Column, Dataset
 from core.datasets.dataset_summary import DocumentSummary
 
 MAX_WORDS = 30
-_SIGNED = "numbers with signs"  # how the note of a column begins that is text only by its signs
+_SIGNED = "numbers with signs"  # the note of columns.py on columns such as “12 %”
 
 
 def describe_documents(dataset: Dataset) -> DocumentSummary:
-    """What the documents of a dataset of topics are made of."""
+    """The summary of a dataset of topics."""
     documents = dataset.documents
     lengths = documents.token_counts
     totals = np.asarray(documents.counts.sum(axis=0)).ravel()
@@ -38,12 +38,12 @@ def describe_documents(dataset: Dataset) -> DocumentSummary:
 
 
 def text_columns(dataset: Dataset) -> list[str]:
-    """The columns whose topics could be looked for."""
+    """The columns that a topic model could be fitted to."""
     return [column.name for column in dataset.columns if _holds_text(column)]
 
 
 def holds_counts(dataset: Dataset) -> bool:
-    """Whether the numbers of a sparse file could be counts of words: all whole, none negative."""
+    """Whether a sparse file could hold word counts: all whole, none negative."""
     if dataset.matrix is None:
         return False
     values = dataset.matrix.data

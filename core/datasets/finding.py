@@ -1,4 +1,4 @@
-"""What a person should know about the data, and the change that it offers."""
+"""What a person should know about the data, and the change that it suggests."""
 
 from __future__ import annotations
 
@@ -11,26 +11,18 @@ from core.records import Record
 
 @dataclass(frozen=True)
 class SuggestedChange(Record):
-    """A change of the data plan that a finding offers.
+    """A change of the data plan that a finding suggests."""
 
-    Attributes:
-        words: on its button.
-        option: what asks for it on the command line.
-        roles: {column: role} that it sets.
-        fields: {field of the data plan: value} that it sets.
-        kinds: {column: kind} that it sets.
-    """
-
-    words: str
-    option: str
-    roles: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    words: str  # label of its button
+    option: str  # the same on the command line
+    roles: Mapping[str, str] = field(default_factory=dict)  # {column: role}
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of the data plan
+    kinds: Mapping[str, str] = field(default_factory=dict)  # {column: kind}
 
 
 @dataclass(frozen=True)
 class Finding(Record):
-    """Something a person should know about the data, in one plain sentence."""
+    """One sentence on the data for a person."""
 
     sentence: str
     column: str = ""

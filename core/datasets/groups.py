@@ -1,4 +1,4 @@
-"""Regularization groups: which output columns share a penalty."""
+"""Penalty groups: which output columns share a penalty."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SEPARATOR = re.compile(r"[_.\-:/ ]")
 def penalty_groups(
     spec: str | Mapping[str, Sequence[str]], names: Sequence[str], sources: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
-    """The groups' names and, for each output column, the number of its group.
+    """The groups' names, and the group number of each output column.
 
     Args:
-        spec: single (one for all), each (one an output), column (one-hot outputs of a column
-            together), prefix (columns that begin alike together), or {group: [columns]}, where a
-            column is a source or an output, and what is in no group is in "other".
-        names: the output columns' names.
+        spec: single (one for all), each (one per output), column (one-hot outputs of a column
+            together), prefix (columns with a common prefix), or {group: [columns or outputs]},
+            where the remaining ones form the group "other".
+        names: of the output columns.
         sources: the source column of each output.
 
     Raises:
@@ -50,7 +50,6 @@ def penalty_groups(
 
 
 def _numbered(labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Labels to names in order of first appearance, and the number of each label."""
     numbers: dict[str, int] = {}
     of_output = [numbers.setdefault(label, len(numbers)) for label in labels]
     return list(numbers), np.array(of_output, dtype=np.int64)
@@ -59,8 +58,7 @@ def _numbered(labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
 def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
     """Columns by the part of their name before the first _ . - : / or blank.
 
-    A prefix that only one column has, or that is nothing but a count of the column ("feature 3"),
-    makes no group; such columns are together in "other".
+    A prefix of one column only, or before a mere number ("feature 3"), counts as "other".
     """
     unique = list(dict.fromkeys(columns))
     members: dict[str, list[str]] = {}
@@ -68,11 +66,9 @@ def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
         members.setdefault(_SEPARATOR.split(name, maxsplit=1)[0].strip(), []).append(name)
     group_of: dict[str, str] = {}
     for prefix, prefix_columns in members.items():
-        nameless = prefix in ("feature", "column", "Unnamed")
-        for name in prefix_columns:
-            group_of[name] = (
-                prefix if len(prefix_columns) > 1 and prefix and not nameless else OTHER
-            )
+        is_nameless = prefix in ("", "feature", "column", "Unnamed")
+        group = OTHER if is_nameless or len(prefix_columns) == 1 else prefix
+        group_of |= dict.fromkeys(prefix_columns, group)
     groups: dict[str, list[str]] = {}
     for name in unique:
         groups.setdefault(group_of[name], []).append(name)
@@ -95,25 +91,22 @@ def _of_mapping(
                     cure="leave it in one",
                 )
     # An output's own name is more precise than its source's.
-    return [
-        group_of.get(name, group_of.get(source, OTHER))
-        for name, source in zip(names, sources, strict=True)
-    ]
+    outputs = zip(names, sources, strict=True)
+    return [group_of.get(name, group_of.get(source, OTHER)) for name, source in outputs]
 
 
 def _unknown_feature_error(column: str, group: str, known_names: set[str]) -> UnusableError:
     near = difflib.get_close_matches(column, sorted(known_names), n=1)
     cure = f"did you mean “{near[0]}”" if near else "name only columns that are features"
-    return UnusableError(
-        f"there is no feature “{column}”", where=f"groups, group “{group}”", cure=cure
-    )
+    where = f"groups, group “{group}”"
+    return UnusableError(f"there is no feature “{column}”", where=where, cure=cure)
 
 
 def groups_from_file(file: str | Path) -> dict[str, list[str]]:
     """Groups from a JSON file like {"blood": ["blood_iron", "blood_salt"], "sleep": ["hours"]}.
 
     Raises:
-        UnusableError: the file is missing or no such JSON, with line and column.
+        UnusableError: no file or no such JSON, with line and column.
     """
     path = check_path(str(file))
     try:
@@ -125,11 +118,7 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
 
 
 def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
-    """Groups from such JSON itself; `source` is what errors name.
-
-    Raises:
-        UnusableError: it is no such JSON, with line and column.
-    """
+    """Groups from JSON text; `source` is its name in errors."""
     try:
         groups = json.loads(text, object_pairs_hook=_unique_groups)
     except json.JSONDecodeError as error:
@@ -141,9 +130,8 @@ def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
     except RecursionError:
         raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE) from None
     except _SameGroupError as error:
-        raise UnusableError(
-            f"the group “{error}” is there twice", where=source, cure="put it together"
-        ) from None
+        fault = f"the group “{error}” is there twice"
+        raise UnusableError(fault, where=source, cure="put it together") from None
     if not isinstance(groups, dict) or not groups:
         raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE)
     for group, columns in groups.items():
@@ -160,7 +148,7 @@ _EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
 
 
 class _SameGroupError(Exception):
-    """A JSON object names a group twice, of which json would keep only the last."""
+    """A JSON object with a group twice, of which json would silently use the last."""
 
 
 def _unique_groups(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,10 +1,8 @@
-"""Molecules as a person writes them: letters and brackets, what is refused and what is dropped.
+"""Parses molecules: letters and brackets, refused characters and dropped pairs.
 
-A letter that stands for several bases (IUPAC: R, Y, S, W, K, M, B, D, H, V) is read as N, a base
-that is not known. Pairs that the grammar cannot make are dropped and counted, in this order: bases
-that do not pair (all but AU, CG and GU), too few bases between, brackets of different kinds that
-cross (the largest set that nests is kept), and pairs around a loop of more than 30 bases with one
-pair inside.
+A letter that stands for several bases (IUPAC: R, Y, S, W, K, M, B, D, H, V) is read as N. Pairs
+that the grammar cannot make are dropped and counted, in the order of KINDS; of crossing brackets
+the largest nested set is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 
 from core.errors import UnusableError
 
-SHORTEST = 3  # unpaired bases in the tightest hairpin that there is
+SHORTEST = 3  # unpaired bases of the smallest hairpin in nature
 LONGEST_LOOP = 30  # unpaired bases between a pair and the only pair inside it
 DOTS = ".,:-_~"
 NOT_CANONICAL = "bases that do not pair"
@@ -26,30 +24,21 @@ _LAYERS = (*_OPENING.items(), *((chr(65 + k), chr(97 + k)) for k in range(26)))
 AMBIGUOUS = "RYSWKMBDHV"
 _LETTERS = "acgutnT" + AMBIGUOUS + AMBIGUOUS.lower()
 _PLAIN = str.maketrans(_LETTERS, "ACGUUNU" + "N" * 2 * len(AMBIGUOUS))
+Pair = tuple[int, int]  # positions from 0, the opening one first
 _PAIRING = frozenset(("AU", "UA", "CG", "GC", "GU", "UG"))
 
 
 @dataclass(frozen=True)
 class ParsedMolecule:
-    """A molecule as the grammar can make it.
+    """A molecule as the grammar can make it."""
 
-    Args:
-        letters: in A, C, G, U, N.
-        structure: dots and round brackets.
-        dropped: how many pairs were dropped, by each of KINDS.
-    """
-
-    letters: str
-    structure: str
-    dropped: dict[str, int]
+    letters: str  # in A, C, G, U, N
+    structure: str  # dots and round brackets
+    dropped: dict[str, int]  # number of pairs, by each of KINDS
 
 
 def plain_letters(letters: str, where: str = "") -> str:
-    """The letters in upper case, with U for T and N for those that stand for several bases.
-
-    Raises:
-        UnusableError: a letter is none of A, C, G, U, T, N or AMBIGUOUS, or there are none.
-    """
+    """The letters in upper case, with U for T and N for those that stand for several bases."""
     if not letters:
         raise UnusableError("the sequence is empty", where=where, cure="give it letters")
     plain = letters.translate(_PLAIN)
@@ -64,7 +53,7 @@ def plain_letters(letters: str, where: str = "") -> str:
 
 
 def ambiguous_letters(letters: str) -> int:
-    """How many letters stand for several bases and are read as N."""
+    """The number of letters that stand for several bases and are read as N."""
     return sum(map(letters.upper().count, AMBIGUOUS))
 
 
@@ -75,14 +64,13 @@ def parse_molecule(
 
     Args:
         letters: the bases, in either case, T or U.
-        structure: as many characters: brackets () [] {} <>, letters A…a to Z…z for further kinds
-            of pairs, and any of . , : - _ ~ for unpaired bases.
+        structure: of the same length: brackets () [] {} <>, letters A…a to Z…z for further kinds of
+            pairs, any of . , : - _ ~ for unpaired bases.
         shortest_hairpin: the fewest bases in a hairpin loop.
-        where: file and line, for the error.
+        where: file and line, for errors.
 
     Raises:
-        UnusableError: a letter or character is not understood, the lengths differ, or a bracket
-            has no partner.
+        UnusableError: an unknown letter or character, unequal lengths, or an unbalanced bracket.
     """
     plain = plain_letters(letters, where)
     if len(structure) != len(plain):
@@ -94,27 +82,26 @@ def parse_molecule(
     pairs = bracket_pairs(structure, where)
     dropped = dict.fromkeys(KINDS, 0)
 
-    def count_dropped(kind: str, remaining_pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def count_dropped(kind: str, remaining_pairs: list[Pair]) -> list[Pair]:
         dropped[kind] = len(pairs) - len(remaining_pairs)
         return remaining_pairs
 
-    pairs = count_dropped(
-        NOT_CANONICAL, [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING]
-    )
+    canonical_pairs = [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING]
+    pairs = count_dropped(NOT_CANONICAL, canonical_pairs)
     pairs = count_dropped(SHORT_HAIRPIN, [(i, j) for i, j in pairs if j - i > shortest_hairpin])
     pairs = count_dropped(CROSSING, largest_nesting(pairs))
     pairs = count_dropped(LONG_LOOP, without_long_loops(pairs))
     return ParsedMolecule(plain, dot_bracket(pairs, len(plain)), dropped)
 
 
-def bracket_pairs(structure: str, where: str = "") -> list[tuple[int, int]]:
-    """Places (from 0) of bases that a structure pairs, in order of the first.
+def bracket_pairs(structure: str, where: str = "") -> list[Pair]:
+    """Positions (from 0) of paired bases, ordered by the first.
 
     Raises:
-        UnusableError: a character is not understood or a bracket has no partner.
+        UnusableError: an unknown character or an unbalanced bracket.
     """
     open_positions: dict[str, list[int]] = {}
-    pairs: list[tuple[int, int]] = []
+    pairs: list[Pair] = []
     for position, sign in enumerate(structure):
         if sign in DOTS:
             continue
@@ -128,11 +115,9 @@ def bracket_pairs(structure: str, where: str = "") -> list[tuple[int, int]]:
             cure = "use brackets for pairs and dots for unpaired bases"
             fault = f"character {position + 1} of the structure is “{sign}”"
             raise UnusableError(fault, where=where, cure=cure)
-    unclosed_positions = [
-        position for positions in open_positions.values() for position in positions
-    ]
-    if unclosed_positions:
-        _refuse_unpaired(structure, min(unclosed_positions), "is never closed", where)
+    unclosed = [k for positions in open_positions.values() for k in positions]
+    if unclosed:
+        _refuse_unpaired(structure, min(unclosed), "is never closed", where)
     return sorted(pairs)
 
 
@@ -144,7 +129,7 @@ def _refuse_unpaired(structure: str, position: int, fault: str, where: str) -> N
     )
 
 
-def dot_bracket(pairs: list[tuple[int, int]], length: int) -> str:
+def dot_bracket(pairs: list[Pair], length: int) -> str:
     """Nested pairs as dots and round brackets."""
     signs = ["."] * length
     for i, j in pairs:
@@ -153,14 +138,7 @@ def dot_bracket(pairs: list[tuple[int, int]], length: int) -> str:
 
 
 def normalize_structure(structure: str, where: str = "") -> str:
-    """The same pairs in one notation: dots, round brackets, and other kinds for what crosses them.
-
-    The largest set of pairs that nests gets round brackets, the largest of the rest square ones,
-    then {}, <>, and letters.
-
-    Raises:
-        UnusableError: a character is not understood or a bracket has no partner.
-    """
+    """The same pairs in one notation: (), [], {}, <>, letters by the size of nested sets."""
     remaining_pairs = bracket_pairs(structure, where)
     signs = ["."] * len(structure)
     for opening, closing in _LAYERS:
@@ -173,8 +151,8 @@ def normalize_structure(structure: str, where: str = "") -> str:
     return "".join(signs)
 
 
-def largest_nesting(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The largest set of pairs that do not cross; where sizes tie, later pairs are kept."""
+def largest_nesting(pairs: list[Pair]) -> list[Pair]:
+    """The largest set of pairs that do not cross; ties keep later pairs."""
     if not _has_crossing(pairs):
         return pairs
     ends = sorted(end for pair in pairs for end in pair)
@@ -202,7 +180,7 @@ def largest_nesting(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return sorted(nested_pairs)
 
 
-def _has_crossing(pairs: list[tuple[int, int]]) -> bool:
+def _has_crossing(pairs: list[Pair]) -> bool:
     open_ends: list[int] = []
     for i, j in sorted(pairs):
         while open_ends and open_ends[-1] < i:
@@ -213,17 +191,16 @@ def _has_crossing(pairs: list[tuple[int, int]]) -> bool:
     return False
 
 
-def without_long_loops(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Nested pairs without those around or behind a loop of more than 30 bases.
+def without_long_loops(pairs: list[Pair]) -> list[Pair]:
+    """Nested pairs without those around or inside an interior loop of more than 30 bases.
 
-    Such a loop lies between a pair and the only pair inside it. It goes away with the pairs that
-    follow each other inwards from it, up to the next hairpin or branching, or with those outwards;
-    the fewer are dropped, the inner ones where they are as many.
+    Dropped with it are the pairs stacked inwards from the loop, up to the next hairpin or
+    branching, or those outwards, whichever are fewer (the inner ones on ties).
     """
-    remaining_pairs = sorted(pairs)
+    pairs = sorted(pairs)
     while True:
-        inside, outside = _neighbours(remaining_pairs)
-        for pair in remaining_pairs:
+        inside, outside = _neighbours(pairs)
+        for pair in pairs:
             inner = inside[pair]
             if len(inner) != 1 or _bases_between(pair, inner[0]) <= LONGEST_LOOP:
                 continue
@@ -233,15 +210,10 @@ def without_long_loops(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
             while (around := outside[outwards[-1]]) is not None and len(inside[around]) == 1:
                 outwards.append(around)
             dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
-            remaining_pairs = [
-                nested_pair for nested_pair in remaining_pairs if nested_pair not in dropped
-            ]
+            pairs = [nested_pair for nested_pair in pairs if nested_pair not in dropped]
             break
         else:
-            return remaining_pairs
-
-
-Pair = tuple[int, int]
+            return pairs
 
 
 def _bases_between(outer: Pair, inner: Pair) -> int:
@@ -249,7 +221,7 @@ def _bases_between(outer: Pair, inner: Pair) -> int:
 
 
 def _neighbours(pairs: list[Pair]) -> tuple[dict[Pair, list[Pair]], dict[Pair, Pair | None]]:
-    """The pairs directly inside each of the sorted nested pairs, and the one directly around it."""
+    """The pairs directly inside each of the sorted nested pairs, and the pair around it."""
     inside: dict[Pair, list[Pair]] = {pair: [] for pair in pairs}
     outside: dict[Pair, Pair | None] = {}
     around: list[Pair] = []

@@ -1,4 +1,4 @@
-"""Columns that are the pixels of a picture: its height and width, and where each column lies.
+"""Columns that are the pixels of a picture: its size, and the position of each column.
 
 | symbol | meaning |
 | --- | --- |
@@ -14,30 +14,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-MAX_ASPECT_RATIO = 3.0  # times longer than wide: what lies beyond is no picture but a series
-_MIN_SIDE = 4  # of rows and columns that are named; a square of mere numbers has 8
-_MIN_SQUARE_SIDE = 8
-_HANDWRITING = 28  # MNIST and its kin, whose files end at the last pixel that is not always 0
+MAX_ASPECT_RATIO = 3.0  # longer ones are series, no pictures
+_MIN_SIDE = 4  # of named rows and columns
+_MIN_SQUARE_SIDE = 8  # of columns that are merely numbered
+_HANDWRITING = 28  # side of MNIST, whose files end at the last pixel that varies
 _CELL = re.compile(r"(.*?)(\d+)[ _x,.:\-](\d+)\D?")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _PIXEL_WORDS = {"p", "px", "pix", "pixel", "pixels", "image", "img", "grey", "gray"}
 
 
 def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple[int, int] | None:
-    """Height and width of the picture whose pixels the columns are; None where they are none.
+    """Height and width of the picture whose pixels the D columns are; None where they are none.
 
-    - "pixel_12_30": row and column, with the same word before; the largest of each is the size.
-      Columns may be missing, as constant ones are.
-    - "p0" … "p1849", or another word for pixels and a number: a square where that fits (also one
-      whose last row is cut short, if columns are missing), or else the two factors that are most
-      alike, upright as faces are, unless `rows` tell otherwise.
+    - "pixel_12_30": row and column, with the same word before; constant columns may be missing.
+    - "p0" … "p1849", or another word for pixels and a number: a square if it fits (the last row may
+      be cut short), else the two most similar factors, upright unless `rows` say otherwise.
     - "feature 1" … "feature 784", any word and numbers without a gap: squares of 8 and more only,
       and 28 × 28 of which the last pixels are missing.
 
-    Args:
-        names: of the columns, D of them.
-        rows: some rows of them, shape (n, D), which settle the size of an oblong picture: a pixel
-            resembles the one below it.
+    `rows`, shape (n, D), decide the size of an oblong picture: a pixel resembles the one below it.
     """
     cells = _pixel_cells(names)
     if cells is not None:
@@ -62,14 +57,9 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
 
 
 def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
-    """Which column every pixel of a picture is drawn from, shape (h · w,).
+    """The column that every pixel of a picture is drawn from, shape (h · w,).
 
-    Its own; where it has none, the column of the nearest pixel: columns that are left out are
-    constant, and their neighbours nearly so.
-
-    Args:
-        names: of the columns, of which `picture_shape` has found the shape.
-        shape: h and w.
+    A missing pixel takes the nearest column, as missing columns are constant.
     """
     cells = _pixel_cells(names)
     if cells is None:
@@ -85,7 +75,7 @@ def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
 
 
 def _pixel_cells(names: Sequence[str]) -> np.ndarray | None:
-    """Row and column of every name, from 0, shape (D, 2); None where names do not say them."""
+    """Row and column of every name, from 0, shape (D, 2); None where names do not have them."""
     matches = [_CELL.fullmatch(name) for name in names]
     if not matches or None in matches or len({match[1] for match in matches if match}) > 1:
         return None
@@ -111,14 +101,12 @@ def _pixel_numbers(names: Sequence[str]) -> tuple[str, np.ndarray | None]:
 
 
 def _oblongs(pixels: int, count: int) -> list[tuple[int, int]]:
-    """The sizes of so many pixels, the most nearly square first, upright before lying."""
     widths = [w for w in range(math.isqrt(pixels), 0, -1) if pixels % w == 0]
     sizes = [size for w in widths for size in ((pixels // w, w), (w, pixels // w))]
     return [size for size in sizes if _is_plausible(*size, count)]
 
 
 def _is_plausible(height: int, width: int, count: int) -> bool:
-    """Whether a picture may have this size, of which so many columns are there: half at least."""
     short, long = sorted((height, width))
     return short >= _MIN_SIDE and long <= MAX_ASPECT_RATIO * short and 2 * count >= height * width
 

@@ -1,9 +1,6 @@
-"""Raw rows become a numeric matrix: imputation, encoding, scaling, all in one scikit-learn object.
+"""Raw rows become a numeric matrix: imputation, encoding and scaling in one scikit-learn object.
 
-Only scikit-learn, numpy and pandas objects are inside, so that a fitted pipeline can be loaded
-where this program is not installed; documents and columns of texts alone have transformers of their
-own, and those of texts say what they are in scikit-learn's terms (`plain_preparation`). Values that
-were never seen, and missing ones, are taken in every column, also where the training rows had none.
+Fitted pipelines hold scikit-learn, numpy and pandas objects only, but for documents and texts.
 """
 
 from __future__ import annotations
@@ -32,23 +29,21 @@ _NO_TIME = float(np.iinfo(np.int64).min)  # what a missing date becomes as a num
 
 
 def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
-    """An unfitted transformer from rows of ``dataset.features`` to a numeric matrix.
+    """An unfitted transformer from rows of `dataset.features` to a numeric matrix.
 
-    Numbers: missing ones become the median (the mean in columns that have no missing value here,
-    which is cheaper and matters only for later rows). Yes/no: 0 and 1. Categories: one output
-    each, the rare ones together, all 0 for a new one. Dates: seconds since 1970. Texts: TF-IDF of
-    words and parts of words, sparse, or 100 directions of it where the output must be dense. Tokens
-    and molecules are handed on as they are: their models know words and letters. Documents become
-    counts of the words that the rules keep.
+    Numbers: missing ones become the median (the cheaper mean in columns without missing values).
+    Yes/no: 0 and 1. Categories: one-hot, rare ones together, all 0 for a new one. Dates: seconds
+    since 1970. Texts: sparse TF-IDF of words and parts of words, or 100 directions of it if dense.
+    Tokens and molecules pass unchanged. Documents: word counts.
 
     Args:
-        dataset: what the rows look like.
-        scale: whether outputs are standardized; sparse ones keep their zeros and are only divided
-            by their standard deviation. Dates are standardized in any case, sparse TF-IDF never.
-        sparse_ok: whether what follows takes CSR; otherwise the output is always dense.
+        dataset: gives the columns.
+        scale: whether outputs are standardized; sparse ones are only divided by their standard
+            deviation. Dates are always standardized, sparse TF-IDF never.
+        sparse_ok: whether the model accepts CSR.
 
     Raises:
-        UnusableError: the output must be dense and would be larger than two gigabytes.
+        UnusableError: the output must be dense and would exceed two gigabytes.
     """
     if not dataset.task.has_target:
         return Pipeline([("columns", _word_counts(dataset))])
@@ -74,23 +69,18 @@ def preparation(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     )
     steps: list[tuple[str, Any]] = [("columns", encode)]
     if scale:
-        # What comes out of the encoding is its own copy already.
+        # The encoding returns a copy already.
         steps.append(("scale", StandardScaler(with_mean=not stay_sparse, copy=False)))
     return Pipeline(steps)
 
 
 def _beside_texts(table: pd.DataFrame, columns: list[Column], *, scale: bool) -> Pipeline:
-    """Sparse TF-IDF of texts, beside the other columns, which alone are standardized.
-
-    Each row of TF-IDF has length 1. Under one penalty a text as a whole thus weighs beforehand what
-    one standardized number weighs; divided by their deviations, the rarest words would outweigh all
-    else.
-    """
+    """Sparse TF-IDF of texts beside the other columns, which alone are standardized."""
     steps = _column_transformers(table, columns, sparse=True)
     if scale:
-        steps = [
-            (step_name, _standardized(step_name, step), names) for step_name, step, names in steps
-        ]
+        # Each row of TF-IDF has length 1: under one penalty a text weighs as much as one
+        # standardized number, where its rarest words, divided by their deviations, would dominate.
+        steps = [(name, _standardized(name, step), names) for name, step, names in steps]
     encode = ColumnTransformer(
         steps, remainder="drop", sparse_threshold=1.0, verbose_feature_names_out=False
     )
@@ -98,7 +88,6 @@ def _beside_texts(table: pd.DataFrame, columns: list[Column], *, scale: bool) ->
 
 
 def _standardized(step_name: str, step: Any) -> Any:
-    """A transformer with the standardization of its outputs behind it."""
     if step_name.startswith(("text ", "date ")):  # dates are standardized already
         return step
     name = "one-hot" if step_name.startswith("category") else "fill"
@@ -119,7 +108,7 @@ def _of_matrix(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     rows, width = dataset.matrix.shape
     if not sparse_ok:
         _refuse_too_large(rows, width)
-    # A ColumnTransformer that passes everything on is scikit-learn's own way to a dense matrix.
+    # A ColumnTransformer of passthrough is scikit-learn's way to a dense matrix.
     encode = ColumnTransformer(
         [("numbers", "passthrough", slice(0, None))], sparse_threshold=1.0 if sparse_ok else 0.0
     )
@@ -141,13 +130,11 @@ def _refuse_too_large(rows: int, width: int) -> None:
 
 
 def _max_outputs(values: pd.Series, column: Column) -> int:
-    """An upper bound of how many dense outputs a column has."""
     max_outputs = {"category": min(column.distinct, MAX_CATEGORIES), "text": DIRECTIONS}
     return max_outputs.get(_encoding_of(values, column), 1)
 
 
 def _encoding_of(values: pd.Series, column: Column) -> str:
-    """How a column is encoded: by what pandas read, and by its kind where that is text."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return "number"
     if column.kind in ("date", "text"):
@@ -158,7 +145,7 @@ def _encoding_of(values: pd.Series, column: Column) -> str:
 def _column_transformers(
     table: pd.DataFrame, columns: list[Column], *, sparse: bool = False
 ) -> list[tuple[str, Any, Any]]:
-    """The transformers, each with its columns, those of one kind together; `sparse`: of texts."""
+    """The transformers, each with its columns of one kind; `sparse`: of texts."""
     by_encoding: dict[str, list[Column]] = {}
     for column in columns:
         encoding = _encoding_of(table[column.name], column)
@@ -185,11 +172,10 @@ def _column_transformers(
         elif encoding.startswith("category"):
             steps.append((encoding, _categories(len(table), "holes" in encoding), names))
         else:
-            strategy = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
-            fill_strategy = strategy[encoding.removeprefix("number ")]
-            steps.append(
-                (encoding, SimpleImputer(strategy=fill_strategy, keep_empty_features=True), names)
-            )
+            strategies = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
+            strategy = strategies[encoding.removeprefix("number ")]
+            fill = SimpleImputer(strategy=strategy, keep_empty_features=True)
+            steps.append((encoding, fill, names))
     return steps
 
 
@@ -210,7 +196,7 @@ def _categories(rows: int, holes: bool) -> Any:
 
 
 def _yes_no(table: pd.DataFrame, columns: list[Column]) -> Pipeline:
-    """0 for no, 1 for yes; what is missing or neither becomes the more frequent of the two."""
+    """0 for no, 1 for yes; the more frequent of the two for everything else."""
     order = [
         sorted((str(value) for value in table[column.name].dropna().unique()), key=_no_first)
         for column in columns
@@ -231,7 +217,7 @@ def _no_first(text: str) -> tuple[int, str]:
 
 
 def _date_pipeline(form: str) -> Pipeline:
-    """Text to seconds since 1970, standardized; what is no date becomes the median one."""
+    """Text to standardized seconds since 1970; the median for what is no date."""
     reading = {"errors": "coerce", "format": form, "utc": True}
     return Pipeline(
         [
@@ -249,37 +235,23 @@ def _date_pipeline(form: str) -> Pipeline:
 
 
 def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
-    """A fitted preparation in scikit-learn's own classes; itself where it is.
+    """The preparation in scikit-learn's own classes; documents have none and stay.
 
-    Documents have no counterpart there and stay.
-
-    Args:
-        prepare: fitted.
-        fitted: whether it stays fitted; otherwise it learns the same from the same rows.
+    If not `fitted`, it learns the same from the same rows.
     """
     encode = prepare.named_steps["columns"] if isinstance(prepare, Pipeline) else None
     if not isinstance(encode, ColumnTransformer):
         return prepare
-    fitted_texts = {
-        step_name: step
-        for step_name, step, _ in encode.transformers_
-        if isinstance(step, TextTfidf)
-    }
-    if not fitted_texts:
+    texts = {name: step for name, step, _ in encode.transformers_ if isinstance(step, TextTfidf)}
+    if not texts:
         return prepare
     plain = copy.copy(encode)
-    for name in ("transformers", "transformers_"):
+    for attribute in ("transformers", "transformers_"):
         transformers = [
-            (
-                step_name,
-                _plain_texts(fitted_texts[step_name], fitted)
-                if step_name in fitted_texts
-                else step,
-                columns,
-            )
-            for step_name, step, columns in getattr(encode, name)
+            (name, _plain_texts(texts[name], fitted) if name in texts else step, columns)
+            for name, step, columns in getattr(encode, attribute)
         ]
-        setattr(plain, name, transformers)
+        setattr(plain, attribute, transformers)
     plain_pipeline = copy.copy(prepare)
     plain_pipeline.steps = [("columns", plain), *prepare.steps[1:]]
     return plain_pipeline
@@ -290,12 +262,12 @@ def _plain_texts(texts: TextTfidf, fitted: bool) -> Pipeline:
 
 
 def output_sources(fitted: Pipeline) -> list[str]:
-    """The source column of every output column of a fitted preparation."""
+    """The source column of every output of a fitted preparation."""
     return [source for source, _ in _named_outputs(fitted)]
 
 
 def output_names(fitted: Pipeline) -> list[str]:
-    """The name of every output column: the column's own, "column=category", or a word."""
+    """The name of every output: the column's, "column=category", or a word."""
     return [name for _, name in _named_outputs(fitted)]
 
 
@@ -327,7 +299,6 @@ def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
 
 
 def _output_words(one_hot: OneHotEncoder, index: int) -> list[str]:
-    """The categories of one column that have an output of their own, and "rare" for the rest."""
     rare = one_hot.infrequent_categories_[index]
     rare_categories = set() if rare is None else set(rare)
     words = [str(word) for word in one_hot.categories_[index] if word not in rare_categories]

@@ -1,4 +1,4 @@
-"""What a dataset is made of: the table as it was read, and what a person chose."""
+"""A table as it was read, and the options that a person chose."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from core.datasets.finding import Finding
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as read, how it was read, and what was found on the way.
-
-    Attributes:
-        name: the file's name, for errors.
-        line_of: tells the file's line of a row (from 0).
-    """
+    """A table as read, with findings on its cells; `line_of` maps a row (from 0) to its line."""
 
     name: str
     table: pd.DataFrame
@@ -29,29 +24,16 @@ class RawTable:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What a person decided about the data; everything else is told from the table.
+    """What a person decided about the data; everything else is detected."""
 
-    Attributes:
-        target: the target column; "" for target, label, class or y, or the last one. For topics,
-            the column of texts.
-        task: regression, binary, multiclass, sequence, structure or topics; "" to tell from the
-            table.
-        roles: {column: target, feature, group, ignore or sequence}.
-        kinds: {column: number, category, yes/no, date, …}.
-        together: whether equal items, and molecules of one family, stay on one side of a split.
-        latest: the column by which the latest rows test; "" to test on rows drawn at random.
-        leaks: whether columns that leak the target are used, but for its mere renamings.
-        other_letters: whether letters of molecules that are no bases are read as N.
-    """
-
-    target: str = ""
+    target: str = ""  # of topics, the column of texts
     task: str = ""
-    roles: Mapping[str, str] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    together: bool = True
-    latest: str = ""
-    leaks: bool = False
-    other_letters: bool = False
+    roles: Mapping[str, str] = field(default_factory=dict)  # {column: role}
+    kinds: Mapping[str, str] = field(default_factory=dict)  # {column: kind}
+    together: bool = True  # equal items and families of molecules are not split
+    latest: str = ""  # the column by which the latest rows test; "" for random test rows
+    leaks: bool = False  # use columns that leak the target, but for mere copies
+    other_letters: bool = False  # read letters that are no bases as N
 
 
 NO_CHOICES = DataOptions()

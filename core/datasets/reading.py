@@ -1,4 +1,4 @@
-"""A file becomes a Dataset: a table of any format, LIBSVM or a sample, by what is in it."""
+"""A file becomes a Dataset: a table of any format, LIBSVM or a sample, detected by content."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def read_dataset(
     Args:
         file: a path, with ``#SHEET`` behind it for a sheet of a workbook, or ``sample:NAME``.
         choices: what a person decided.
-        test_file: a second file to test on; of LIBSVM lines where the first one is.
-        words: which words of texts count.
-        row_limit, test_row_limit: how many rows of the file, and of the second one.
+        test_file: a second file to test on; LIBSVM where the first one is.
+        words: rules on the words of texts.
+        row_limit, test_row_limit: of the file, and of the second one.
 
     Raises:
-        UnusableError: whatever makes the file unusable, in one sentence with place and cure.
+        UnusableError: the file is unusable, with place and cure.
     """
     check_task(choices.task)
     if choices.latest and test_file:
@@ -54,9 +54,8 @@ def read_dataset(
         )
     if file.startswith("sample:"):
         if test_file:
-            raise UnusableError(
-                "a sample has no second file", where=test_file, cure="leave the test file out"
-            )
+            cure = "leave the test file out"
+            raise UnusableError("a sample has no second file", where=test_file, cure=cure)
         return with_words(_read_sample(file.removeprefix("sample:"), choices), words)
     table_file = open_table(file)
     if isinstance(table_file, TextFile) and table_file.is_libsvm:
@@ -69,19 +68,13 @@ def read_dataset(
         dataset = with_words(_drawn_table(table_file, choices, row_limit), words)
         if not test_file:
             return dataset
-        return _with_test_findings(
-            replace(dataset, test=_table_test(dataset, test_file, test_row_limit))
-        )
+        test = _table_test(dataset, test_file, test_row_limit)
+        return _with_test_findings(replace(dataset, test=test))
     finally:
         clear_sniff_cache()
 
 
 def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> Dataset:
-    """The dataset of a table, or of rows drawn from it; sequences are never taken apart.
-
-    Raises:
-        UnusableError: as `read_dataset`; or rows of sequences are to be drawn.
-    """
     with open_file_part(file, _trimmed(choices), row_limit) as file_part:
         dataset = file_part.with_sample_note(_from_table(file_part.file, choices))
     if dataset.sampled is None or not dataset.task.has_sequences:
@@ -96,11 +89,7 @@ def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> 
 
 
 def read_part(train: Dataset, file_part: FilePart) -> Dataset:
-    """Rows of the same file, or of another one, understood as a dataset's rows were.
-
-    Raises:
-        UnusableError: they are of another kind.
-    """
+    """Rows of the same or another file, read as a dataset's rows were."""
     with file_part.lines.translate_line_numbers():
         return _read_part(train, file_part)
 
@@ -131,14 +120,13 @@ def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) ->
     rows = libsvm.read_rows(path, file.compression, file.head, file_part.zero_based)
     dataset = libsvm.from_rows(rows, path, file.compression, choices)
     if choices.latest:
-        raise UnusableError(
-            "a LIBSVM file has no dates", where=path.name, cure="test on rows drawn at random"
-        )
+        cure = "test on rows drawn at random"
+        raise UnusableError("a LIBSVM file has no dates", where=path.name, cure=cure)
     return with_units(with_words(dataset, words), choices.together)
 
 
 def _with_test_findings(dataset: Dataset) -> Dataset:
-    """The dataset with a second file: which rows are in both, and no proposal to test on others."""
+    """Adds a finding on rows in both files, and removes suggestions of another test set."""
     test = dataset.test
     assert test is not None
     findings = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
@@ -146,7 +134,6 @@ def _with_test_findings(dataset: Dataset) -> Dataset:
 
 
 def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
-    """The dataset of a table; its first rows say how the others are to be read."""
     choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
@@ -161,7 +148,6 @@ def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
 
 
 def _trimmed(choices: DataOptions) -> DataOptions:
-    """The choices for names without blanks at both ends, as the table has them."""
     return replace(
         choices,
         target=choices.target.strip(),
@@ -195,12 +181,10 @@ def _with_libsvm_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset
     if not (isinstance(table_file, TextFile) and table_file.is_libsvm):
         raise _other_format(table_file.path, "LIBSVM")
     with open_file_part(table_file, NO_CHOICES, row_limit) as file_part:
-        text_file = file_part.file
-        assert isinstance(text_file, TextFile)
-        rows = libsvm.read_rows(
-            text_file.path, text_file.compression, text_file.head, file_part.zero_based
-        )
-        combined = libsvm.with_test(train, rows, text_file.path, text_file.compression)
+        text = file_part.file
+        assert isinstance(text, TextFile)
+        rows = libsvm.read_rows(text.path, text.compression, text.head, file_part.zero_based)
+        combined = libsvm.with_test(train, rows, text.path, text.compression)
         assert combined.test is not None
         return replace(combined, test=file_part.with_sample_note(combined.test))
 
@@ -228,11 +212,9 @@ def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
     required_column = train.target_name or train.feature_names[0]
     raw_table = _read_table(table_file, kinds, shape, required_column)
     test = assemble_test(train, raw_table)
-    # Which sheet was read, and what of the file was left out.
-    file_findings = (
-        replace(f, sentence=f"In the test file: {f.sentence}") for f in raw_table.findings
-    )
-    return replace(test, findings=(*test.findings, *(f for f in file_findings if not f.column)))
+    # Those without a column: the sheet that was read, and what was left out.
+    findings = (replace(f, sentence=f"In the test file: {f.sentence}") for f in raw_table.findings)
+    return replace(test, findings=(*test.findings, *(f for f in findings if not f.column)))
 
 
 def _other_format(path: Path, expected_format: str) -> UnusableError:

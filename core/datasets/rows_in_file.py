@@ -1,4 +1,4 @@
-"""Rows of a dataset as they stand in its file, each with its line."""
+"""Rows of a dataset as in its file, each with its line."""
 
 from __future__ import annotations
 
@@ -23,51 +23,34 @@ LARGEST = 50_000_000  # bytes of a file that is read again for some rows
 
 @dataclass(frozen=True)
 class FileRows:
-    """Some rows of a file.
-
-    Attributes:
-        headers: the names of the columns.
-        cells: a row each; None where a cell is empty.
-        lines: the line where each begins; its number among the rows where `counted` says so.
-        counted: "line", or "row" where the data have no lines.
-        left_out: how many columns are not shown.
-    """
+    """Some rows of a file."""
 
     headers: list[str]
-    cells: list[list[Any]]
-    lines: list[int]
-    counted: str
-    left_out: int
+    cells: list[list[Any]]  # by row; None if empty
+    lines: list[int]  # first line of each row, or its number
+    counted: str  # "line", or "row" where the data have no lines
+    left_out: int  # number of columns not shown
 
 
 def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows:
-    """The rows as the file has them, also with columns that no model saw.
+    """The rows as in the file, unused columns included; `rows` are positions in the dataset.
 
-    Where the file is gone, has changed or is very large, the rows are shown as they were read, with
-    their numbers.
-
-    Args:
-        dataset: where they belong.
-        rows: their places in it.
+    Where the file is gone, changed or very large, the rows as they were read.
     """
-    raw_table = _read_again(dataset) if dataset.table is not None else None
+    raw = _read_again(dataset) if dataset.table is not None else None
     sampled = dataset.sampled
-    if raw_table is not None:
-        has_all_rows = sampled is None or len(raw_table.table) == sampled.of
-        labelled_rows = (
-            _labelled_rows(dataset, raw_table.table) if sampled is None else sampled.chosen
-        )
+    if raw is not None:
+        has_all_rows = sampled is None or len(raw.table) == sampled.of
+        labelled_rows = _labelled_rows(dataset, raw.table) if sampled is None else sampled.chosen
         if len(labelled_rows) == dataset.rows and has_all_rows:
             row_indices = labelled_rows[np.asarray(rows, dtype=int)]
-            quoted = _table_cells(raw_table.table, row_indices)
-            lines = [raw_table.line_of(int(row)) for row in row_indices]
-            return FileRows(*quoted[:2], lines, "line", quoted[2])
+            headers, cells, left_out = _table_cells(raw.table, row_indices)
+            lines = [raw.line_of(int(row)) for row in row_indices]
+            return FileRows(headers, cells, lines, "line", left_out)
     row_indices = np.asarray(rows, dtype=int)
     is_sample = sampled is not None and len(sampled.chosen) == dataset.rows
-    numbers = [
-        int(row) + 1
-        for row in (sampled.chosen[row_indices] if is_sample and sampled else row_indices)
-    ]
+    file_rows = sampled.chosen[row_indices] if is_sample and sampled else row_indices
+    numbers = [int(row) + 1 for row in file_rows]
     if (lines_of := _libsvm_lines(dataset)) is not None:
         headers, cells, left_out = _matrix_cells(dataset, row_indices)
         return FileRows(headers, cells, [lines_of[row] for row in row_indices], "line", left_out)
@@ -94,7 +77,7 @@ def _read_again(dataset: Dataset) -> RawTable | None:
 
 
 def _libsvm_lines(dataset: Dataset) -> list[int] | None:
-    """The line of every row of a LIBSVM file; None of other data, or where rows were left out."""
+    """The line of every row of a LIBSVM file; None of other data, or where rows were dropped."""
     source = dataset.source
     if source.format != "libsvm" or not source.path or dataset.set_aside or dataset.sampled:
         return None
@@ -110,7 +93,6 @@ def _libsvm_lines(dataset: Dataset) -> list[int] | None:
 
 
 def _labelled_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:
-    """The places of the rows with a target."""
     if dataset.target_name not in table.columns:
         return np.arange(len(table))
     return np.flatnonzero(table[dataset.target_name].notna().to_numpy())

@@ -1,4 +1,4 @@
-"""Sequences and molecules in figures and plain words, for the window and the guidance."""
+"""Describes sequences and molecules for the window and the guidance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.datasets.understanding.molecule_table import dropped_pairs
 
 
 def describe_structures(dataset: Dataset) -> StructuredSummary:
-    """What the rows of a dataset of sequences or molecules make up."""
+    """The summary of a dataset of sequences or molecules."""
     is_molecules = dataset.task.has_pairs
     lengths_of = _molecule_lengths if is_molecules else _sequence_lengths
     nouns: tuple[UnitKind, str] = ("molecule", "base") if is_molecules else ("sequence", "token")

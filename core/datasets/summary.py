@@ -1,4 +1,4 @@
-"""What a dataset looks like, worked out from its rows."""
+"""Describes a dataset from its rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from core.datasets.structured_summary import describe_structures
 
 PREVIEW_ROWS = 50
 PREVIEW_COLUMNS = MAX_COLUMNS
-_MIDNIGHT = " 00:00:00"  # which dates of sheets have where no hour was given
-LONGEST_CELL = 300  # letters that are shown of a text
+_MIDNIGHT = " 00:00:00"  # of dates in sheets without an hour
+LONGEST_CELL = 300  # letters shown of a text
 
 
 def summarize(dataset: Dataset) -> DatasetSummary:
@@ -79,16 +79,16 @@ def _structured(dataset: Dataset) -> StructuredSummary | None:
 
 
 def all_findings(dataset: Dataset) -> list[Finding]:
-    """What a person should know about the data and the second file, the serious things first."""
+    """The findings on the data and the second file, serious ones first."""
     test = dataset.test.findings if dataset.test is not None else ()
     return sorted((*dataset.findings, *test), key=lambda finding: not finding.serious)
 
 
 def _classes(dataset: Dataset) -> list[ClassCount]:
+    if not dataset.classes:
+        return []
     labels, counts = np.unique(dataset.target, return_counts=True)
-    count_of_label = (
-        dict(zip(labels.tolist(), counts.tolist(), strict=True)) if dataset.classes else {}
-    )
+    count_of_label = dict(zip(labels.tolist(), counts.tolist(), strict=True))
     return [ClassCount(str(label), count_of_label.get(label, 0)) for label in dataset.classes]
 
 
@@ -101,9 +101,9 @@ def _preview(dataset: Dataset) -> Preview:
         dense = dataset.matrix[:PREVIEW_ROWS, : len(names)].toarray()
         columns = [[_cell_text(value) for value in dense[:, i]] for i in range(len(names))]
     if dataset.left_out is not None:
-        aside = dataset.left_out.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - len(names)]
-        columns += _cell_texts(aside)
-        names += [str(name) for name in aside.columns]
+        unused_table = dataset.left_out.iloc[:PREVIEW_ROWS, : PREVIEW_COLUMNS - len(names)]
+        columns += _cell_texts(unused_table)
+        names += [str(name) for name in unused_table.columns]
     if dataset.target_name:
         columns.append([_cell_text(value) for value in dataset.target[:PREVIEW_ROWS]])
         names.append(dataset.target_name)
@@ -111,7 +111,6 @@ def _preview(dataset: Dataset) -> Preview:
 
 
 def _cell_texts(table: pd.DataFrame) -> list[list[str]]:
-    """Every column's values as text, "" for missing ones; days without the hour of midnight."""
     columns = [["" if _is_nothing(v) else _cell_text(v) for v in table[name]] for name in table]
     return [
         [text.removesuffix(_MIDNIGHT) for text in texts]
@@ -127,7 +126,7 @@ def _is_nothing(value: Any) -> bool:
 
 def _cell_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
-        return f"{value + 0.0:.6g}"  # nothing is no less than 0
+        return f"{value + 0.0:.6g}"  # turns -0.0 into 0.0
     text = str(value)
     if len(text) <= LONGEST_CELL and "\n" not in text:
         return text

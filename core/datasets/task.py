@@ -1,4 +1,4 @@
-"""What is learned from a dataset: the tasks, and everything that differs from one to the next."""
+"""The tasks, and everything that differs from one to the next."""
 
 from __future__ import annotations
 
@@ -9,81 +9,53 @@ from typing import Self
 
 
 class TaskTraits:
-    """What is the case where a row of the table below does not say otherwise.
+    """The defaults of the table of tasks below."""
 
-    Attributes:
-        unit: a row of the file.
-        item: what a split never takes apart.
-        data_noun: what a run is on, in the sentence of an error.
-        class_nouns: the classes of the target.
-        target_text: what is predicted, of so many classes; in the head of a report.
-        prediction_text: the same in the middle of a sentence.
-        choice_title: the same where the task is chosen; "" where it cannot be.
-        question: what is predicted from what, for a target, a count of classes and the column of
-            role sequence.
-        verb: what a model does with new items.
-        penalty_noun: what learned penalties are of.
-        model_text: what the models of this task do, said of one that does not suit other data.
-        learning_text: what a model of this task learns, while it does.
-        baseline_text: what is said without learning from the features, as a noun.
-        default_metric: the metric of a run that names none.
-        averaged_metric: the metric of runs that average: −log p of what is true, or the squared
-            error.
-        parameters: the fields of the plan that estimators have as parameters.
-        is_table: whether rows stand for themselves and have a target each.
-        is_structured: whether targets depend on each other; the models take raw rows.
-        has_target: whether anything is predicted.
-        has_numbers, has_classes, has_two_classes: what a row's target is.
-        has_sequences: whether rows are tokens in order, and their sequences stay whole.
-        has_pairs: whether rows are molecules, whose base pairs are predicted.
-        has_one_column: whether the one feature is letters or texts.
-    """
-
-    unit: str = "row"
-    item: str = "row"
-    data_noun: str = "a table"
+    unit: str = "row"  # a row of the file
+    item: str = "row"  # what a split never divides
+    data_noun: str = "a table"  # in errors
     class_nouns: str = "classes"
-    target_text: str = "{count} classes"
-    prediction_text: str = ""
-    choice_title: str = ""
-    question: str = ""
-    verb: str = "predict"
-    penalty_noun: str = "columns"
-    model_text: str = "It takes every row by itself."
-    learning_text: str = ""
-    baseline_text: str = "the most frequent class"
+    target_text: str = "{count} classes"  # as a heading
+    prediction_text: str = ""  # within a sentence
+    choice_title: str = ""  # "" where it cannot be chosen
+    question: str = ""  # with {target}, {count} and {sequence}
+    verb: str = "predict"  # what a model does with new items
+    penalty_noun: str = "columns"  # what penalties are learned for
+    model_text: str = "It takes every row by itself."  # in errors
+    learning_text: str = ""  # during a run
+    baseline_text: str = "the most frequent class"  # the prediction without features
     default_metric: str = "accuracy"
-    averaged_metric: str = "log_loss"
-    parameters: tuple[str, ...] = ()
-    is_table: bool = False
-    is_structured: bool = False
+    averaged_metric: str = "log_loss"  # of runs that average: −log p, or squared error
+    parameters: tuple[str, ...] = ()  # fields of the plan that are parameters of estimators
+    is_table: bool = False  # independent rows with a target each
+    is_structured: bool = False  # targets depend on each other; models take raw rows
     has_target: bool = True
     has_numbers: bool = False
     has_classes: bool = False
     has_two_classes: bool = False
-    has_sequences: bool = False
-    has_pairs: bool = False
-    has_one_column: bool = False
+    has_sequences: bool = False  # rows are tokens in order
+    has_pairs: bool = False  # rows are molecules, base pairs are predicted
+    has_one_column: bool = False  # letters or texts
 
 
 class Task(TaskTraits, StrEnum):
     """What is learned; equal to its name in plans, in JSON and in extensions.
 
-    A regression predicts a number of each row, binary and multiclass a class, sequence the label
-    of each token (a row is a token, in order), structure the base pairs of each molecule (the
-    target in dot-bracket notation). Topics predict nothing: a row is a document, its feature one
-    column of texts or (sparse) the count of every word.
+    Regression predicts a number per row, binary and multiclass a class, sequence the label of each
+    token (a row is a token, in order), structure the base pairs of each molecule (the target in
+    dot-bracket notation). Topics predict nothing: a row is a document, its feature one column of
+    texts or (sparse) the count of every word.
     """
 
     def __new__(cls, name: str, traits: Mapping[str, object] = MappingProxyType({})) -> Self:
-        """A member with its row of the table; by its name alone it is found."""
+        """A member with its row of the table; looked up by its name alone."""
         assert traits.keys() <= TaskTraits.__annotations__.keys()
         task = str.__new__(cls, name)
         task._value_ = name
         vars(task).update(traits)
         return task
 
-    __repr__ = str.__repr__  # in the Python code of a plan it stands as its name
+    __repr__ = str.__repr__  # its name in the Python code of a plan
 
     REGRESSION = (
         "regression",
@@ -188,25 +160,25 @@ class Task(TaskTraits, StrEnum):
             "has_one_column": True,
         },
     )
-    UNKNOWN = ""  # of a plan that leaves it to the file, and where there are no data yet
+    UNKNOWN = ""  # to be detected, or without data yet
 
     @property
     def units(self) -> str:
-        """Many rows: "tokens"."""
+        """The plural of a row: "tokens"."""
         return f"{self.unit}s"
 
     @property
     def items(self) -> str:
-        """Many of what a split never takes apart: "sequences"."""
+        """The plural of what a split never divides: "sequences"."""
         return f"{self.item}s"
 
     @property
     def is_classification(self) -> bool:
-        """Whether a class is predicted of each row by itself."""
+        """Whether each row has a class, independent of the others."""
         return self.is_table and self.has_classes
 
     def count_text(self, count: int) -> str:
-        """So many rows: "2,310 rows", "1 row"."""
+        """A count of rows: "2,310 rows", "1 row"."""
         return f"1 {self.unit}" if count == 1 else f"{count:,} {self.units}"
 
 

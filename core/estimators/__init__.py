@@ -1,1 +1,1 @@
-"""What trials can tune: a scikit-learn estimator, its search space, and what it is good for."""
+"""Models: estimators with their search spaces and descriptions."""

@@ -1,15 +1,4 @@
-"""The baseline of a task: the model that knows nothing but how often each target occurs.
-
-| task | what it says |
-| --- | --- |
-| classes | the most frequent class, and the share of every class |
-| numbers | the mean |
-| sequences | the most frequent label of a token's value in the most telling column |
-| structures | no base pair; all structures equally likely |
-| topics | every word by its share of all words |
-
-What only molecules and topics need is imported by them: it brings numba, which takes a second.
-"""
+"""Baselines of every task: predictions from the frequencies of the target alone."""
 
 from __future__ import annotations
 
@@ -27,7 +16,7 @@ from core.datasets.task import Task
 
 
 def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
-    """The unfitted baseline of a task, behind the preparation that the other models have."""
+    """The unfitted baseline of a task, behind the preparation of the other models."""
     estimators = {
         Task.REGRESSION: DummyRegressor(),
         Task.SEQUENCE: MostFrequentLabel(),
@@ -39,39 +28,29 @@ def baseline_pipeline(task: str, preparation: Any) -> Pipeline:
 
 
 class MostFrequentLabel(ClassifierMixin, BaseEstimator):
-    """The most frequent training label of a token's value in one column; of all tokens if unseen.
+    """The most frequent training label of a token's value in the most informative column.
 
-    The column is the one whose values tell most labels of training tokens when a token's own
-    label is not counted. Probabilities are shares, with one token's worth of the overall shares.
+    That column predicts most labels of training tokens, each left out. Unseen values get `prior_`;
+    probabilities are shares, smoothed by one token of `prior_`.
 
     Attributes:
         classes_: the K labels, sorted.
-        column_: the place of the column.
-        values_: its values; shares_: of every label for each of them, shape (values, K).
-        prior_: the shares of all tokens, shape (K,).
+        column_: index of the column, with the sorted `values_`.
+        shares_: of every label by value, shape (values, K); prior_: of all tokens, (K,).
     """
 
     decoding = "posterior"
 
     def fit(self, X: pd.DataFrame, y: Any) -> MostFrequentLabel:
-        """Count the labels of tokens.
-
-        Args:
-            X: one row a token, the sequence's name in the first column.
-            y: its label, shape (tokens,).
-        """
+        """Count labels y, (tokens,); X begins with the sequence's name."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         overall = np.bincount(codes)
         self.prior_ = overall / overall.sum()
         columns = range(1, X.shape[1]) or range(1)
-        counted_columns = [
-            _label_counts(X.iloc[:, column], codes, len(overall)) for column in columns
-        ]
-        correct_counts = [
-            _correct_count(counts, codes, value_codes) for _, counts, value_codes in counted_columns
-        ]
-        self.column_ = columns[int(np.argmax(correct_counts))]
-        self.values_, counts, _ = counted_columns[int(np.argmax(correct_counts))]
+        tables = [_label_counts(X.iloc[:, column], codes, len(overall)) for column in columns]
+        correct = [_correct_count(counts, codes, value_codes) for _, counts, value_codes in tables]
+        best = int(np.argmax(correct))
+        self.column_, (self.values_, counts, _) = columns[best], tables[best]
         self.shares_ = (counts + self.prior_) / (counts.sum(axis=1, keepdims=True) + 1.0)
         return self
 
@@ -87,30 +66,28 @@ class MostFrequentLabel(ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log p(label) of every token, in nats; an unknown label counts as one in 1e15."""
+        """−log p(label) of every token in nats; an unknown label has p = 1e-15."""
         code_of = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([code_of.get(label, -1) for label in np.asarray(y).tolist()])
-        probability = np.take_along_axis(
-            self.predict_proba(X), np.maximum(codes, 0)[:, None], axis=1
-        )[:, 0]
+        shares = self.predict_proba(X)
+        probability = np.take_along_axis(shares, np.maximum(codes, 0)[:, None], axis=1)[:, 0]
         return -np.log(np.maximum(np.where(codes < 0, 0.0, probability), 1e-15))
 
 
 def _label_counts(
     column: pd.Series, codes: np.ndarray, K: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The values of a column, how often each has every label, and the value of every token."""
+    # Values, their label counts, and every token's value code.
     values, value_codes = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
     flat = np.bincount(value_codes * K + codes, minlength=len(values) * K)
     return values, flat.reshape(len(values), K), value_codes
 
 
 def _correct_count(counts: np.ndarray, codes: np.ndarray, value_codes: np.ndarray) -> int:
-    """Tokens whose label is the most frequent of the other tokens with their value."""
+    """Tokens with the most frequent label of the other tokens of their value."""
     label_counts = counts[value_codes, codes]
     other_counts = counts.copy()
-    best = np.argmax(counts, axis=1)
-    first = counts.max(axis=1)
+    best, first = np.argmax(counts, axis=1), counts.max(axis=1)
     other_counts[np.arange(len(counts)), best] = 0
     second = other_counts.max(axis=1)
     rival = np.where(best[value_codes] == codes, second[value_codes], first[value_codes])
@@ -121,7 +98,7 @@ CommonestLabel = MostFrequentLabel  # in the models of earlier versions
 
 
 class NoPairs(BaseEstimator):
-    """No base pairs with another; in probability, every structure of a molecule is as likely."""
+    """Predicts no base pairs; every structure of a molecule is equally likely."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> NoPairs:
         """Nothing is learned."""
@@ -129,13 +106,13 @@ class NoPairs(BaseEstimator):
         return self
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """Dots, as many as a molecule has letters."""
-        from core.estimators.structured.rna_folder import letters_of
+        """Dots, as many as the molecule has letters."""
+        from core.estimators.structured.rna_folder import letters_of  # imports numba: a second
 
         return np.array(["." * len(letters) for letters in letters_of(X)], dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """Pairs rightly called, called (none), and true at every γ, as a folder gives them."""
+        """True positive, called (none) and true pairs at every γ."""
         from core.losses.rna.decode import GAMMAS
 
         counts = np.zeros((len(X), len(GAMMAS) + 1, 3), dtype=np.int64)
@@ -152,11 +129,7 @@ class NoPairs(BaseEstimator):
 
 
 class WordShares(BaseEstimator):
-    """The unigram model: every word by its share of all training words, one added to each.
-
-    Attributes:
-        log_shares_: log p of every word, shape (V,).
-    """
+    """The unigram model with add-one smoothing, `log_shares_` of shape (V,)."""
 
     def fit(self, X: Any, y: Any = None) -> WordShares:
         """Count the words of documents, dense or CSR, shape (D, V)."""
@@ -165,7 +138,7 @@ class WordShares(BaseEstimator):
         return self
 
     def completion(self, X: Any) -> np.ndarray:
-        """Log p(second half) of documents, and its words, (n, 2); halved as for every model."""
+        """Log p(second half) of documents and its number of words, shape (D, 2)."""
         from core.estimators.lda.lda_likelihood import HALVING_SEED, split_halves
 
         _, held = split_halves(X, HALVING_SEED)

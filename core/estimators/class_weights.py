@@ -1,4 +1,4 @@
-"""Class weights: the axis that tables with a rare class add to the spaces of some models."""
+"""Class weights: the axis that some models have where a class is rare."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ CLASS_WEIGHT = Axis(
 
 
 def weights_of(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """The argument of a scikit-learn classifier; none where a setting does not weigh classes."""
+    """The `class_weight` argument of a scikit-learn classifier; empty without weights."""
     weighs = setting.get(CLASS_WEIGHT.name, EVEN) == BALANCED
     return {CLASS_WEIGHT.name: BALANCED} if weighs else {}

@@ -1,12 +1,4 @@
-"""What guidance knows of the data, and how a model or a strategy recommends itself for them.
-
-| symbol | code | meaning |
-| --- | --- | --- |
-| m | ``training`` | rows that tuning will see |
-| p | ``inputs`` | columns after categories are spread over one column a value |
-| K | ``classes`` | classes; 0 for a regression |
-| n | ``weights`` | penalized weights of a linear model: p, or p K with more than two classes |
-"""
+"""Facts of a dataset by which models and strategies recommend themselves."""
 
 from __future__ import annotations
 
@@ -20,30 +12,21 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 @dataclass(frozen=True)
 class ModelingFacts:
-    """What the advice rests on (symbols above), from the summary of a dataset.
-
-    Attributes:
-        learning: rows that a penalty learner trains on: all where every row tests once.
-        groups: groups of columns that their names form.
-        items: sequences, molecules or texts in words.
-        words: of documents, that the rules keep.
-        rare: whether a class is rare.
-        texts: whether a column is texts, whose words become columns.
-    """
+    """Facts from the summary of a dataset."""
 
     task: Task
     rows: int
     columns: int
-    inputs: int
-    classes: int
-    training: int
-    learning: int
+    inputs: int  # p: columns, one a value of a category
+    classes: int  # K; 0 for a regression
+    training: int  # rows that tuning sees
+    learning: int  # rows of a penalty learner: all where every row is tested once
     sparse: bool
-    groups: tuple[str, ...]
-    items: str = ""
-    words: int = 0
-    rare: bool = False
-    texts: bool = False
+    groups: tuple[str, ...]  # by the names of columns
+    items: str = ""  # "12 molecules", where rows are not counted
+    words: int = 0  # of the vocabulary of documents
+    rare: bool = False  # whether a class is rare
+    texts: bool = False  # whether the words of a column become columns
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "task", Task(self.task))  # extensions may give its name
@@ -60,7 +43,7 @@ class ModelingFacts:
 
     @property
     def outputs(self) -> int:
-        """Scores that a model gives a row: one a class where there are more than two."""
+        """Scores of a row: K above two classes, else 1."""
         return self.classes if self.classes > 2 else 1
 
     @property
@@ -68,21 +51,14 @@ class ModelingFacts:
         """The data in a few words: "270 rows, 13 columns, two classes"."""
         if self.items:
             return self.items
-        target_text = (
-            f"{count_word(self.classes)} classes" if self.classes else "a number to predict"
-        )
+        target = f"{count_word(self.classes)} classes" if self.classes else "a number to predict"
         columns = "1 column" if self.columns == 1 else f"{self.columns:,} columns"
-        return f"{self.rows:,} rows, {columns}, {target_text}"
+        return f"{self.rows:,} rows, {columns}, {target}"
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A model or a strategy recommends itself; the first of the highest rank is taken.
-
-    Attributes:
-        rank: how well it suits these data, 1 for what is taken where nothing suits better.
-        reason: one sentence, with the data's numbers.
-    """
+    """A recommendation; the first of the highest rank is taken."""
 
     rank: int
     reason: str
@@ -94,7 +70,7 @@ def count_word(count: int) -> str:
 
 
 def uncapitalized(title: str) -> str:
-    """A title inside a sentence: "random forest"; names such as LightGBM stay as they are."""
+    """A title inside a sentence: "random forest", but "LightGBM"."""
     first = title.partition(" ")[0]
     return title if first[1:] != first[1:].lower() else title[:1].lower() + title[1:]
 

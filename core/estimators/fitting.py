@@ -1,4 +1,4 @@
-"""Fitting an estimator without letting a warning of its solver fail the trial."""
+"""Fitting where an unconverged solver is a remark, not an error."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ _UNSETTLED = "The solver reached its limit of iterations before the last digits 
 
 
 def fit_with_remarks(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
-    """Fit in place; a solver that ran out of iterations still gives a model that can be scored.
-
-    Args:
-        estimator: unfitted, also a pipeline.
-        X: features, dense or CSR, shape (rows, columns).
-        y: targets, shape (rows,).
-
-    Returns:
-        Sentences for the result: one if the solver did not settle, otherwise none.
-    """
+    """Fit in place; a sentence where the solver reached its limit of iterations."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings(record=True) as caught:
@@ -27,7 +18,6 @@ def fit_with_remarks(estimator: Any, X: Any, y: Any) -> tuple[str, ...]:
     unsettled = [warning for warning in caught if issubclass(warning.category, ConvergenceWarning)]
     for warning in caught:
         if warning not in unsettled:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+            message, category = warning.message, warning.category
+            warnings.warn_explicit(message, category, warning.filename, warning.lineno)
     return (_UNSETTLED,) if unsettled else ()

@@ -1,4 +1,4 @@
-"""Several models as one: a setting says which model it is of, and what that model's setting is."""
+"""Several models tuned as one: the model is a value of the setting."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MIN_ROWS = 20  # rows: a choice between models would be chance
 
 
 def combined_setting(name: str, setting: Mapping[str, Any]) -> Setting:
-    """A setting of several models, from one of a single model."""
+    """The setting of a model as one of several models."""
     return {MODEL: name, **setting}
 
 
 def split_model_setting(setting: Mapping[str, Any]) -> tuple[str, Setting]:
-    """The model that a setting of several models is of, and that model's own setting."""
+    """The model that a combined setting belongs to, and that model's own setting."""
     model_setting = {name: value for name, value in setting.items() if name != MODEL}
     return str(setting[MODEL]), model_setting
 
 
 def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]:
-    """The models that are tuned together: those for rows of tables whose packages are there."""
+    """The installed models of tables that are tuned together."""
     return tuple(
         name
         for name, model in models.items()
@@ -41,11 +41,7 @@ def selectable_models(models: Mapping[str, Model], task: str) -> tuple[str, ...]
 
 
 def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
-    """The model that stands for all others.
-
-    Args:
-        models: gives the registry that it is part of.
-    """
+    """The model that stands for all others of the registry that `models` returns."""
 
     def model_space(task: str) -> tuple[Axis, ...]:
         names = selectable_models(models(), task)

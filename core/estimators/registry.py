@@ -1,4 +1,4 @@
-"""The registry of models: a new one is one file beside this and one line here."""
+"""The registry of models: a new one is a line here."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ _ALL = (
     *(CRF, RNA, LDA),
 )
 
-MODELS: Registry[Model] = Registry(
-    "tunescope.models", (*_ALL, combined_model(lambda: MODELS)), check_model
-)
+_MODELS = (*_ALL, combined_model(lambda: MODELS))
+MODELS: Registry[Model] = Registry("tunescope.models", _MODELS, check_model)
 
 
 def model_named(name: str, *, probabilities: bool = False) -> Model:
-    """A model by its name; with `probabilities` the one of its forms that gives those of classes.
+    """A model by its name, or its probabilistic form.
 
     Raises:
         KeyError: there is no such model.
@@ -48,6 +47,6 @@ def model_named(name: str, *, probabilities: bool = False) -> Model:
 
 
 def types_of_extensions() -> frozenset[str]:
-    """The types that installed extensions say their fitted models hold (`Model.holds`)."""
+    """The types that installed extensions declare in `Model.holds`."""
     added = (model for name, model in MODELS.items() if name not in MODELS.own_entries)
     return frozenset(name for model in added for name in model.holds)

@@ -1,1 +1,1 @@
-"""Tables and figures of the papers, measured again: theirs beside ours."""
+"""Tables and figures of the papers, measured again."""

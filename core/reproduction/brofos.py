@@ -1,4 +1,4 @@
-"""The two experiments of Brofos 2013: the sinc toy and the forest on Australian credit."""
+"""Brofos 2013: the sinc toy, and a forest on Australian credit."""
 
 from __future__ import annotations
 
@@ -57,21 +57,20 @@ def sinc(x: float) -> float:
 
 
 def sinc_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """How often each method finds the global maximum within 20 evaluations."""
+    """How often each method finds the global maximum in 20 evaluations."""
     seeds = 10 if quick else 100
     for acquisition, title in ACQUISITIONS.items():
         for name, make in METHODS.items():
             counts = [_evaluations(make, seed, acquisition) for seed in range(seeds)]
-            success_counts = [count for count in counts if count is not None]
+            successes = [count for count in counts if count is not None]
+            median = float(np.median(successes)) if successes else None
             yield {
                 "anticipation": title,
                 "method": name,
                 "runs": seeds,
                 "found % (paper)": CLAIMS.get(name),
-                "found %": 100 * len(success_counts) / seeds,
-                "evaluations (median)": float(np.median(success_counts))
-                if success_counts
-                else None,
+                "found %": 100 * len(successes) / seeds,
+                "evaluations (median)": median,
             }
 
 
@@ -90,45 +89,36 @@ def _evaluations(make: Make, seed: int, acquisition: str) -> int | None:
 
 
 def credit_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Accuracy, evaluations until the search ends by itself, and the number of trees chosen."""
+    """Accuracy, evaluations to convergence, and the number of trees."""
     assert folder is not None  # the registry says that this table needs data
     dataset = read_dataset(str(folder / "australian.csv"))
     X, y = np.asarray(dataset.features, dtype=float), dataset.target
     seeds = range(3 if quick else 10)
+    variable = "variable (corrected)"
     runs = {
         name: [_credit_run(METHODS[name], X, y, seed) for seed in seeds]
-        for name in ("variable (corrected)", "original")
+        for name in (variable, "original")
     }
-    accuracy, evaluations, _ = (
-        np.array(column) for column in zip(*runs["variable (corrected)"], strict=True)
-    )
+    accuracy, evaluations, _ = (np.array(column) for column in zip(*runs[variable], strict=True))
     yield _statistics_row("accuracy %", 100 * accuracy, (85.0, 81.0, 90.0, 3.24))
     yield _statistics_row("evaluations to convergence", evaluations, (10.0, 7.0, 12.0, 2.2))
-    for name, paper in (("variable (corrected)", 40.0), ("original", 97.0)):
+    for name, paper in ((variable, 40.0), ("original", 97.0)):
         trees = np.array([run[2] for run in runs[name]])
         yield _statistics_row(f"trees, {name.split()[0]}", trees, (paper, None, None, None))
 
 
 def _statistics_row(statistic: str, ours: np.ndarray, paper: tuple[float | None, ...]) -> Cells:
     figures = (ours.mean(), ours.min(), ours.max(), ours.std(ddof=1))
+    cells: dict[str, object] = {"statistic": statistic}
     names = ("average", "minimum", "maximum", "sd")
-    theirs = dict(zip((f"{name} (paper)" for name in names), paper, strict=True))
-    our_cells = {name: float(value) for name, value in zip(names, figures, strict=True)}
-    return {
-        "statistic": statistic,
-        **{k: v for n in names for k, v in _cell_pair(n, theirs, our_cells)},
-    }
-
-
-def _cell_pair(name: str, theirs: Cells, ours: Cells) -> list[tuple[str, float | None]]:
-    return [(f"{name} (paper)", theirs[f"{name} (paper)"]), (name, ours[name])]
+    for name, theirs, figure in zip(names, paper, figures, strict=True):
+        cells |= {f"{name} (paper)": theirs, name: float(figure)}
+    return cells
 
 
 def _credit_run(make: Make, X: np.ndarray, y: np.ndarray, seed: int) -> tuple[float, int, int]:
-    """(test accuracy, evaluations until the choice stays, trees) with 30 % held out."""
-    fit_X, test_X, fit_y, test_y = train_test_split(
-        X, y, test_size=0.3, stratify=y, random_state=seed
-    )
+    split = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
+    fit_X, test_X, fit_y, test_y = split
     study = optuna.create_study(sampler=make((TREES,), seed, "ei"), direction="maximize")
     for trees in FIRST_TREES:
         study.enqueue_trial({"trees": trees})
@@ -141,11 +131,10 @@ def _credit_run(make: Make, X: np.ndarray, y: np.ndarray, seed: int) -> tuple[fl
         study.tell(trial, float(scores[trees].mean()))
         choices.append(fewest_within_one_error(scores))
     chosen = choices[-1]
-    changing_positions = [
-        position for position, choice in enumerate(choices, start=1) if choice != chosen
-    ]
+    changes = [count for count, choice in enumerate(choices, start=1) if choice != chosen]
     forest = RandomForestClassifier(chosen, random_state=seed).fit(fit_X, fit_y)
-    return float(forest.score(test_X, test_y)), max(changing_positions, default=0) + 1, chosen
+    # Test accuracy, evaluations until the choice stays, trees.
+    return float(forest.score(test_X, test_y)), max(changes, default=0) + 1, chosen
 
 
 def _fold_scores(trees: int, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
@@ -154,7 +143,7 @@ def _fold_scores(trees: int, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndar
 
 
 def fewest_within_one_error(scores: dict[int, np.ndarray]) -> int:
-    """The one-standard-error rule: fewest trees whose mean lies within an error of the best."""
+    """The fewest trees with a mean within one standard error of the best."""
     means = {trees: float(fold_scores.mean()) for trees, fold_scores in scores.items()}
     best = max(means, key=lambda trees: (means[trees], -trees))
     error = scores[best].std(ddof=1) / math.sqrt(len(scores[best]))

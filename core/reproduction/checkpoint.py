@@ -1,4 +1,4 @@
-"""What a long reproduction has measured so far, kept on disk so that it can go on after a stop."""
+"""Results of long reproductions on disk, to continue after a stop."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from platformdirs import user_cache_path
 
 
 def kept_folder() -> Path:
-    """Where finished parts are kept; removing it makes everything be measured anew."""
+    """The folder of finished parts; without it everything is measured anew."""
     return user_cache_path("tunescope") / "reproductions"
 
 
 class Checkpoint:
-    """Finished parts of a reproduction by their keys, one JSON line each.
-
-    Args:
-        name: of the work; another name for other data or another size.
-        folder: where it lies; None for the user's cache folder.
-    """
+    """Results by key, a JSON line each; `folder` defaults to the user's cache."""
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
         self._path = (folder or kept_folder()) / f"{name}.jsonl"

@@ -1,4 +1,4 @@
-"""Figure 2 of Do 2008: label error of the penalty learners on simulated sequences."""
+"""Figure 2 of Do 2008: label error on simulated sequences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVER_M = [(M, 5) for M in range(20, 81, 10)]  # M = 10 at R = 5 is among the oth
 
 
 def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
-    """Mean label error in % of every method and point, over runs, and its standard error."""
+    """Mean label error in %, over runs, and its standard error."""
     runs = QUICK_RUNS if quick else RUNS
     checkpoint = Checkpoint("do-figure2")  # a run is the same whether quick or not
     points = [*OVER_R, *OVER_M]
@@ -29,16 +29,14 @@ def figure2_rows(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
     missing_runs = [run for run in wanted_runs if _run_key(*run) not in checkpoint]
     # One process a core; in each of them sequences are too few to share among threads.
     with WorkerPool(os.cpu_count() or 1) as pool:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for run in missing_runs:
             pool.submit(label_errors, run, _run_key(*run))
         for done, (key, errors) in enumerate(pool.as_completed(), start=1):
             checkpoint.record_result(key, errors)
-            time_left = duration_text(
-                (time.perf_counter() - begun) / done * (len(missing_runs) - done)
-            )
-            run_count = len(wanted_runs) - len(missing_runs) + done
-            yield f"{run_count} of {len(wanted_runs)} runs, {time_left} left"
+            missing = len(missing_runs) - done
+            time_left = duration_text((time.perf_counter() - start) / done * missing)
+            yield f"{len(wanted_runs) - missing} of {len(wanted_runs)} runs, {time_left} left"
     for M, R in points:
         yield _error_row(M, R, [checkpoint[_run_key(M, R, seed)] for seed in range(runs)])
 
@@ -48,17 +46,13 @@ def _run_key(M: int, R: int, seed: int) -> str:
 
 
 def _error_row(M: int, R: int, errors: list[dict[str, float]]) -> Cells:
-    errors_by_method = {
-        method: 100 * np.array([run[method] for run in errors]) for method in METHODS
-    }
+    percent = {method: 100 * np.array([run[method] for run in errors]) for method in METHODS}
     cells: dict[str, object] = {"M": M, "R": R}
-    cells |= {method: round(float(error.mean()), 2) for method, error in errors_by_method.items()}
-    cells["±"] = round(float(errors_by_method["grouped"].std(ddof=1) / np.sqrt(len(errors))), 2)
+    cells |= {method: round(float(error.mean()), 2) for method, error in percent.items()}
+    cells["±"] = round(float(percent["grouped"].std(ddof=1) / np.sqrt(len(errors))), 2)
     for prefix in ("", "refit "):
-        next_best = min(
-            errors_by_method[prefix + name].mean() for name in PAPERS if name != "grouped"
-        )
-        lead = float(next_best - errors_by_method[f"{prefix}grouped"].mean())
+        next_best = min(percent[prefix + name].mean() for name in PAPERS if name != "grouped")
+        lead = float(next_best - percent[f"{prefix}grouped"].mean())
         cells[f"{prefix}lead"] = round(lead, 2)
     cells["lead (paper)"] = 6.7 if (M, R) == (10, 5) else None
     return cells

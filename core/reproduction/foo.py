@@ -1,8 +1,7 @@
-"""Tables 1, 2 and 3a of Foo 2009: grid, gradient, direct, mm and evidence on LIBSVM's datasets.
+"""Tables 1, 2 and 3a of Foo 2009 on LIBSVM's datasets.
 
-As in the paper the files are used as they are: columns are not standardized, and the intercept is
-one more column, of ones, penalized like the others. The penalty C stands beside the loss as
-½ C ‖w‖², so that scikit-learn's C is its inverse.
+Columns are not standardized, the intercept is a penalized column of ones (as in the paper); C
+stands for ½ C ‖w‖² beside the loss, the inverse of scikit-learn's.
 """
 
 from __future__ import annotations
@@ -49,16 +48,19 @@ ENDINGS = ("_scale.libsvm", ".scale.libsvm", ".libsvm")
 
 @dataclass(frozen=True)
 class LabelledExamples:
-    """Examples and their targets: class labels, or numbers."""
+    """Examples and their labels or numbers."""
 
     X: Any
     y: np.ndarray
     of_classes: bool
 
 
+Split = tuple[LabelledExamples, LabelledExamples, int]  # training set, test set, seed
+
+
 @dataclass(frozen=True)
 class MethodFit:
-    """What a method found: parameters, penalty, and what it took."""
+    """What a method gives: parameters, penalty and costs."""
 
     loss: TableLoss
     w: np.ndarray
@@ -67,44 +69,45 @@ class MethodFit:
     seconds: float
 
 
+FitMethod = Callable[[str, LabelledExamples, int], MethodFit]  # (loss, rows, seed)
+
+
 def table1_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Linear regression: test MSE of least squares, grid and mm, and the penalties."""
+    """Linear regression: test MSE and penalties."""
     ratios: list[float] = []
     for name, (ls, grid, mm, grid_C, mm_C) in FOO_TABLE_1.items():
         if (files := _dataset_files(folder, name)) is None:
             continue
         errors: dict[str, list[float]] = {"least squares": [], "grid": [], "mm": [], "evidence": []}
-        fits_by_method: dict[str, list[MethodFit]] = {"grid": [], "mm": [], "evidence": []}
+        method_fits: dict[str, list[MethodFit]] = {"grid": [], "mm": [], "evidence": []}
         for train, test, seed in _run_splits(files, quick, Task.REGRESSION):
             errors["least squares"].append(_least_squares(train, test))
-            for method, fits in fits_by_method.items():
+            for method, fits in method_fits.items():
                 fits.append(METHODS[method]("linear", train, seed))
                 predicted = _predictions(fits[-1], test.X)
                 errors[method].append(float(np.mean((predicted - test.y) ** 2)))
         mse = {method: float(np.mean(squared_errors)) for method, squared_errors in errors.items()}
-        ratios.append(
-            _median_of(fits_by_method["grid"], "seconds")
-            / _median_of(fits_by_method["mm"], "seconds")
-        )
+        costs = _median_costs(method_fits)
+        ratios.append(costs["grid s"] / costs["mm s"])
         yield {
             "dataset": name,
             **{"LR (paper)": ls, "LR": mse["least squares"]},
             **{"grid (paper)": grid, "grid": mse["grid"]},
             **{"mm (paper)": mm, "mm": mse["mm"], "evidence": mse["evidence"]},
-            **{"grid C (paper)": grid_C, "grid C": _median_of(fits_by_method["grid"], "C")},
-            **{"mm C (paper)": mm_C, "mm C": _median_of(fits_by_method["mm"], "C")},
-            **_median_costs(fits_by_method),
+            **{"grid C (paper)": grid_C, "grid C": _median_of(method_fits["grid"], "C")},
+            **{"mm C (paper)": mm_C, "mm C": _median_of(method_fits["mm"], "C")},
+            **costs,
         }
     yield from _speed_rows(ratios, None)
 
 
 def table2_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Logistic regression: test accuracy of the methods."""
+    """Logistic regression: test accuracy."""
     yield from _accuracy_rows("logistic", FOO_TABLE_2, folder, quick, FOO_SPEED["table 2"])
 
 
 def table3a_rows(folder: Path | None, quick: bool) -> Iterator[Cells]:
-    """Multinomial logistic regression: test accuracy of the methods."""
+    """Multinomial logistic regression: test accuracy."""
     printed = {name: figures[1:] for name, figures in FOO_TABLE_3A.items()}
     yield from _accuracy_rows("multinomial", printed, folder, quick, FOO_SPEED["table 3a"])
 
@@ -137,16 +140,15 @@ def _accuracy_rows(
 
 
 def _measured(loss: str, files: list[Path], quick: bool) -> dict[str, float]:
-    """Mean accuracy of every method in %, then the median fits and seconds."""
-    fits_by_method: dict[str, list[MethodFit]] = {method: [] for method in METHODS}
-    right: dict[str, list[float]] = {method: [] for method in METHODS}
+    method_fits: dict[str, list[MethodFit]] = {method: [] for method in METHODS}
+    right: dict[str, list[float]] = {method: [] for method in METHODS}  # in %
     for train, test, seed in _run_splits(files, quick, ""):
         for method, run in METHODS.items():
-            fits_by_method[method].append(run(loss, train, seed))
-            predicted = _predictions(fits_by_method[method][-1], test.X)
+            method_fits[method].append(run(loss, train, seed))
+            predicted = _predictions(method_fits[method][-1], test.X)
             right[method].append(100 * float(np.mean(predicted == test.y)))
     means = {method: round(float(np.mean(accuracies)), 2) for method, accuracies in right.items()}
-    return {**means, **_median_costs(fits_by_method)}
+    return {**means, **_median_costs(method_fits)}
 
 
 def _file_mark(file: Path) -> str:
@@ -154,23 +156,16 @@ def _file_mark(file: Path) -> str:
 
 
 def _speed_rows(ratios: list[float], paper: tuple[float, float] | None) -> Iterator[Cells]:
-    """How many times as fast mm is as the grid, least and most of the datasets."""
     if ratios:
         theirs = f"; the paper: {paper[0]:g} to {paper[1]:g} times" if paper else ""
-        yield {
-            SENTENCE: f"mm is {min(ratios):.2g} to {max(ratios):.2g} times as fast as grid{theirs}."
-        }
+        span = f"{min(ratios):.2g} to {max(ratios):.2g}"  # least and most of the datasets
+        yield {SENTENCE: f"mm is {span} times as fast as grid{theirs}."}
 
 
-def _median_costs(fits_by_method: dict[str, list[MethodFit]]) -> dict[str, float]:
-    fits = {
-        f"{method} fits": _median_of(method_fits, "fits")
-        for method, method_fits in fits_by_method.items()
-    }
-    return fits | {
-        f"{method} s": _median_of(method_fits, "seconds")
-        for method, method_fits in fits_by_method.items()
-    }
+def _median_costs(method_fits: dict[str, list[MethodFit]]) -> dict[str, float]:
+    counts = {f"{method} fits": _median_of(fits, "fits") for method, fits in method_fits.items()}
+    seconds = {f"{method} s": _median_of(fits, "seconds") for method, fits in method_fits.items()}
+    return counts | seconds
 
 
 def _median_of(fits: list[MethodFit], field: str) -> float:
@@ -178,7 +173,7 @@ def _median_of(fits: list[MethodFit], field: str) -> float:
 
 
 def _dataset_files(folder: Path | None, name: str) -> list[Path] | None:
-    """The files of a dataset, training part first; None where the folder does not hold them."""
+    """Training file, test file if any; None where the folder lacks them."""
     if folder is None or not folder.is_dir():
         raise UnusableError(
             "the folder with the datasets is not there",
@@ -193,30 +188,18 @@ def _dataset_files(folder: Path | None, name: str) -> list[Path] | None:
     return None
 
 
-def _run_splits(
-    files: list[Path], quick: bool, task: str
-) -> Iterator[tuple[LabelledExamples, LabelledExamples, int]]:
-    """(training set, test set, seed) of every run; of a quick one few, on few rows."""
+def _run_splits(files: list[Path], quick: bool, task: str) -> Iterator[Split]:
     for train, test, seed in splits_of(files, QUICK_SEEDS if quick else SEEDS, task):
-        is_reduced = quick and len(train.y) > QUICK_ROWS
-        train_part = (
-            _split_examples(train, 1 - QUICK_ROWS / len(train.y), seed)[0] if is_reduced else train
-        )
-        yield train_part, test, seed
+        if quick and len(train.y) > QUICK_ROWS:
+            train = _split_examples(train, 1 - QUICK_ROWS / len(train.y), seed)[0]
+        yield train, test, seed
 
 
-def splits_of(
-    files: list[Path], seeds: int, task: str = ""
-) -> Iterator[tuple[LabelledExamples, LabelledExamples, int]]:
-    """(training set, test set, seed) of every run; 30 % are held out where no file is.
-
-    Args:
-        files: the file, and the one to test on where there is one.
-        seeds: how many runs.
-        task: where it is not to be told from the file.
+def splits_of(files: list[Path], seeds: int, task: str = "") -> Iterator[Split]:
+    """(training set, test set, seed) of every run; 30 % are held out without a test file.
 
     Raises:
-        UnusableError: as `read_dataset` does.
+        UnusableError: as `read_dataset`.
     """
     test_file = str(files[1]) if len(files) > 1 else ""
     dataset = read_dataset(str(files[0]), DataOptions(task=task), test_file=test_file)
@@ -236,10 +219,8 @@ def _split_examples(
 ) -> tuple[LabelledExamples, LabelledExamples]:
     stratify = rows.y if rows.of_classes else None
     arrays = train_test_split(rows.X, rows.y, test_size=share, random_state=seed, stratify=stratify)
-    first, second = (
-        LabelledExamples(X, y, rows.of_classes) for X, y in ((arrays[0], arrays[2]), arrays[1::2])
-    )
-    return first, second
+    train = LabelledExamples(arrays[0], arrays[2], rows.of_classes)
+    return train, LabelledExamples(arrays[1], arrays[3], rows.of_classes)
 
 
 def _with_ones(matrix: Any) -> Any:
@@ -265,8 +246,8 @@ def _predictions(fit: MethodFit, X: Any) -> np.ndarray:
 
 
 def _fit_by_grid(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
-    """C = 2^k, k = −10 … 10, five folds, by accuracy or MSE; each fold's path is warm-started."""
-    begun = time.perf_counter()
+    """C = 2^k, k = −10 … 10, by accuracy or MSE of five folds, warm-started."""
+    start = time.perf_counter()
     kind = KFold if loss_name == "linear" else StratifiedKFold
     totals = np.zeros(len(GRID))
     for fit_rows, score_rows in kind(FOLDS, shuffle=True, random_state=seed).split(rows.X, rows.y):
@@ -280,34 +261,32 @@ def _fit_by_grid(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit
             totals[index] += float(np.sum(right))
     C = float(GRID[np.flatnonzero(totals == totals.max())[-1]])  # of equals, the simplest model
     fit = _fit_at_penalty(loss_name, rows, C)
-    return MethodFit(fit.loss, fit.w, C, FOLDS * len(GRID) + 1, time.perf_counter() - begun)
+    return MethodFit(fit.loss, fit.w, C, FOLDS * len(GRID) + 1, time.perf_counter() - start)
 
 
 def _fit_at_penalty(loss_name: str, rows: LabelledExamples, C: float) -> MethodFit:
     loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
-    w = solve_penalized(
-        loss, np.full(loss.size, C), loss.initial_weights(), tolerance=EXACT
-    ).point.w
+    start = loss.initial_weights()
+    w = solve_penalized(loss, np.full(loss.size, C), start, tolerance=EXACT).point.w
     return MethodFit(loss, w, C, 1, 0.0)
 
 
 def _fit_by_gradient(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
     """Implicit gradient on one holdout split of 30 %, then a fit on all rows."""
-    begun = time.perf_counter()
+    start = time.perf_counter()
     train, held = _split_examples(rows, 0.3, seed)
     loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
-    last = _last_step(
-        "gradient", loss, seed, [(loss.for_data(train.X, train.y), loss.for_data(held.X, held.y))]
-    )
-    return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
+    holdout = [(loss.for_data(train.X, train.y), loss.for_data(held.X, held.y))]
+    last = _last_step("gradient", loss, seed, holdout)
+    return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - start)
 
 
-def _learner(name: str) -> Callable[[str, LabelledExamples, int], MethodFit]:
+def _learner(name: str) -> FitMethod:
     def fit_learner(loss_name: str, rows: LabelledExamples, seed: int) -> MethodFit:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         loss = build_loss(loss_name, rows.X, rows.y, fit_intercept=False)
         last = _last_step(name, loss, seed, None)
-        return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - begun)
+        return MethodFit(loss, last.w, float(last.C[0]), last.fits, time.perf_counter() - start)
 
     return fit_learner
 
@@ -316,14 +295,11 @@ def _last_step(
     name: str, loss: TableLoss, seed: int, holdout: list[tuple[TableLoss, TableLoss]] | None
 ) -> LearnerStep:
     learner = STRATEGIES[name]
-    options = learner.option_values({})
-    steps = learner.make(
-        PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed), options
-    )
-    return deque(steps, maxlen=1)[-1]
+    problem = PenaltyProblem(loss, parameter_groups(loss), holdout=holdout, seed=seed)
+    return deque(learner.make(problem, learner.option_values({})), maxlen=1)[-1]
 
 
-METHODS: dict[str, Callable[[str, LabelledExamples, int], MethodFit]] = {
+METHODS: dict[str, FitMethod] = {
     "grid": _fit_by_grid,
     "gradient": _fit_by_gradient,
     "direct": _learner("direct"),

@@ -1,8 +1,7 @@
-"""The simulated sequences of Do 2008, section 5, and the methods that are compared on them.
+"""The simulated sequences of Do 2008, section 5, and the methods compared.
 
-A binary hidden Markov model starts in either state, stays with probability 0.6, and shows 40
-binary features; a relevant one equals the state with probability 0.6, a noise feature with 0.5
-(footnotes 2 and 3). The CRF has 2 + 4 + 160 parameters.
+A binary hidden Markov model stays with probability 0.6; a relevant feature equals the state with
+0.6, a noise feature with 0.5 (footnotes 2 and 3).
 """
 
 from __future__ import annotations
@@ -32,16 +31,7 @@ METHODS = (*PAPERS, *(f"refit {name}" for name in PAPERS), *(f"mm {g}" for g in 
 def simulate_sequences(
     sequences: int, relevant: int, generator: np.random.Generator
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Tokens and their states.
-
-    Args:
-        sequences: how many, each of ten tokens.
-        relevant: R, the features that depend on the state; they come first.
-        generator: of everything random.
-
-    Returns:
-        A table with columns sequence, x1 … x40 (text 0 and 1), and the states, text.
-    """
+    """Table of sequence, x1 … x40 (the `relevant` ones first), and the states, as text."""
     states = np.empty((sequences, LENGTH), dtype=int)
     states[:, 0] = generator.integers(2, size=sequences)
     for t in range(1, LENGTH):
@@ -57,26 +47,17 @@ def simulate_sequences(
 
 
 def label_errors(sequences: int, relevant: int, seed: int) -> dict[str, float]:
-    """One run: the share of wrong labels on 1,000 test sequences, {method: error}.
+    """{method: share of wrong labels on 1,000 test sequences} of one run.
 
-    The paper's methods tune on the held-out sequences and keep the fit on the others. Beside them:
-    the same penalties with a last fit on all sequences, and mm, which learns from all of them.
-
-    Args:
-        sequences: M, training sequences; ten more are held out.
-        relevant: R.
-        seed: of the run.
+    Methods of the paper fit the training sequences alone, "refit" and mm the holdout as well.
     """
     generator = np.random.default_rng([seed, sequences, relevant])
     train, train_y = simulate_sequences(sequences, relevant, generator)
     held, held_y = simulate_sequences(HOLDOUT, relevant, generator)
     test, test_y = simulate_sequences(TEST, relevant, generator)
     held["sequence"] += sequences
-    all_tokens, all_labels = (
-        pd.concat([train, held], ignore_index=True),
-        np.concatenate([train_y, held_y]),
-    )
-    loss = build_crf(all_tokens, "sequence", all_labels, ["0", "1"])
+    all_tokens = pd.concat([train, held], ignore_index=True)
+    loss = build_crf(all_tokens, "sequence", np.concatenate([train_y, held_y]), ["0", "1"])
     pair = (loss.for_data(train, train_y), loss.for_data(held, held_y))
     tokens = loss.encoding.encode_tokens(test)
     codes = (test_y == "1").astype(int)
@@ -95,13 +76,12 @@ def label_errors(sequences: int, relevant: int, seed: int) -> dict[str, float]:
 
 
 def _penalty_groups(loss: CrfLoss, grouping: str, relevant: int) -> np.ndarray:
-    """π for one group; a group a parameter; or transitions, relevant and noise features."""
     if grouping == "single":
         return np.zeros(loss.size, dtype=np.intp)
     if grouping == "separate":
         return np.arange(loss.size)
-    of_source = {f"x{j + 1}": 1 if j < relevant else 2 for j in range(FEATURES)}
-    kinds = [of_source.get(source, 0) for source in loss.sources]
+    codes = {f"x{j + 1}": 1 if j < relevant else 2 for j in range(FEATURES)}  # noise: 2
+    kinds = [codes.get(source, 0) for source in loss.sources]  # transitions: 0
     return np.unique(kinds, return_inverse=True)[1]  # no group is empty where R is 0 or 40
 
 
@@ -114,7 +94,7 @@ def _learner_steps(
 
 
 def _grid_solutions(loss: CrfLoss, fit: CrfLoss, held: CrfLoss) -> tuple[np.ndarray, np.ndarray]:
-    """C = 2^k, k = −5 … 10, by the holdout loss: on the training sequences, and on all of them."""
+    """The best C = 2^k, k = −5 … 10, by holdout loss: w on training, w on all sequences."""
     w, best = fit.initial_weights(), np.inf
     for C in GRID[::-1]:
         w = solve_penalized(fit, np.full(fit.size, C), w, tolerance=1e-8).point.w

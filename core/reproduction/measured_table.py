@@ -1,4 +1,4 @@
-"""A table that is measured row by row, each cell under its heading."""
+"""A table that is measured row by row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SENTENCE = "in words"  # the heading of a sentence
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row: {heading: value}; `width` of every column is fixed by the table."""
+    """One row, {heading: value}, and widths of columns."""
 
     cells: Cells
     widths: Mapping[str, int]
@@ -25,7 +25,7 @@ class TableRow:
         return "  ".join(f"{name:>{self._column_width(name)}}" for name in self.cells)
 
     def cell_line(self) -> str:
-        """The cells; numbers with four significant digits, nothing for None."""
+        """The cells as one line."""
         shown = {name: cell_text(value) for name, value in self.cells.items()}
         return "  ".join(f"{text:>{self._column_width(name)}}" for name, text in shown.items())
 
@@ -38,7 +38,7 @@ class TableRow:
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text."""
+    """A cell as text; numbers with four significant digits."""
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -46,34 +46,20 @@ def cell_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One table of a paper.
+    """One table of a paper."""
 
-    Attributes:
-        name: on the command line.
-        title: what it is and where it comes from.
-        needs_data: whether it needs a folder with datasets.
-        measure: (folder or None, quick) -> the cells, row by row; in between, where it takes long,
-            sentences that say how far it is.
-        closing: what to bear in mind when comparing.
-        widths: of columns that need more than nine characters.
-        keeps_runs: whether finished runs are kept, so that it can be stopped and gone on with.
-        factors: columns whose two figures are compared by their quotient, as penalties are.
-        beside: columns of ours alone that belong beside the paper's.
-        takes_data: whether a folder with datasets changes what is measured.
-    """
-
-    name: str
+    name: str  # on the command line
     title: str
-    needs_data: bool
-    measure: Measure
-    closing: str = ""
-    widths: Mapping[str, int] | None = None
-    keeps_runs: bool = False
-    factors: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    takes_data: bool = True
+    needs_data: bool  # whether it needs a folder with datasets
+    measure: Measure  # (folder or None, quick) -> cells by row, and sentences of progress
+    closing: str = ""  # what to mind when comparing
+    widths: Mapping[str, int] | None = None  # of columns of more than nine characters
+    keeps_runs: bool = False  # whether it can be stopped and continued
+    factors: tuple[str, ...] = ()  # columns compared by quotient
+    beside: tuple[str, ...] = ()  # columns of ours alone that belong beside the paper's
+    takes_data: bool = True  # whether a folder with datasets changes what is measured
 
     def measure_rows(self, folder: Path | None, quick: bool) -> Iterator[TableRow | str]:
-        """Measure the table: its rows, and sentences on the way to them."""
+        """The rows, with sentences of progress in between."""
         for cells in self.measure(folder, quick):
             yield cells if isinstance(cells, str) else TableRow(cells, self.widths or {})

@@ -1,4 +1,4 @@
-"""What measures the tables and figures, by their names."""
+"""The functions that measure tables and figures."""
 
 from __future__ import annotations
 

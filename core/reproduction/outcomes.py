@@ -1,4 +1,4 @@
-"""What every table and figure gave when it was last measured in full, and how near it came."""
+"""The last full results of every table, beside the paper's."""
 
 from __future__ import annotations
 
@@ -19,23 +19,16 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class MeasuredResult:
-    """A table or figure as it was measured.
-
-    Attributes:
-        name: of the reproduction.
-        rows: its cells, row by row; those that the command prints.
-        seconds: how long it took, where that is known.
-        versions: of what it was measured with, {name: version}.
-    """
+    """A table or figure as measured."""
 
     name: str
     rows: tuple[Cells, ...]
     seconds: float | None
-    versions: dict[str, str]
+    versions: dict[str, str]  # {package: version}
 
 
 def load_result(name: str, folder: Path = FOLDER) -> MeasuredResult | None:
-    """What was kept of a reproduction; None where there is nothing."""
+    """The stored result of a reproduction, or None."""
     path = folder / f"{name}.json"
     if not path.is_file():
         return None
@@ -43,7 +36,7 @@ def load_result(name: str, folder: Path = FOLDER) -> MeasuredResult | None:
 
 
 def save_result(result: MeasuredResult, folder: Path = FOLDER) -> Path:
-    """Write what was measured; the file's path."""
+    """Write a result; the path of its file."""
     path = folder / f"{result.name}.json"
     text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
     with whole_file(path) as beside:
@@ -53,21 +46,15 @@ def save_result(result: MeasuredResult, folder: Path = FOLDER) -> Path:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Rows of an outcome that have the same headings, ready to be shown.
-
-    Attributes:
-        headings: of the columns.
-        rows: texts; where the paper has a figure, “ours / theirs (difference)”.
-        compared: whether any of them has a figure of the paper.
-    """
+    """Rows with the same headings, as texts; “ours / theirs (difference)”."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    compared: bool
+    compared: bool  # whether the paper has any of its figures
 
 
 def result_tables(result: MeasuredResult) -> Iterator[ResultTable]:
-    """The tables of an outcome, in their order; sentences are left out."""
+    """The tables of a result, without sentences."""
     about = reproduction(result.name)
     groups: dict[tuple[str, ...], list[Cells]] = {}
     for cells in result.rows:
@@ -85,12 +72,11 @@ def result_tables(result: MeasuredResult) -> Iterator[ResultTable]:
 
 
 def sentences(result: MeasuredResult) -> Iterator[str]:
-    """What the outcome says in words."""
+    """The sentences of a result."""
     return (cells[SENTENCE] for cells in result.rows if SENTENCE in cells)
 
 
 def _columns(names: Sequence[str], pairs: Sequence[str], beside: Sequence[str]) -> list[str]:
-    """What names a row, then the figures that the paper has too, and ours that belong to them."""
     first = min(min(names.index(name), names.index(name + PAPER)) for name in pairs)
     return [*names[:first], *(name for name in names[first:] if name in (*pairs, *beside))]
 
@@ -108,7 +94,7 @@ def _comparison_text(row: Cells, name: str, as_factor: bool) -> str:
 
 
 def _difference(ours: Any, theirs: Any, as_factor: bool) -> str:
-    """By how much ours is above theirs, or how many times as large; "" between words."""
+    """Our excess, or our multiple; "" between words."""
     a, b = _parse_number(ours), _parse_number(theirs)
     if a is None or b is None:
         return ""
@@ -118,8 +104,7 @@ def _difference(ours: Any, theirs: Any, as_factor: bool) -> str:
 
 
 def _parse_number(value: Any) -> float | None:
-    """A cell as a number; “126.2 (limit)” is one too."""
     try:
-        return float(str(value).split(" (")[0])
+        return float(str(value).split(" (")[0])  # “126.2 (limit)”
     except ValueError:
         return None

@@ -1,9 +1,8 @@
-"""The figures of the papers that are measured again, as printed."""
+"""The figures of the papers, as printed."""
 
 from __future__ import annotations
 
-# Foo 2009, table 1: test MSE; best C.
-# Columns: mse_least_squares, mse_grid, mse_mm, C_grid, C_mm.
+# Foo 2009, table 1: test MSE of least squares, grid and mm; best C of grid and mm.
 FOO_TABLE_1: dict[str, tuple[float | None, ...]] = {
     "abalone": (4.815, 4.97, 4.821, 1, 0.109),
     "bodyfat": (0.0, 0.0, 0.0, 0.0625, 0.06),
@@ -19,8 +18,7 @@ FOO_TABLE_1: dict[str, tuple[float | None, ...]] = {
 # Foo 2009: how many times as fast mm is as grid, least and most.
 FOO_SPEED = {"table 2": (11, 34), "table 3a": (3.3, 25)}
 
-# Foo 2009, table 2: accuracy in %.
-# Columns: grid, gradient, direct, mm.
+# Foo 2009, table 2: accuracy in % of grid, gradient, direct and mm.
 FOO_TABLE_2: dict[str, tuple[float | None, ...]] = {
     "australian": (86.96, 86.47, 85.51, 85.51),
     "breast-cancer": (96.08, 96.08, 96.57, 96.57),
@@ -35,8 +33,7 @@ FOO_TABLE_2: dict[str, tuple[float | None, ...]] = {
     "w1a": (97.32, 97.83, 97.2, 97.03),
 }
 
-# Foo 2009, table 3a: accuracy in %.
-# Columns: classes, grid, gradient, direct, mm.
+# Foo 2009, table 3a: classes; accuracy in % of grid, gradient, direct and mm.
 FOO_TABLE_3A: dict[str, tuple[float | None, ...]] = {
     "connect-4": (3, 75.62, 75.62, 75.59, 75.6),
     "dna": (3, 94.94, 95.03, 95.11, 95.11),
@@ -53,8 +50,7 @@ FOO_TABLE_3A: dict[str, tuple[float | None, ...]] = {
     "wine": (3, 98.11, 98.11, 98.11, 98.11),
 }
 
-# Foo 2009, table 3b: learned C by motif, MM.
-# Columns: after one step on fold A and B, final on fold A and B.
+# Foo 2009, table 3b: C by motif, MM: after one step on fold A and B, final on fold A and B.
 FOO_TABLE_3B: dict[str, tuple[float, ...]] = {
     "base pairings": (1.647, 1.884, 1.047, 1.129),
     "terminal mismatch interactions": (13.473, 10.442, 126.28, 124.953),
@@ -129,12 +125,9 @@ YOGATAMA_TABLE_3_ENSEMBLE: dict[str, tuple[float, ...]] = {
     "transfer-mkl": (3.10, 0.31, 3.29, 0.26),
 }
 
-# Yogatama & Mann 2014, figure 3, as its text reads it: CPU seconds of logistic regression.
-# Columns: after 20 datasets, after 40.
-YOGATAMA_FIGURE_3: dict[str, tuple[float, float]] = {
-    "scot-mkl": (1000, 5000),
-    "transfer-mkl": (400, 1000),
-}
+# Yogatama & Mann 2014, figure 3, by its text: CPU seconds of logistic regression after 20 and 40
+# datasets.
+YOGATAMA_FIGURE_3 = {"scot-mkl": (1000, 5000), "transfer-mkl": (400, 1000)}
 
 # McInerney 2017, table 2: predictive log likelihood of LDA on 20 Newsgroups, and % over BayesOpt
 # with validation. {(method, with validation): ...}; random search has one row, without a word on

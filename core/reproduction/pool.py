@@ -1,4 +1,4 @@
-"""Processes of one thread that long reproductions share work among, here or on a cluster."""
+"""Processes of one thread each, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ _cluster: ContextVar[Any] = ContextVar("cluster", default=None)
 
 @contextlib.contextmanager
 def on_cluster(connection: Any) -> Iterator[None]:
-    """Pools that are opened inside of the block work on a cluster.
-
-    Args:
-        connection: a `core.tuning.cluster.connection.ClusterConnection`; None for this machine.
-    """
+    """Pools opened inside use this `ClusterConnection`; None: this machine."""
     token = _cluster.set(connection)
     try:
         yield
@@ -31,11 +27,7 @@ def on_cluster(connection: Any) -> Iterator[None]:
 
 
 class WorkerPool:
-    """Processes of one thread each, and what they are at; with none of them, work is done here.
-
-    Args:
-        processes: how many on this machine; on a cluster as many as it has threads.
-    """
+    """Processes of one thread each; with 0 of them, work is done here."""
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
@@ -61,16 +53,16 @@ class WorkerPool:
 
     @property
     def has_free_process(self) -> bool:
-        """Whether a process has nothing to do."""
+        """Whether a process is idle."""
         process_count = self._processes if self._cluster is None else self._cluster.threads
         return len(self._running) < max(1, process_count)
 
     def is_running(self, key: str) -> bool:
-        """Whether the work of that key is under way."""
+        """Whether the work of that key is running."""
         return key in self._running.values()
 
     def submit(self, work: Callable[..., Any], arguments: tuple[Any, ...], key: str) -> None:
-        """Have something done."""
+        """Start work."""
         if self._executor is None:
             done: Future[Any] = Future()
             done.set_result(work(*arguments))
@@ -79,7 +71,7 @@ class WorkerPool:
             self._running[self._executor.submit(work, *arguments)] = key
 
     def as_completed(self, at_least: int = 0) -> Iterator[tuple[str, Any]]:
-        """Key and outcome of work as it ends; so many, or all of it."""
+        """Key and result of finished work; `at_least` so many, or all."""
         count = at_least or len(self._running)
         while count > 0 and self._running:
             for future in wait(self._running, return_when=FIRST_COMPLETED).done:
@@ -88,6 +80,5 @@ class WorkerPool:
 
 
 def _one_thread() -> None:
-    """Threads of numerical libraries would only take the other process's time."""
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    threadpool_limits(1)
+    threadpool_limits(1)  # more would take the other processes' time

@@ -38,10 +38,8 @@ MCINERNEY_WIDTHS = {"method": 9, "validation": 10, "predicts by": 11, "in words"
 
 
 def _measuring(name: str) -> Measure:
-    """What measures a table; it brings models and samplers, which a list of titles needs not."""
-
     def measure(folder: Path | None, quick: bool) -> Iterator[Cells | str]:
-        from core.reproduction.measures import MEASURES
+        from core.reproduction.measures import MEASURES  # imports models and samplers
 
         return MEASURES[name](folder, quick)
 
@@ -226,10 +224,9 @@ def reproduction(name: str) -> Reproduction:
     """One reproduction by its name.
 
     Raises:
-        UnusableError: there is none of that name.
+        UnusableError: there is none.
     """
     if name not in REPRODUCTIONS:
-        raise UnusableError(
-            f"there is no reproduction “{name}”", cure=nearest_names_cure(REPRODUCTIONS, name)
-        )
+        cure = nearest_names_cure(REPRODUCTIONS, name)
+        raise UnusableError(f"there is no reproduction “{name}”", cure=cure)
     return REPRODUCTIONS[name]

@@ -1,8 +1,4 @@
-"""Two-fold cross-validation of RNA folding: figure 3 of Do 2008, tables 3b and 4 of Foo 2009.
-
-The 151 molecules carry their fold in the name (…_A, …_B). A learner sees one fold and is tested on
-the other; the implicit gradient holds out a third of its fold. The three tables share their runs.
-"""
+"""Two-fold RNA folding: figure 3 of Do 2008, tables 3b and 4 of Foo 2009."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -48,19 +45,12 @@ Parts = Iterator[Cells | str]
 
 @dataclass(frozen=True)
 class FoldRun(Record):
-    """What a learner that saw one fold gave on the other.
+    """A learner trained on one fold, tested on the other."""
 
-    Attributes:
-        pairs: as `RnaFolder.pair_counts` counts them, summed over the molecules.
-        log_loss: summed over the molecules.
-        penalties: by motif, and which of them are at a limit; of the grouping by motifs alone.
-        steps: of the learner.
-    """
-
-    pairs: list[list[float]]
-    log_loss: float
-    penalties: dict[str, float]
-    at_limit: list[str]
+    pairs: list[list[float]]  # as `RnaFolder.pair_counts`, summed over molecules
+    log_loss: float  # summed over molecules
+    penalties: dict[str, float]  # by motif, for the grouping by motifs alone
+    at_limit: list[str]  # motifs with a penalty at a limit
     steps: int
 
 
@@ -68,10 +58,9 @@ Runs = dict[str, FoldRun]  # by `_run_key`
 
 
 def figure3_rows(folder: Path | None, quick: bool) -> Parts:
-    """Implicit gradient: ROC area and test log loss by grouping, then the learned penalties."""
-    runs = yield from _measure_runs(
-        folder, quick, [("gradient", grouping) for grouping in GROUPINGS]
-    )
+    """Implicit gradient: ROC area, test log loss and penalties."""
+    wanted = [("gradient", grouping) for grouping in GROUPINGS]
+    runs = yield from _measure_runs(folder, quick, wanted)
     for grouping in GROUPINGS:
         area, loss = _test_scores(runs, "gradient", grouping)
         yield {
@@ -85,14 +74,14 @@ def figure3_rows(folder: Path | None, quick: bool) -> Parts:
 
 
 def table3b_rows(folder: Path | None, quick: bool) -> Parts:
-    """MM: the learned penalty of every motif type, a fold a column."""
+    """MM: the learned penalty of every motif, by fold."""
     runs = yield from _measure_runs(folder, quick, [("mm", "grouped")])
     printed = {name: figures[2:] for name, figures in FOO_TABLE_3B.items()}
     yield from _penalties(runs, "mm", printed)
 
 
 def table4_rows(folder: Path | None, quick: bool) -> Parts:
-    """ROC area and test log loss of gradient, direct and mm by grouping."""
+    """ROC area and test log loss by method and grouping."""
     names = ("gradient", "direct", "mm")
     wanted = [(name, grouping) for grouping in FOO_TABLE_4 for name in names]
     runs = yield from _measure_runs(folder, quick, wanted)
@@ -106,7 +95,6 @@ def table4_rows(folder: Path | None, quick: bool) -> Parts:
 
 
 def _penalties(runs: Runs, name: str, printed: Mapping[str, Sequence[object]]) -> Iterator[Cells]:
-    """A row a motif: the penalties of both folds, with a mark for those at a limit."""
     for motif in MOTIFS:
         cells: dict[str, object] = {"": motif}
         for fold, figure in zip(FOLDS, printed[motif], strict=True):
@@ -117,7 +105,7 @@ def _penalties(runs: Runs, name: str, printed: Mapping[str, Sequence[object]]) -
 
 
 def _test_scores(runs: Runs, name: str, grouping: str) -> tuple[float, float]:
-    """ROC area over the molecules of both folds, and the summed log loss."""
+    """ROC area over both folds, and summed log loss."""
     fold_runs = [runs[_run_key(name, grouping, fold)] for fold in FOLDS]
     pairs = np.sum([run.pairs for run in fold_runs], axis=0)
     return round(roc_area(pairs), 4), round(sum(run.log_loss for run in fold_runs), 1)
@@ -126,22 +114,20 @@ def _test_scores(runs: Runs, name: str, grouping: str) -> tuple[float, float]:
 def _measure_runs(
     folder: Path | None, quick: bool, wanted: list[tuple[str, str]]
 ) -> Generator[str, None, Runs]:
-    """Do the runs that are not on record yet, saying how far it is; {key: run} in the end."""
     folds, mark = _read_folds(folder, quick)
     checkpoint = Checkpoint(f"rna-{mark}")
     all_runs = [(name, grouping, fold) for name, grouping in wanted for fold in FOLDS]
     for number, run in enumerate(all_runs, start=1):
         if _run_key(*run) in checkpoint:
             continue
-        begun = time.perf_counter()
-        run_text = (
-            f"{run[0]} {run[1]}, learning from fold {run[2]} (run {number} of {len(all_runs)})"
-        )
+        start = time.perf_counter()
+        count_text = f"run {number} of {len(all_runs)}"
+        run_text = f"{run[0]} {run[1]}, learning from fold {run[2]} ({count_text})"
         for step in _learning(folds, *run):
             if isinstance(step, FoldRun):
                 checkpoint.record_result(_run_key(*run), to_plain(step))
             else:
-                yield f"{run_text}: step {step} after {duration_text(time.perf_counter() - begun)}"
+                yield f"{run_text}: step {step} after {duration_text(time.perf_counter() - start)}"
     return {_run_key(*run): read_as(FoldRun, checkpoint[_run_key(*run)]) for run in all_runs}
 
 
@@ -152,10 +138,10 @@ def _learning(
     loss = build_rna(*folds[fold])
     groups = _penalty_groups(loss, grouping)
     learner = STRATEGIES[name]
-    options = learner.option_values({})
     holdout = [_holdout_split(loss, folds[fold])] if learner.holds_out else None
+    problem = PenaltyProblem(loss, groups, holdout=holdout)
     last = None
-    for last in learner.make(PenaltyProblem(loss, groups, holdout=holdout), options):
+    for last in learner.make(problem, learner.option_values({})):
         yield last.number
     assert last is not None  # a learner reports at least its start
     test_letters, test_structures = folds[FOLDS[1 - FOLDS.index(fold)]]
@@ -182,21 +168,12 @@ def _penalty_groups(loss: RnaLoss, grouping: str) -> np.ndarray:
 
 
 def _holdout_split(loss: RnaLoss, fold: Fold) -> tuple[RnaLoss, RnaLoss]:
-    held = np.arange(len(fold[0])) % HELD == HELD - 1
-    fit, out = (
-        loss.for_data(
-            *(
-                [molecule for molecule, here in zip(column, chosen, strict=True) if here]
-                for column in fold
-            )
-        )
-        for chosen in (~held, held)
-    )
-    return fit, out
+    held = [k % HELD == HELD - 1 for k in range(len(fold[0]))]
+    fit = [list(compress(column, (not is_held for is_held in held))) for column in fold]
+    return loss.for_data(*fit), loss.for_data(*(list(compress(column, held)) for column in fold))
 
 
 def _read_folds(folder: Path | None, quick: bool) -> tuple[dict[str, Fold], str]:
-    """Letters and structures of the folds, and a mark of what they are."""
     path = None if folder is None else folder / FILE
     if path is None or not path.is_file():
         raise UnusableError(

@@ -1,4 +1,4 @@
-"""What the papers claim, whether it holds here, and why figures differ."""
+"""The papers' claims, whether they hold here, and why figures differ."""
 
 from __future__ import annotations
 
@@ -9,19 +9,12 @@ HOLDS, IN_PART, NOT = "holds", "holds in part", "does not hold"
 
 @dataclass(frozen=True)
 class Verdict:
-    """On one table or figure.
+    """On one table or figure."""
 
-    Attributes:
-        claim: what the paper concludes from it, in one sentence.
-        judgement: holds, holds in part, or does not hold.
-        finding: what was found here, in one or two sentences.
-        causes: why figures differ, a sentence each.
-    """
-
-    claim: str
-    judgement: str
-    finding: str
-    causes: tuple[str, ...] = ()
+    claim: str  # of the paper, one sentence
+    judgement: str  # holds, in part, or not
+    finding: str  # here, one or two sentences
+    causes: tuple[str, ...] = ()  # of differences, a sentence each
 
 
 _ORDERS = "The paper's splits are not known: ours are ten random ones, or the file's own test set."

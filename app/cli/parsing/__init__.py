@@ -1,1 +1,1 @@
-"""Arguments: the parser, its help, and what single arguments say."""
+"""The parser, its help, and the syntax of single arguments."""

@@ -1,4 +1,4 @@
-"""What the command line says of single columns: --role and --kind."""
+"""Options about single columns: --role and --kind."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ _EXAMPLES = {"--role": "--role patient=group", "--kind": "--kind code=category"}
 
 
 def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
-    """{column: word} of every COLUMN=WORD, or of JSON objects {"column": "word"}.
-
-    A column's name may hold an equals sign; one that begins or ends with a blank needs JSON.
+    """{column: word} of every COLUMN=WORD, or of JSON objects.
 
     Raises:
-        UnusableError: one is written otherwise, or a column is there twice.
+        UnusableError: the syntax is wrong, or a column has two words.
     """
     words: dict[str, str] = {}
     for text in texts:
@@ -33,15 +31,15 @@ def parse_column_words(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def json_object(text: str, *kinds: type) -> JsonObject:
-    """What a JSON object of names and values of these kinds holds; {} for any other text."""
+    """The JSON object in a text, its values of these types, or {}."""
     if not text.lstrip().startswith("{"):
         return {}
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    right = isinstance(read, dict) and all(type(value) in kinds for value in read.values())
-    return read if right else {}
+    is_valid = isinstance(read, dict) and all(type(value) in kinds for value in read.values())
+    return read if is_valid else {}
 
 
 def _column_and_word(text: str, option: str) -> dict[str, str]:
@@ -56,11 +54,7 @@ def _column_and_word(text: str, option: str) -> dict[str, str]:
 
 
 def refuse_role_of_target(roles: Mapping[str, str], target: str) -> None:
-    """See that the column to predict is not given another use.
-
-    Raises:
-        UnusableError: it is.
-    """
+    """Raise UnusableError where the column to predict has another role."""
     if roles.get(target, "target") != "target":
         raise UnusableError(
             f"“{target}” is what is predicted, so it cannot be given the role {roles[target]}",

@@ -1,4 +1,4 @@
-"""What the help lists at its end: the names and defaults there are, read from the registries."""
+"""Lists at the end of the help, from the registries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def choices_text() -> str:
 
 
 def reproductions_text() -> str:
-    """The names that `reproduce` takes, each with its title."""
+    """The names that `reproduce` accepts, with titles."""
     from core.reproduction.registry import REPRODUCTIONS
 
     lines = []
@@ -54,7 +54,7 @@ def reproductions_text() -> str:
 
 
 def storage_text() -> str:
-    """Where the program keeps what it keeps."""
+    """Where runs and history are stored."""
     from core.tuning.history.store import history_path
     from core.tuning.runs.run_folder import runs_root
 
@@ -81,9 +81,8 @@ def _models_by_task() -> dict[str, list[str]]:
     from core.estimators.registry import MODELS
 
     tasks = dict.fromkeys(task for model in MODELS.values() for task in model.tasks)
-    return {
-        task: [model.name for model in MODELS.values() if task in model.tasks] for task in tasks
-    }
+    models = MODELS.values()
+    return {task: [model.name for model in models if task in model.tasks] for task in tasks}
 
 
 def _metrics_by_task() -> dict[str, list[str]]:

@@ -11,109 +11,91 @@ from core.tuning.patience import DEFAULT_PATIENCE
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
-    """Add the command to the parser; what it runs is the caller's."""
+    """Add the command to the parser; the caller sets `run`."""
     tune = commands.add_parser("tune", help="tune a model on a file", closing=choices_text)
-    tune.add_argument(
+    add = tune.add_argument
+    named: dict[str, Any] = {"default": "", "metavar": "NAME"}
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    add(
         "file",
         metavar="FILE",
         help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
         " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
     )
-    tune.add_argument("--target", default="", metavar="COL", help="the column to predict")
-    tune.add_argument(
+    add("--target", default="", metavar="COL", help="the column to predict")
+    add(
         "--task",
         metavar="NAME",
         help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
         " in the column of --target (default: detected in the file)",
     )
-    tune.add_argument(
+    add(
         "--role",
-        action="append",
-        default=[],
+        **repeated,
         metavar="COLUMN=ROLE",
         help="what a column is for: feature, ignore, or group (its equal values stay on one side"
         " of every split); may be given again for another column",
     )
-    tune.add_argument(
+    add(
         "--kind",
-        action="append",
-        default=[],
+        **repeated,
         metavar="COLUMN=KIND",
         help="what a column holds: number, category, yes/no or date; may be given again",
     )
-    tune.add_argument(
-        "--model",
-        default="",
-        metavar="NAME",
-        help="which model (below; default: what suits the data)",
-    )
-    tune.add_argument(
-        "--strategy",
-        default="",
-        metavar="NAME",
-        help="which way of tuning (below; default: what suits the model)",
-    )
-    tune.add_argument(
+    add("--model", **named, help="which model (below; default: what suits the data)")
+    add("--strategy", **named, help="which way of tuning (below; default: what suits the model)")
+    add(
         "--option",
-        action="append",
-        default=[],
+        **repeated,
         metavar="KEY=VALUE",
         help="an option of the strategy (see tunescope strategies), or one of those below; may be"
         " given again",
     )
-    tune.add_argument(
+    add(
         "--groups",
         default="",
         metavar="prefix|each|column|single|FILE.json|JSON",
         help='which columns share one penalty; JSON such as {"blood": ["iron", "salt"]} (default:'
         " single, or what is recommended)",
     )
-    tune.add_argument(
-        "--trials", type=int, metavar="N", help="how many trials at most (default: below)"
-    )
-    tune.add_argument(
+    add("--trials", type=int, metavar="N", help="how many trials at most (default: below)")
+    add(
         "--minutes",
         type=float,
         metavar="M",
         help="how long at most (default: no limit; for auto a few minutes, by the rows)",
     )
-    tune.add_argument(
+    add(
         "--patience",
         type=int,
         metavar="N",
         help="stop when N trials in a row improve nothing; 0 for never (default: what suits the"
         f" strategy, for most of them {DEFAULT_PATIENCE})",
     )
-    tune.add_argument(
+    add(
         "--range",
-        action="append",
-        default=[],
+        **repeated,
         metavar="SETTING=FROM:TO",
         help="search a setting of the model over this range, for example C=0.01:100; may be given"
         " again for another one",
     )
-    tune.add_argument(
+    add(
         "--fix",
-        action="append",
-        default=[],
+        **repeated,
         metavar="SETTING=VALUE",
         help="do not search a setting of the model but take this value, for example gamma=0.1; may"
         " be given again",
     )
-    tune.add_argument(
-        "--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)"
-    )
-    tune.add_argument(
+    add("--seed", type=int, default=0, metavar="K", help="of everything random (default: 0)")
+    add(
         "--rows",
         type=_parse_row_count,
         metavar="N|all",
         help="read at most N rows of each file, drawn at random with the seed, or all (default: as"
         " many as fit into memory)",
     )
-    tune.add_argument(
-        "--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)"
-    )
-    tune.add_argument(
+    add("--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)")
+    add(
         "--test-rows",
         type=_parse_row_count,
         metavar="N|all",
@@ -127,7 +109,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         metavar="SHARE",
         help="share of rows held out (default: 0.3, at most some 10,000 rows)",
     )
-    tune.add_argument(
+    add(
         "--evaluation",
         choices=("auto", "test", "nested"),
         default="auto",
@@ -135,72 +117,64 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         " every row is tested once and the tuning is done 5 times more (default: nested for"
         " penalty learners on tables of fewer than 1,000 rows)",
     )
-    tune.add_argument(
+    add(
         "--no-refit",
         dest="refit",
         action="store_false",
         help="keep exactly the model that was tested; otherwise the model is fitted on all rows"
         " once it has been tested",
     )
-    tune.add_argument(
+    add(
         "--mistake-costs",
-        action="append",
-        default=[],
+        **repeated,
         metavar="CLASS=COST,CLASS=COST",
         help="for two classes: what it costs to call a row of each class the other one, for"
         " example healthy=1,sick=5; the threshold between them is chosen by it",
     )
-    tune.add_argument(
+    add(
         "--test-latest",
         default="",
         metavar="COLUMN",
         help="test on the rows that are the latest by this column of dates",
     )
-    tune.add_argument(
+    add(
         "--together",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="keep equal rows, and molecules of one family, on one side of every split",
     )
-    tune.add_argument(
+    add(
         "--leaks",
         action=argparse.BooleanOptionalAction,
         default=False,
         help="use columns that leak the target (for one of them: --role COLUMN=feature)",
     )
-    tune.add_argument(
+    add(
         "--other-letters",
         action="store_true",
         help="for molecules: read letters that are no bases as N, a base that is not known",
     )
-    tune.add_argument(
+    add(
         "--gamma",
         default="",
         metavar="NUMBER|best|sensitivity=SHARE",
         help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
         " F1, or finding a share of the true pairs, on training molecules held out",
     )
-    tune.add_argument(
+    add(
         "--workers",
         type=int,
         metavar="N",
         help="trials at a time (default: 1; on a cluster as many as it has threads)",
     )
     cluster_options.add_to(tune)
-    tune.add_argument("--events", metavar="FILE.jsonl", help="write every event there as well")
-    tune.add_argument(
-        "--run-dir", metavar="DIR", help="the folder of this run (default: a new one)"
-    )
+    add("--events", metavar="FILE.jsonl", help="write every event there as well")
+    add("--run-dir", metavar="DIR", help="the folder of this run (default: a new one)")
     add_ending(tune)
     return tune
 
 
 def _parse_row_count(text: str) -> int:
-    """How many rows; 0 for all.
-
-    Raises:
-        argparse.ArgumentTypeError: it is neither a number above 0 nor "all".
-    """
     if text == "all":
         return 0
     if not text.isdecimal() or int(text) == 0:
@@ -209,7 +183,7 @@ def _parse_row_count(text: str) -> int:
 
 
 def add_ending(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say what is done with the result."""
+    """Add the options about the result."""
     parser.add_argument(
         "--export",
         action="append",
@@ -224,7 +198,7 @@ def add_ending(parser: argparse.ArgumentParser) -> None:
 
 
 def add_examples(parser: argparse.ArgumentParser) -> None:
-    """The argument that keeps rows and values of the data out of what is written."""
+    """Add the option that keeps data values out of exports."""
     parser.add_argument(
         "--without-examples",
         dest="examples",

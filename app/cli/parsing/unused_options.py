@@ -1,4 +1,4 @@
-"""Options that change nothing in a run, said in a sentence each."""
+"""Options without effect in a run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ if TYPE_CHECKING:
 
 
 def unused_option_texts(arguments: argparse.Namespace, problem: Problem) -> list[str]:
-    """What was asked for and changes nothing here.
-
-    Args:
-        arguments: the arguments of `tunescope tune`.
-        problem: the run that they ask for.
-    """
+    """A sentence for each argument without effect on this problem."""
     strategy, task = problem.strategy, problem.dataset.task
     strategy_options = {option.name for option in strategy.options}
     named_options = {text.partition("=")[0].strip() for text in arguments.option}
@@ -35,9 +30,8 @@ def unused_option_texts(arguments: argparse.Namespace, problem: Problem) -> list
             reasons["--workers"] = why
         if arguments.cluster:
             reasons["--cluster"] = f"{strategy.name} is one fit, which is made on this computer"
-        reasons |= {
-            f"--option {name}": why for name in ("folds", "time_limit") if name in general_options
-        }
+        without_effect = [name for name in ("folds", "time_limit") if name in general_options]
+        reasons |= {f"--option {name}": why for name in without_effect}
         if "counts" in named_options & strategy_options and not task.is_structured:
             reasons["--option counts"] = "every weight of a table counts"
     elif arguments.groups:

@@ -1,4 +1,4 @@
-"""The menus of one column and of several: what they are used for, what they hold, their group."""
+"""The menus of one column and of several: role, kind and group."""
 
 from __future__ import annotations
 
@@ -20,14 +20,7 @@ _SEVERAL = {"feature": "Use them to predict", "ignore": "Leave them out"}
 
 
 class ColumnMenus:
-    """Makes menus that change the data and the groups.
-
-    Args:
-        session: whose data are changed.
-        board: the groups that columns can be put into.
-        set_role: (column, role), also "target" and "topics".
-        parent: of the menus.
-    """
+    """Menus that change roles, kinds and groups; `set_role` also takes "topics"."""
 
     def __init__(
         self,
@@ -40,7 +33,7 @@ class ColumnMenus:
         self._set_role, self._parent = set_role, parent
 
     def menu_for_column(self, name: str) -> QMenu:
-        """The roles and kinds that a column can be given, its own ones ticked."""
+        """The roles, kinds and groups of a column, the current ones ticked."""
         column = self._session.current_summary.column(name)
         menu = self._make_menu(name)
         roles = QActionGroup(menu)
@@ -58,19 +51,19 @@ class ColumnMenus:
         return menu
 
     def menu_for_columns(self, names: Sequence[str]) -> QMenu:
-        """The same for several columns at once; the target among them stays what it is."""
-        fixed = ("target", "sequence")
+        """The same for several columns; a target among them is skipped."""
+        fixed_roles = ("target", "sequence")
         summary = self._session.current_summary
         columns = [summary.column(name) for name in names]
-        columns = [column for column in columns if column.role not in fixed]
+        columns = [column for column in columns if column.role not in fixed_roles]
         menu = self._make_menu(f"{len(columns):,} columns")
         chosen = [column.name for column in columns]
         roles = QActionGroup(menu)
         for role, words in _SEVERAL.items():
             if role == "feature" and summary.task.has_one_column:
                 continue
-            same = all(column.role == role for column in columns)
-            action = _add_tickable_action(menu, roles, words, same and bool(columns))
+            is_same = all(column.role == role for column in columns)
+            action = _add_tickable_action(menu, roles, words, is_same and bool(columns))
             action.triggered.connect(lambda _on=False, role=role: self.set_roles(chosen, role))
         self._add_kinds(menu, columns)
         features = [column.name for column in columns if column.role == "feature"]
@@ -80,12 +73,12 @@ class ColumnMenus:
         return menu
 
     def set_roles(self, names: Sequence[str], role: str) -> None:
-        """Give several columns a role."""
+        """Set the role of several columns."""
         roles = {**self._session.requested_data.roles, **dict.fromkeys(names, role)}
         self._session.change_data(roles=roles)
 
     def set_kinds(self, names: Sequence[str], kind: str) -> None:
-        """Say what several columns hold."""
+        """Set the kind of several columns."""
         kinds = {**self._session.requested_data.kinds, **dict.fromkeys(names, kind)}
         self._session.change_data(kinds=kinds)
 
@@ -98,7 +91,6 @@ class ColumnMenus:
         return menu
 
     def _role_texts(self, name: str) -> list[tuple[str, str]]:
-        """What a column can be asked for; of texts, that their topics be found."""
         summary = self._session.current_summary
         finds_topics, has_texts = not summary.task.has_target, name in summary.texts
         words = {
@@ -124,30 +116,28 @@ class ColumnMenus:
         return "It says which sequence a row belongs to"
 
     def _add_kinds(self, menu: QMenu, columns: Sequence[ColumnSummary]) -> None:
-        """The kinds that columns can be; of tokens only what matters to labels nearby."""
         task = self._session.current_summary.task
-        fixed = any(column.role in ("sequence", "target") for column in columns)
-        if not columns or task.has_one_column or (task.has_sequences and fixed):
+        has_fixed_role = any(column.role in ("sequence", "target") for column in columns)
+        if not columns or task.has_one_column or (task.has_sequences and has_fixed_role):
             return
         menu.addSection("It holds" if len(columns) == 1 else "They hold")
         names = [column.name for column in columns]
         kinds = QActionGroup(menu)
-        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:
-            same = all(column.kind == kind for column in columns)
-            action = _add_tickable_action(menu, kinds, kind, same)
+        for kind in CHANGEABLE[:2] if task.has_sequences else CHANGEABLE:  # fewer for tokens
+            is_same = all(column.kind == kind for column in columns)
+            action = _add_tickable_action(menu, kinds, kind, is_same)
             action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
 
     def _add_groups(self, menu: QMenu, names: Sequence[str]) -> None:
-        """The groups that columns could go to, and a new one."""
         if not self._board.takes_columns:
             return
-        inside = menu.addMenu("Put it into a group" if len(names) == 1 else "Put them into a group")
-        self._board.add_groups(inside, names)
+        groups = menu.addMenu("Put it into a group" if len(names) == 1 else "Put them into a group")
+        self._board.add_groups(groups, names)
 
 
-def _add_tickable_action(menu: QMenu, group: QActionGroup, words: str, ticked: bool) -> QAction:
+def _add_tickable_action(menu: QMenu, group: QActionGroup, words: str, is_ticked: bool) -> QAction:
     action = menu.addAction(words)
     action.setCheckable(True)
-    action.setChecked(ticked)
+    action.setChecked(is_ticked)
     group.addAction(action)
     return action

@@ -1,4 +1,4 @@
-"""Step 1, the data: the table, what is predicted, the test set, and groups of columns."""
+"""Step 1, the data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FEWER_ROWS = 5
 
 
 class DataPage(Page):
-    """What the file holds and how it is understood; a dropped file is opened."""
+    """The table of the data and what can be changed in it; a dropped file is opened."""
 
     topic = "data"
 
@@ -73,7 +73,7 @@ class DataPage(Page):
         self.refresh()
 
     def visited(self) -> None:
-        """Show what the session holds."""
+        """Show the current data."""
         self.refresh()
 
     def tour_target(self, name: str) -> QWidget | None:
@@ -86,10 +86,10 @@ class DataPage(Page):
         if summary is None:
             return
         self.set_head(summary.name, headline(summary))
-        topics = not summary.task.has_target
-        title = "Texts" if topics and summary.texts else "Table"
+        finds_topics = not summary.task.has_target
+        title = "Texts" if finds_topics and summary.texts else "Table"
         self._card.set_words(title, self._table_caption())
-        self.table.min_rows = FEWER_ROWS if topics else MIN_ROWS  # words have room too
+        self.table.min_rows = FEWER_ROWS if finds_topics else MIN_ROWS  # words have room too
         if summary is not self._summary:
             self._summary = summary
             words = {column.name: column_word(column) for column in summary.columns}
@@ -98,15 +98,14 @@ class DataPage(Page):
         self.question.refresh()
         self.findings.refresh()
         self.board.refresh()
-        self.documents.setVisible(topics)
-        if topics:
+        self.documents.setVisible(finds_topics)
+        if finds_topics:
             self.documents.show_documents(summary.documents)
         self._show_changes()
         self.primary.set_allowed(self.session.plan is not None, "No model fits these data.")
         self.set_panel("Findings", data_summary(summary, self.session.current_data))
 
     def _undo_refused(self) -> None:
-        """What was chosen and could not be read gives way to what the session holds."""
         if self.session.summary is not None:
             self.question.refresh()
             self._show_changes()
@@ -136,21 +135,22 @@ class DataPage(Page):
 
     def _show_selected(self) -> None:
         names = self.table.selected_columns()
-        several = len(names) > 1
-        if several:
+        has_several = len(names) > 1
+        if has_several:
             self.several.set_label(f"Change {len(names)} columns…")
-        self.several.setVisible(several)
+        self.several.setVisible(has_several)
 
     def _change_selected(self) -> None:
-        below = self.several.rect().bottomLeft()
-        self._show_menu_of_several(self.table.selected_columns(), self.several.mapToGlobal(below))
+        corner = self.several.rect().bottomLeft()
+        self._show_menu_of_several(self.table.selected_columns(), self.several.mapToGlobal(corner))
 
     def menu_for(self, name: str) -> QMenu:
-        """The roles, kinds and groups that a column can be given, its own ones ticked."""
+        """The menu of a column."""
         return self.menus.menu_for_column(name)
 
     def _set_role(self, name: str, role: str) -> None:
         data, summary = self.session.requested_data, self.session.current_summary
+        refuse = self.session.problem.emit
         if role == "target":
             self.question.choose_target(name)
             return
@@ -159,20 +159,16 @@ class DataPage(Page):
             self.question.find_topics(name)
             return
         if finds_topics and name == summary.documents.column:
-            self.session.problem.emit(
-                f"The topics of “{name}” are looked for. Choose what else first."
-            )
+            refuse(f"The topics of “{name}” are looked for. Choose what else first.")
             return
         if name == summary.target:
-            self.session.problem.emit(
-                f"“{name}” is what is predicted. Choose another target first."
-            )
+            refuse(f"“{name}” is what is predicted. Choose another target first.")
             return
         current_role = summary.column(name).role
         roles = {**data.roles, name: role}
         if role == "sequence":
             roles = {c: r for c, r in roles.items() if r != "sequence" or c == name}
-        # What the rows are hangs on this column: it is told anew.
+        # The task depends on this column: it is detected again.
         task = "" if "sequence" in (role, current_role) else data.task
         self.session.change_data(roles=roles, task=task)
 
@@ -183,34 +179,28 @@ class DataPage(Page):
         self.redo = IconButton("redo", "Redo", self.session.redo_change)
         self.add_icon(self.undo)
         self.add_icon(self.redo)
-        for keys, pressed in (
+        for keys, slot in (
             ("Ctrl+Z", self.session.undo_change),
             ("Ctrl+Shift+Z", self.session.redo_change),
             ("Ctrl+Y", self.session.redo_change),
         ):
-            QShortcut(QKeySequence(keys), self).activated.connect(pressed)
+            QShortcut(QKeySequence(keys), self).activated.connect(slot)
 
     def _show_changes(self) -> None:
-        """What the two buttons would do."""
         for button, direction, word, keys in (
             (self.undo, -1, "Undo", "Ctrl+Z"),
             (self.redo, 1, "Redo", "Ctrl+Shift+Z"),
         ):
-            neighbours = self.session.changes.shown_and_neighbour(direction)
-            nothing = f"There is nothing to {word.lower()}"
-            action_text = (
-                f"{word}: {change_title(*(step.data for step in neighbours))}"
-                if neighbours
-                else nothing
-            )
-            button.setEnabled(neighbours is not None)
-            button.setAccessibleName(action_text if neighbours else word)
-            button.setToolTip(
-                plain_tooltip(f"{action_text} ({keys})" if neighbours else action_text)
-            )
+            steps = self.session.changes.shown_and_neighbour(direction)
+            text = f"There is nothing to {word.lower()}"
+            if steps:
+                text = f"{word}: {change_title(*(step.data for step in steps))}"
+            button.setEnabled(steps is not None)
+            button.setAccessibleName(text if steps else word)
+            button.setToolTip(plain_tooltip(f"{text} ({keys})" if steps else text))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """In a field of numbers Ctrl+Z undoes what was chosen, not what was typed."""
+        """In a number field Ctrl+Z undoes the last change, not the typing."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             undoes = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
             if any(event.matches(key) for key in undoes):
@@ -221,7 +211,7 @@ class DataPage(Page):
     # Dropping a file ------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file may be dropped anywhere on the page."""
+        """Accept a file."""
         if dropped_file(event):
             event.acceptProposedAction()
 

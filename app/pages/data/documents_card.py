@@ -1,4 +1,4 @@
-"""The card about documents: how many, how long, and which words they are made of."""
+"""The card about documents: how many, how long, and their words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GAP = 22  # pixels between columns
 
 
 class DocumentsCard(Card):
-    """Figures about the documents, their most frequent words, and the rules for counting."""
+    """Figures about the documents, frequent words, and the counting rules."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -108,13 +108,12 @@ class CommonWords(QWidget):
         self._fit_height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The narrower, the higher."""
+        """Fit the height."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit_height()
 
     def _fit_height(self) -> None:
-        """As high as the longest column."""
         self.setFixedHeight(max(1, self._row_count(self.width())) * self._row_height())
         self.update()
 
@@ -129,11 +128,11 @@ class CommonWords(QWidget):
         return -(-len(self._words) // self._column_count(width))
 
     def sizeHint(self) -> QSize:
-        """One column, if need be."""
+        """One column."""
         return QSize(appearance.pixels(_COLUMN), self._row_height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Words at the left, counts at the right, a bar under both."""
+        """Draw words at the left, counts at the right, a bar under both."""
         if not self._words:
             return
         painter, theme = QPainter(self), appearance.current()

@@ -1,4 +1,4 @@
-"""What was found and can be changed: a small card each, with the button that does it."""
+"""Findings about the data, with a button each that applies the change."""
 
 from __future__ import annotations
 
@@ -18,22 +18,17 @@ if TYPE_CHECKING:
     from core.datasets.finding import Finding, SuggestedChange
 
 FIRST_FINDINGS = 4  # findings that are shown before a person asks for more
-MAX_FINDINGS = 60  # that are shown at all: nobody decides about more one by one
+MAX_FINDINGS = 60  # nobody decides about more one by one
 _WIDTH = 300  # pixels of a card at the usual text size, at least
 
 
 class FindingsCard(Card):
-    """Findings that offer a change of the data plan, each with its button; hidden without any.
-
-    Attributes:
-        buttons: one a finding, in order.
-        more: shows those that have no room at first.
-    """
+    """Findings that propose a change of the data plan; hidden without any."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("Findings", parent=parent)
         self.session = session
-        self.buttons: list[PlainButton] = []
+        self.buttons: list[PlainButton] = []  # one a finding
         self._file = ""
         self._shows_all = False
         self._shown_findings: list[Finding] | None = None
@@ -48,9 +43,7 @@ class FindingsCard(Card):
         if self._file != self.session.current_data.file:
             self._file = self.session.current_data.file
             self._shows_all, self._shown_findings = False, None
-        findings = [
-            finding for finding in self.session.current_summary.findings if finding.proposal
-        ]
+        findings = [f for f in self.session.current_summary.findings if f.proposal]
         self.setVisible(bool(findings))
         if findings == self._shown_findings:
             return

@@ -1,4 +1,4 @@
-"""One group on the board: a coloured edge, its name, and its columns as chips."""
+"""One group on the board: its name, and its columns as chips."""
 
 from __future__ import annotations
 
@@ -22,22 +22,11 @@ from app.widgets.text_labels import apply_style, plain_tooltip, wrapping_label
 
 
 class GroupBox(QFrame):
-    """A group takes columns that are dropped on it.
+    """A group of columns; columns can be dropped on it."""
 
-    Args:
-        name: the group's name; it can be edited.
-        columns: its columns.
-        number: its place on the board, which gives its colour.
-
-    Signals:
-        dropped: the columns that were dropped here.
-        renamed: the new name.
-        menu_wanted, step_wanted, pick_wanted: as of its chips.
-    """
-
-    dropped = Signal(object)
-    renamed = Signal(str)
-    menu_wanted = Signal(str)
+    dropped = Signal(object)  # columns
+    renamed = Signal(str)  # the new name
+    menu_wanted = Signal(str)  # this and the next two as of its chips
     step_wanted = Signal(str, int)
     pick_wanted = Signal(str, bool)
 
@@ -46,7 +35,7 @@ class GroupBox(QFrame):
     ) -> None:
         super().__init__(parent)
         self.name = name
-        self._number = number
+        self._number = number  # gives the colour
         self.setProperty("card", "group")
         self.setAcceptDrops(True)
         self.setAccessibleName(f"Group {name}")
@@ -57,8 +46,7 @@ class GroupBox(QFrame):
         self.title = QLineEdit(name)
         self.title.setProperty("flat", True)
         self.title.setAccessibleName(f"Name of the group {name}")
-        hint = "{name}: click to give the group another name"
-        self.title.setToolTip(plain_tooltip(hint.format(name=name)))
+        self.title.setToolTip(plain_tooltip(f"{name}: click to give the group another name"))
         self.title.setCursorPosition(0)
         self.title.editingFinished.connect(self._on_title_edited)
         column.addWidget(self.title)
@@ -88,7 +76,7 @@ class GroupBox(QFrame):
             self.title.setText(self.name)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The box, and over it the edge in the group's colour."""
+        """Draw the box, and over it the edge in the group's colour."""
         super().paintEvent(event)
         theme = appearance.current()
         colour = theme.series[self._number % len(theme.series)]
@@ -101,17 +89,17 @@ class GroupBox(QFrame):
         painter.end()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A column may be dropped."""
+        """Accept columns."""
         if event.mimeData().hasFormat(MIME):
             event.acceptProposedAction()
             apply_style(self, over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """The column is gone again."""
+        """Look as before."""
         apply_style(self, over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take the column."""
+        """Take the columns."""
         apply_style(self, over=False)
         event.acceptProposedAction()
         self.dropped.emit(dropped_columns(event.mimeData()))

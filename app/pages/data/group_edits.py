@@ -1,4 +1,4 @@
-"""Groups of columns as the window shows and changes them: plain functions on plain data."""
+"""Groups of columns as the window shows and changes them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ MOTIFS: tuple[str, ...] = (
 
 
 def feature_names(summary: DatasetSummary) -> list[str]:
-    """What can be grouped: the columns that the model sees, in the file's order.
-
-    Of those that the summary lists. A model of sequences has weights for the first label and for
-    transitions as well, one of molecules for its motifs.
-    """
+    """What can be grouped, in file order: columns, weights of sequences, or motifs."""
     if summary.task.has_pairs:
         return list(MOTIFS)
     names = [column.name for column in summary.feature_columns]
@@ -44,7 +40,7 @@ def feature_names(summary: DatasetSummary) -> list[str]:
 
 
 def shown_groups(spec: Spec, summary: DatasetSummary, all_name: str, other_name: str) -> Groups:
-    """The groups that a spec makes: {group: its columns}; columns left over go to `other_name`."""
+    """The groups of a spec, {group: columns}; the remaining ones go to `other_name`."""
     names = feature_names(summary)
     if spec == "single":
         return {all_name: names}
@@ -67,17 +63,15 @@ def shown_groups(spec: Spec, summary: DatasetSummary, all_name: str, other_name:
 
 
 def move_columns(groups: Groups, columns: Sequence[str], group: str) -> Groups:
-    """The same groups with some columns in another (perhaps new) one; empty ones fall away."""
+    """Move columns into a group, which may be new; empty groups go."""
     moved_columns = set(columns)
-    changed = {
-        name: [c for c in members if c not in moved_columns] for name, members in groups.items()
-    }
+    changed = {n: [c for c in members if c not in moved_columns] for n, members in groups.items()}
     changed.setdefault(group, []).extend(columns)
     return {name: columns for name, columns in changed.items() if columns}
 
 
 def rename_group(groups: Groups, old: str, new: str) -> Groups:
-    """The same groups with one under another name; two of the same name become one."""
+    """Rename a group; two of the same name become one."""
     changed: Groups = {}
     for name, columns in groups.items():
         changed.setdefault(new if name == old else name, []).extend(columns)
@@ -85,7 +79,7 @@ def rename_group(groups: Groups, old: str, new: str) -> Groups:
 
 
 def fresh_name(groups: Groups, pattern: str) -> str:
-    """A name that no group has: the pattern with the first free number."""
+    """The pattern with the first number that makes an unused name."""
     number = len(groups) + 1
     while (name := pattern.format(number=number)) in groups:
         number += 1

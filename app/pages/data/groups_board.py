@@ -1,4 +1,4 @@
-"""The board of groups: drag a column into a group, or move it with the keyboard."""
+"""The board of groups of columns."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _NARROW, _WIDE = 170, 340  # of a box; the names of motifs are long
 
 
 class GroupsBoard(Card):
-    """Shows the groups of the session's plan and changes them."""
+    """Shows the groups of the plan; columns are dragged, or moved with the keyboard."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
         self._empty = ""  # a group that was just made and has no columns yet
         self._picked: dict[str, None] = {}  # the selected columns, in the order of selection
-        self._task: Task | None = None  # what the words speak of
+        self._task: Task | None = None  # of the words that are shown
         self._make_controls()
         self._sentence = wrapping_label("", "muted")
         self.body.addWidget(self._sentence)
@@ -65,17 +65,13 @@ class GroupsBoard(Card):
         self.several = PlainButton("", self._move_picked)
         self.several.hide()
         row.addWidget(self.several)
-        for button in (
-            IconButton("open", "Load groups from a file", self._ask_load),
-            IconButton("save", "Save the groups as a file", self._ask_save),
-        ):
-            self.corner.addWidget(button)
+        self.corner.addWidget(IconButton("open", "Load groups from a file", self._ask_load))
+        self.corner.addWidget(IconButton("save", "Save the groups as a file", self._ask_save))
         self.body.addWidget(holder)
 
     # What is shown --------------------------------------------------------------------------
 
     def _set_task(self, task: Task) -> None:
-        """The words for a table, for sequences or for molecules."""
         if task == self._task:
             return
         self._task = task
@@ -86,7 +82,7 @@ class GroupsBoard(Card):
                 self.ways.addItem(way_text, key)
 
     def current_groups(self) -> group_edits.Groups:
-        """The groups of the plan, with a new empty one if there is one."""
+        """The groups of the plan, and a new empty one if there is one."""
         if self.session.plan is None or self.session.summary is None:
             return {}
         groups = group_edits.shown_groups(
@@ -175,14 +171,14 @@ class GroupsBoard(Card):
 
     @property
     def takes_columns(self) -> bool:
-        """Whether columns can be put into groups one by one: not where some are not listed."""
+        """Whether columns can be moved one by one: all have to be listed."""
         summary = self.session.summary
         if self.session.plan is None or summary is None:
             return False
         return summary.task.has_target and not summary.more_columns
 
     def move_columns(self, columns: Sequence[str], group: str) -> None:
-        """Put columns into a group, which may be a new one."""
+        """Move columns into a group, which may be new."""
         changed = group_edits.move_columns(self.current_groups(), columns, group)
         if group == self._empty:
             self._empty = ""
@@ -204,7 +200,7 @@ class GroupsBoard(Card):
             yield from box.chips
 
     def _toggle_picked(self, column: str, up_to: bool) -> None:
-        """Select one more column or one less, or all from the last one up to it."""
+        """Add or remove a column, or add all from the last one up to it."""
         names = [chip.column for chip in self._column_chips()]
         if up_to and self._picked:
             ends = sorted((names.index(next(reversed(self._picked))), names.index(column)))
@@ -244,27 +240,26 @@ class GroupsBoard(Card):
         self.refresh()
 
     def _move_sideways(self, column: str, steps: int) -> None:
-        names = list(self.current_groups())
-        current_group = next(
-            name for name, columns in self.current_groups().items() if column in columns
-        )
-        target_index = names.index(current_group) + steps
-        if 0 <= target_index < len(names):
-            self._move_later(names[target_index], self._with_picked(column))
+        groups = self.current_groups()
+        names = list(groups)
+        group = next(name for name, columns in groups.items() if column in columns)
+        index = names.index(group) + steps
+        if 0 <= index < len(names):
+            self._move_later(names[index], self._with_picked(column))
 
     def _show_menu(self, column: str) -> None:
         box = self.sender()
         menu = self.menu_for(column)
-        below = self.mapToGlobal(self.rect().center())
+        position = self.mapToGlobal(self.rect().center())
         if isinstance(box, GroupBox):
             for chip in box.chips:
                 if chip.column == column:
-                    below = chip.mapToGlobal(chip.rect().bottomLeft())
+                    position = chip.mapToGlobal(chip.rect().bottomLeft())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(below)
+        menu.popup(position)
 
     def menu_for(self, column: str) -> QMenu:
-        """Where a column can go."""
+        """The groups that a column can be moved to."""
         columns = self._with_picked(column)
         menu = QMenu(self)
         columns_text = f"“{column}”" if len(columns) == 1 else f"{len(columns)} columns"
@@ -273,7 +268,7 @@ class GroupsBoard(Card):
         return menu
 
     def add_groups(self, menu: QMenu, columns: Sequence[str]) -> None:
-        """The groups that columns can go to as actions of a menu, and a new one."""
+        """Add an action for each group that columns can move to, and for a new one."""
         moved_columns = set(columns)
         for name, members in self.current_groups().items():
             if not moved_columns <= set(members):
@@ -282,9 +277,8 @@ class GroupsBoard(Card):
                 )
         new_name = group_edits.fresh_name(self.current_groups(), "group {number}")
         menu.addSeparator()
-        menu.addAction("A new group").triggered.connect(
-            lambda _checked=False: self._move_later(new_name, columns)
-        )
+        new_action = menu.addAction("A new group")
+        new_action.triggered.connect(lambda _on=False: self._move_later(new_name, columns))
 
     # Files ----------------------------------------------------------------------------------
 
@@ -295,7 +289,7 @@ class GroupsBoard(Card):
             self.load_groups(path)
 
     def load_groups(self, path: str) -> None:
-        """Take the groups of a JSON file; a file that cannot be used changes nothing."""
+        """Read groups from a JSON file; an unusable one changes nothing."""
         from core.datasets.groups import groups_from_file  # not needed for the first paint
 
         try:

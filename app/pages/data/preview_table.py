@@ -1,4 +1,4 @@
-"""The preview of the data: first rows, and under each head the column's role or kind."""
+"""The preview of the data: its first rows, and what each column is."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MAX_WIDTH = 320  # pixels a column takes at most before its cells end in …
 
 
 class PreviewModel(QAbstractTableModel):
-    """Row 0 says what each column is; the first rows of the file follow. The target comes first."""
+    """Row 0 says what each column is, then the first rows; the target comes first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,9 +55,9 @@ class PreviewModel(QAbstractTableModel):
         """Show the preview of a summary; `words` says what each column is."""
         described = {column.name: column for column in summary.columns}
         names = list(summary.preview.columns)
-        seen = set(names)
+        preview_names = set(names)
         # Of very many columns, those beyond the preview have no cells here, but their heads do all.
-        names += [name for name in described if name not in seen]
+        names += [name for name in described if name not in preview_names]
         roles = [described[name].role if name in described else "feature" for name in names]
         order = sorted(range(len(names)), key=lambda index: roles[index] != "target")
         self.beginResetModel()
@@ -66,13 +66,13 @@ class PreviewModel(QAbstractTableModel):
         self.described = [described.get(name) for name in self.names]
         self._total = summary.rows + summary.set_aside
         self._words = [words.get(name, "") for name in self.names]
-        gap = [""] * (len(names) - len(seen))
+        gap = [""] * (len(names) - len(preview_names))
         rows = ([*row, *gap] for row in summary.preview.rows)
         self._rows = [[row[index] for index in order] for row in rows]
         self.endResetModel()
 
     def longest(self, column: int) -> tuple[str, str]:
-        """What a column is, and the longest text of its first cells."""
+        """What a column is, and the longest of its first cells."""
         cells = (row[column] for row in self._rows[:FITTED_ROWS])
         return self._words[column], max(cells, key=len, default="")
 
@@ -95,9 +95,8 @@ class PreviewModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             name, column = self.names[section], self.described[section]
             column_text = f"{name}\n{column_values_text(column, self._total)}" if column else name
-            return (
-                plain_tooltip(column_text) if role == Qt.ItemDataRole.ToolTipRole else column_text
-            )
+            is_tip = role == Qt.ItemDataRole.ToolTipRole
+            return plain_tooltip(column_text) if is_tip else column_text
         if role == Qt.ItemDataRole.DisplayRole:
             return self.names[section]
         return None
@@ -121,33 +120,21 @@ class PreviewModel(QAbstractTableModel):
             theme = appearance.current()
             if self._roles[column] == "target" and row == 0:
                 return QColor(theme.accent)
-            left_out = self._roles[column] == "ignore"
-            return QColor(theme.muted) if row == 0 or left_out else QColor(theme.ink)
+            is_ignored = self._roles[column] == "ignore"
+            return QColor(theme.muted) if row == 0 or is_ignored else QColor(theme.ink)
         return None
 
 
 class PreviewTable(PlainTable):
-    """The table; Enter, or a click on a head, asks for the menu of a column.
+    """The table; Enter, or a click on a head, opens the menu of the column."""
 
-    Ctrl or Shift with a click, and Shift with an arrow, select several columns; the menu is then
-    theirs.
-
-    Attributes:
-        min_rows: how many rows have room in any case.
-
-    Signals:
-        column_pressed: (column name, place on the screen for the menu).
-        columns_pressed: (names of several columns, place on the screen for the menu).
-        selected: which columns are selected is another matter now.
-    """
-
-    column_pressed = Signal(str, QPoint)
-    columns_pressed = Signal(object, QPoint)
-    selected = Signal()
+    column_pressed = Signal(str, QPoint)  # name, position of the menu on the screen
+    columns_pressed = Signal(object, QPoint)  # names and position
+    selected = Signal()  # other columns are selected
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.min_rows = MIN_ROWS
+        self.min_rows = MIN_ROWS  # that have room in any case
         self._keys = Qt.KeyboardModifier.NoModifier  # of the last click into the cells
         self.preview = PreviewModel(self)
         self.setModel(self.preview)
@@ -181,7 +168,7 @@ class PreviewTable(PlainTable):
         self._show_spread()  # the text may have another size
 
     def selected_columns(self) -> list[str]:
-        """The names of the columns that are selected, in their order."""
+        """The names of the selected columns, in order."""
         selection = self.selectionModel().selection()
         column_indices = {
             index
@@ -191,7 +178,7 @@ class PreviewTable(PlainTable):
         return [self.preview.names[index] for index in sorted(column_indices)]
 
     def fit_columns(self) -> None:
-        """Columns as wide as their content, wider where there is room; rows to the text's size."""
+        """Fit columns to their content, wider where there is room, and rows to the text."""
         line = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(line + 12)
         rows = min(self.preview.rowCount(), 51)
@@ -203,9 +190,9 @@ class PreviewTable(PlainTable):
         widths = [min(width, appearance.pixels(MAX_WIDTH)) for width in wanted_widths]
         spare = self.viewport().width() - sum(widths)
         for column, width in enumerate(wanted_widths):  # first to cells that would end in …
-            more = max(0, min(width - widths[column], spare))
-            widths[column] += more
-            spare -= more
+            extra = max(0, min(width - widths[column], spare))
+            widths[column] += extra
+            spare -= extra
         share = max(0, spare // len(widths)) if widths else 0
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width + share)
@@ -214,7 +201,7 @@ class PreviewTable(PlainTable):
             self.setColumnWidth(last, widths[last] + share + spare - share * len(widths))
 
     def _wanted_widths(self) -> list[int]:
-        """What every column wants. Its longest cell stands for all: asking each takes too long."""
+        """The width of each column by its longest cell: measuring each takes too long."""
         count, head = self.preview.columnCount(), self.horizontalHeader()
         if not count:
             return []
@@ -228,13 +215,10 @@ class PreviewTable(PlainTable):
             return max(first.horizontalAdvance(kind), plain.horizontalAdvance(longest))
 
         padding = max(0, self.sizeHintForColumn(0) - cell_width(0))
-        return [
-            max(head.sectionSizeHint(column), cell_width(column) + padding) + 6
-            for column in range(count)
-        ]
+        return [max(head.sectionSizeHint(c), cell_width(c) + padding) + 6 for c in range(count)]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the room there is."""
+        """Fit the columns."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.fit_columns()
@@ -242,19 +226,19 @@ class PreviewTable(PlainTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter, space or the menu key ask for the current column's menu."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu)
-        plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        if event.key() in keys and plain and self.currentIndex().isValid():
+        has_no_ctrl = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in keys and has_no_ctrl and self.currentIndex().isValid():
             self._request_menu(self.currentIndex().column())
         else:
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember with which keys."""
+        """Remember the modifier keys."""
         self._keys = event.modifiers()
         super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu of what is selected, where the pointer is."""
+        """Open the menu of the selected columns at the pointer."""
         if event.reason() == QContextMenuEvent.Reason.Mouse:
             self._on_menu_wanted(event.pos())
 
@@ -285,6 +269,5 @@ class PreviewTable(PlainTable):
 
 
 def _extends_selection(pressed: Qt.KeyboardModifier) -> bool:
-    """Whether a click selects one more column, or all up to it."""
     keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     return bool(pressed & keys)

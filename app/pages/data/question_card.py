@@ -1,4 +1,4 @@
-"""What a person wants to know, and which rows test the result at the end."""
+"""What a person wants to know, and which rows test the result."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from core.datasets.dataset_summary import DatasetSummary
 
 SMALLEST_TEST, LARGEST_TEST = 5, 60  # percent
-Wish = tuple[Task, str]
+Wish = tuple[Task, str]  # topics, or unknown to predict; the column
 TOPICS_OF_COUNTS: Wish = (Task.TOPICS, "")
 
 
 def possible_wishes(summary: DatasetSummary) -> list[Wish]:
-    """What can be asked of the data: (topics or "" to predict, column)."""
+    """The questions that the data can answer."""
     current_wish = wish_of(summary)
-    if summary.format == "libsvm":  # its target stands in front of the row, nothing else can be
+    if summary.format == "libsvm":  # only the number before each row can be the target
         topic_wishes = [TOPICS_OF_COUNTS] if summary.counts or current_wish[0] else []
         return [(Task.UNKNOWN, "target"), *topic_wishes]
     topic_wishes = [(Task.TOPICS, name) for name in summary.texts]
@@ -41,14 +41,14 @@ def possible_wishes(summary: DatasetSummary) -> list[Wish]:
 
 
 def wish_of(summary: DatasetSummary) -> Wish:
-    """What the data are asked now."""
+    """The current question."""
     if not summary.task.has_target:
         return Task.TOPICS, summary.documents.column
     return Task.UNKNOWN, summary.target
 
 
 def wish_text(task: Task, name: str) -> str:
-    """A line of the question."""
+    """A line of the list of questions."""
     if task.has_target:
         return f"Predict “{name}”"
     if not name:
@@ -57,19 +57,17 @@ def wish_text(task: Task, name: str) -> str:
 
 
 class QuestionCard(Card):
-    """What to predict or to find, the task, and the test set; every change reads the file anew."""
+    """What to predict or to find, the task, and the test set."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
         self.target = QuietComboBox()
         self.target.setMinimumContentsLength(10)
-        self._wishes: list[Wish] = []  # one a line of it
+        self._wishes: list[Wish] = []  # one a line of `target`
         self.target.currentIndexChanged.connect(self._on_wish_chosen)
-        self.task = QuietComboBox()
-        self.task.currentIndexChanged.connect(
-            lambda: session.change_data(task=self.task.currentData())
-        )
+        self.task = task = QuietComboBox()
+        task.currentIndexChanged.connect(lambda: session.change_data(task=task.currentData()))
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=225)
         self.sheet = QuietComboBox()
@@ -124,7 +122,7 @@ class QuestionCard(Card):
         return test_box
 
     def refresh(self) -> None:
-        """Show what the session holds."""
+        """Show the current data."""
         summary, data = self.session.current_summary, self.session.current_data
         self._wishes = possible_wishes(summary)
         with QSignalBlocker(self.target):
@@ -148,9 +146,8 @@ class QuestionCard(Card):
         self._share_row.setVisible(not data.test_file)
         self.usual.setVisible(not data.test_file and data.test_size is not None)
         self._test_words.setText(self._test_set_text())
-        self.second_file_button.set_label(
-            "Use rows of this file" if data.test_file else "Use a second file…"
-        )
+        label = "Use rows of this file" if data.test_file else "Use a second file…"
+        self.second_file_button.set_label(label)
 
     def _test_set_text(self) -> str:
         summary, data = self.session.current_summary, self.session.current_data
@@ -170,12 +167,12 @@ class QuestionCard(Card):
             self.find_topics(name)
 
     def find_topics(self, name: str) -> None:
-        """Look for the topics of the texts in a column, or of counts ("")."""
+        """Find the topics of the texts in a column, or of counts ("")."""
         if wish_of(self.session.current_summary) != (Task.TOPICS, name):
             self.session.change_data(target=name, task=Task.TOPICS)
 
     def choose_target(self, name: str) -> None:
-        """Predict another column; the task is told from it anew."""
+        """Predict another column; the task is detected again."""
         data = self.session.requested_data
         if name and name != self.session.current_summary.target:
             roles = {column: role for column, role in data.roles.items() if column != name}
@@ -196,7 +193,6 @@ class QuestionCard(Card):
 
     @property
     def _test_percent(self) -> int:
-        """The share of rows that is held out, in percent."""
         _, of_all = test_set_size(self.session.current_summary, self.session.current_data)
         return round(100 * self.session.current_data.share_tested(of_all))
 

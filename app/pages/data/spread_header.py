@@ -1,4 +1,4 @@
-"""The heads of the table: a column's name, under it how its values are spread and how many lack."""
+"""The heads of the table: name, distribution and missing values of each column."""
 
 from __future__ import annotations
 
@@ -16,34 +16,28 @@ if TYPE_CHECKING:
     from core.datasets.dataset_summary import ColumnSummary, Distribution
 
 HEIGHT = 26  # pixels of a picture at the usual text size
-MIN_WIDTH = 84  # pixels of a column, so that its bars can be told apart
+MIN_WIDTH = 84  # pixels of a column, so that its bars are distinct
 _LEFT, _RIGHT, _ABOVE, _BELOW = 11, 8, 5, 5  # as the stylesheet pads the name
 
 
 class SpreadHeader(QHeaderView):
-    """Draws the bars of those columns that are in view.
-
-    Attributes:
-        keys: that were held as it was clicked last.
-    """
+    """Draws the bars of the columns in view."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._columns: Sequence[ColumnSummary | None] = ()
         self._pictures = False
-        self.keys = Qt.KeyboardModifier.NoModifier
+        self.keys = Qt.KeyboardModifier.NoModifier  # of the last click
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember with which keys."""
+        """Remember the modifier keys."""
         self.keys = event.modifiers()
         super().mousePressEvent(event)
 
     def show_columns(self, columns: Sequence[ColumnSummary | None]) -> None:
-        """What the sections show, None for a column that is not described."""
+        """Set the columns of the sections; None for one without a description."""
         self._columns = columns
-        self._pictures = any(
-            column and (column.distribution or column.missing) for column in columns
-        )
+        self._pictures = any(c and (c.distribution or c.missing) for c in columns)
         if columns:  # another height, perhaps
             self.headerDataChanged(Qt.Orientation.Horizontal, 0, len(columns) - 1)
 
@@ -57,7 +51,7 @@ class SpreadHeader(QHeaderView):
         return missing_text(self._columns[section]) if section < len(self._columns) else ""
 
     def sectionSizeFromContents(self, section: int) -> QSize:
-        """Room for the name and what stands under it."""
+        """Room for the name, the bars and the missing values."""
         size = super().sectionSizeFromContents(section)
         if not self._pictures:
             return size
@@ -68,7 +62,7 @@ class SpreadHeader(QHeaderView):
         return QSize(max(size.width(), min_width), height)
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """The name at the top, then the bars, then how many values are missing."""
+        """Draw the name, then the bars, then how many values are missing."""
         super().paintSection(painter, rect, section)
         if not self._pictures or section >= len(self._columns):
             return
@@ -83,19 +77,14 @@ class SpreadHeader(QHeaderView):
             draw_bars(painter, QRectF(bars), column.distribution)
         painter.setFont(small)
         painter.setPen(QColor(appearance.current().muted))
-        shown = QFontMetrics(small).elidedText(
-            self._missing_text(section), Qt.TextElideMode.ElideRight, words.width()
-        )
-        painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        text, elide = self._missing_text(section), Qt.TextElideMode.ElideRight
+        text = QFontMetrics(small).elidedText(text, elide, words.width())
+        painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.restore()
 
 
 def draw_bars(painter: QPainter, area: QRectF, spread: Distribution) -> None:
-    """The bars of a distribution, as wide as the place lets them be, up to a limit.
-
-    Bins of numbers and dates touch; single values stand apart, and all others together at the end
-    are hollow.
-    """
+    """Draw a distribution: bins of numbers touch, single values do not, the others are hollow."""
     theme = appearance.current()
     counts, single = spread.counts, spread.kind == "values"
     heights = (*counts, spread.other) if spread.other else counts

@@ -1,4 +1,4 @@
-"""Export: a card for everything that can be exported, with what each file is for."""
+"""Export: a card for each kind of file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOLDER_KEY = "export/folder"
 
 
 class ExportCard(Card):
-    """One kind of file: what it is for, what to know before, Save as…, and what was saved."""
+    """One kind of file: its use, a warning, and where it was saved."""
 
     def __init__(self, exporter: ExportFormat, page: ExportPage) -> None:
         super().__init__(exporter.title, exporter.sentence)
@@ -64,7 +64,7 @@ class ExportCard(Card):
         return row
 
     def show_saved(self, path: Path | None) -> None:
-        """Say where the file went; None says nothing."""
+        """Show where the file was saved; None hides it."""
         self._path = path
         self._saved.setVisible(path is not None)
         self.folder_button.setVisible(path is not None)
@@ -77,22 +77,21 @@ class ExportCard(Card):
 
 
 class ExportPage(Page):
-    """The last step: leave with a model, its numbers, a script or a report."""
+    """The last step: save the model, its numbers, a script or a report."""
 
     topic = "export"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.cards: dict[str, ExportCard] = {}
-        self._saving: dict[Path, str] = {}  # where -> which kind of file
+        self._saving: dict[Path, str] = {}  # the kind of file by its path
         self.use_button = self.add_button("Use the model", lambda: self.step_wanted.emit("use"))
         self.primary = self.add_primary("Save the model…", self._save_first, "save")
         self.chooser = ModelChooser()
         self.chooser.changed.connect(self._on_model_chosen)
         self.body.addWidget(self.chooser)
-        self.without_data = QCheckBox(
-            "Leave rows and values of the data out of report, numbers and script"
-        )
+        words = "Leave rows and values of the data out of report, numbers and script"
+        self.without_data = QCheckBox(words)
         self.without_data.hide()
         self.body.addWidget(self.without_data)
         self._grid = QGridLayout()
@@ -100,9 +99,8 @@ class ExportPage(Page):
         for column in (0, 1):
             self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid)
-        self._waiting = wrapping_label(
-            "What can be saved appears here as soon as the worker is ready.", "muted"
-        )
+        words = "What can be saved appears here as soon as the worker is ready."
+        self._waiting = wrapping_label(words, "muted")
         self.body.addWidget(self._waiting)
         self.body.addStretch(1)
         session.exporters_changed.connect(self._make_cards)
@@ -115,7 +113,7 @@ class ExportPage(Page):
         self._make_cards()
 
     def visited(self) -> None:
-        """Bring head and buttons up to date."""
+        """Update head and buttons."""
         self._show_state()
 
     def tour_target(self, name: str) -> QWidget | None:
@@ -123,7 +121,7 @@ class ExportPage(Page):
         return self.primary
 
     def save_as(self, name: str) -> None:
-        """Ask for a place and save this kind of file there."""
+        """Ask for a path and save this kind of file there."""
         exporter = self.cards[name].exporter
         path, ending = self._ask_path(exporter)
         if not path:
@@ -137,7 +135,7 @@ class ExportPage(Page):
         self.session.export_model(name, path, which, not self.without_data.isChecked())
 
     def _ask_path(self, exporter: ExportFormat) -> tuple[str, str]:
-        """Where to, and the ending of the kind of file that was chosen."""
+        """The chosen path, and the ending of the chosen kind of file."""
         folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
         proposed = str(Path(folder) / (self._file_name() + exporter.ending))
         kinds = {f"{name} (*{ending})": ending for ending, name in _file_endings(exporter).items()}
@@ -145,9 +143,8 @@ class ExportPage(Page):
         options = QFileDialog.Option(0)
         if exporter.joins:  # nothing is replaced
             options = QFileDialog.Option.DontConfirmOverwrite
-        path, kind = QFileDialog.getSaveFileName(
-            self, title, proposed, ";;".join(kinds), options=options
-        )
+        filters = ";;".join(kinds)
+        path, kind = QFileDialog.getSaveFileName(self, title, proposed, filters, options=options)
         return path, kinds.get(kind, exporter.ending)
 
     def _file_name(self) -> str:
@@ -177,14 +174,12 @@ class ExportPage(Page):
 
     @property
     def _model_name(self) -> str:
-        """The model of the run that is shown, or of the plan where there is none yet."""
         started, plan = self._run_started, self.session.plan
         chosen = plan.model if plan is not None else ""
         return (started.run_plan.model or chosen) if started is not None else chosen
 
     @property
     def _dataset_task(self) -> Task:
-        """The task of the run that is shown, or of the data where there is none yet."""
         started = self._run_started
         dataset = started.dataset if started is not None else self.session.summary
         return (dataset.task if dataset is not None else Task.UNKNOWN) or Task.BINARY
@@ -204,7 +199,6 @@ class ExportPage(Page):
         self._show_state()
 
     def _on_model_chosen(self) -> None:
-        """Another model is chosen: what was saved before is not it."""
         for card in self.cards.values():
             card.show_saved(None)
 
@@ -212,9 +206,8 @@ class ExportPage(Page):
         self.chooser.show_choices(self.session.shown.state if self.session.results else None)
         ended = self.session.results is not None
         self.without_data.setVisible(ended)
-        self.set_head(
-            "Export the model", "Everything is made on this computer and stays where you save it."
-        )
+        subtitle = "Everything is made on this computer and stays where you save it."
+        self.set_head("Export the model", subtitle)
         self.use_button.set_allowed(ended, "There is no model before a run has ended, in step 4.")
         why_not = "There is nothing to save before a run has ended, in step 4."
         for button in [self.primary, *(card.save_button for card in self.cards.values())]:
@@ -236,9 +229,9 @@ class ExportPage(Page):
                 report,
             )
         results = self.session.results or Results()
-        member_count = members_of(results)
-        average_sentence = "The average of {count} models is one model in each of these files."
-        first = (average_sentence.format(count=member_count),) if member_count > 1 else ()
+        count = members_of(results)
+        average_sentence = f"The average of {count} models is one model in each of these files."
+        first = (average_sentence,) if count > 1 else ()
         if "folder" in self.cards:
             return (
                 *first,
@@ -277,5 +270,5 @@ class ExportPage(Page):
 
 
 def _file_endings(exporter: ExportFormat) -> dict[str, str]:
-    """{ending: what such a file is called}, the usual one first."""
+    """{ending: title of such files}, the usual one first."""
     return exporter.endings or {exporter.ending: exporter.title}

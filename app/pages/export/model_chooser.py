@@ -1,4 +1,4 @@
-"""Which model of the run is saved: a list at the top of the Export page, and what to know of it."""
+"""The list of the models of a run from which one is saved."""
 
 from __future__ import annotations
 
@@ -15,17 +15,13 @@ from core.tuning.events import RunStarted
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import tunes_several
 
-MAX_TRIALS = 200  # that are listed
+MAX_TRIALS = 200  # in the list
 
 
 class ModelChooser(QWidget):
-    """The tuned model, the default setting, the baseline, or a trial.
+    """The tuned model, the default setting, the baseline, or a trial."""
 
-    Signals:
-        changed: another model is chosen.
-    """
-
-    changed = Signal()
+    changed = Signal()  # another model is chosen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,9 +30,8 @@ class ModelChooser(QWidget):
         self._more = ""
         self.box = QuietComboBox()
         self.box.setMinimumContentsLength(30)
-        self.box.setSizeAdjustPolicy(
-            QuietComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
+        policy = QuietComboBox.SizeAdjustPolicy
+        self.box.setSizeAdjustPolicy(policy.AdjustToMinimumContentsLengthWithIcon)
         self._about = wrapping_label("", "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -53,7 +48,7 @@ class ModelChooser(QWidget):
 
     @property
     def model_kind(self) -> str:
-        """The name of the kind of model that the chosen one is, or "average" of several kinds."""
+        """The kind of the chosen model, or "average" of several kinds."""
         if self._chosen_model is None:
             return ""
         model = self._started.run_plan.model
@@ -67,7 +62,7 @@ class ModelChooser(QWidget):
         return self._choices[index] if 0 <= index < len(self._choices) else None
 
     def show_choices(self, run: RunState | None) -> None:
-        """Offer the models of a run; nothing before it has ended. A choice stays where it can."""
+        """Offer the models of a run that has ended; a choice is kept where possible."""
         models = exportable_models(run, MAX_TRIALS) if run is not None else []
         scored = len(run.scored_trials()) if run is not None else 0
         self._more = ""
@@ -93,7 +88,7 @@ class ModelChooser(QWidget):
         chosen = self._chosen_model
         if chosen is None:
             return
-        # An average has no setting; what it carries is that of its best member.
+        # The setting of an average is that of its best member.
         setting = "" if chosen.averages else setting_cells(self._started, chosen.setting)[1]
         words = [chosen.sentence, f"{setting}." if setting else "", self._more]
         self._about.setText(" ".join(filter(None, words)))
@@ -102,7 +97,7 @@ class ModelChooser(QWidget):
 
 
 def _choice_line(choice: ExportableModel) -> str:
-    """Its title and its best known score: that of the test, otherwise that of validation."""
+    """The title and the score: in the test, otherwise in validation."""
     score, score_source = choice.test.get(choice.metric), "in the test"
     metric = choice.metric
     if score is None:

@@ -1,4 +1,4 @@
-"""The history: what tuning keeps of earlier datasets, and everything one can do with it."""
+"""The page about the history of earlier datasets."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
 
+from app.pages.deletion_question import is_deletion_confirmed
 from app.pages.history.history_table import HistoryTable
 from app.pages.page import Page
 from app.preferences import preferences as settings
@@ -25,16 +26,15 @@ FOLDER_KEY = "history/folder"
 
 
 class HistoryPage(Page):
-    """The history of datasets, in plain words."""
+    """The history: its datasets, the switch, export and import."""
 
     topic = "history"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.history = session.history
-        self.set_head(
-            "History", "What worked on earlier datasets decides the first trials on a new one."
-        )
+        subtitle = "What worked on earlier datasets decides the first trials on a new one."
+        self.set_head("History", subtitle)
         self.outcome = wrapping_label()
         self.outcome.hide()
         self.under_head.addWidget(self.outcome)
@@ -57,20 +57,17 @@ class HistoryPage(Page):
                 "settings were tried, and how they scored."
             )
         )
-        card.body.addWidget(
-            wrapping_label("Never kept: a row, a column's name, a value, or the file's name.")
-        )
+        never_words = "Never kept: a row, a column's name, a value, or the file's name."
+        card.body.addWidget(wrapping_label(never_words))
         self.path_label = wrapping_label("", "caption")
         self.path_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         card.body.addWidget(self.path_label)
-        self.switch = QCheckBox("Keep a history of tuning")
-        self.switch.setAccessibleName("Keep a history of tuning")
-        self.switch.setAccessibleDescription(
-            "Off: nothing is added to the history or read from it."
-        )
-        self.switch.setMinimumHeight(24)
-        self.switch.toggled.connect(self.history.set_enabled)
-        card.body.addWidget(self.switch)
+        self.switch = switch = QCheckBox("Keep a history of tuning")
+        switch.setAccessibleName("Keep a history of tuning")
+        switch.setAccessibleDescription("Off: nothing is added to the history or read from it.")
+        switch.setMinimumHeight(24)
+        switch.toggled.connect(self.history.set_enabled)
+        card.body.addWidget(switch)
         self.trouble = wrapping_label("", "warning")
         self.trouble.hide()
         card.body.addWidget(self.trouble)
@@ -79,10 +76,8 @@ class HistoryPage(Page):
     def _make_datasets(self) -> Card:
         self.datasets = Card("Datasets")
         self.empty = wrapping_label(
-            (
-                "The history is empty. When a run with trials has ended, its dataset "
-                "is listed here in one line."
-            ),
+            "The history is empty. When a run with trials has ended, its dataset "
+            "is listed here in one line.",
             "muted",
         )
         self.table = HistoryTable()
@@ -99,10 +94,7 @@ class HistoryPage(Page):
     def _make_exchange(self) -> Card:
         card = Card(
             "Other computers and programs",
-            (
-                "Export the history for another computer, or import one from there, or Optuna "
-                "studies."
-            ),
+            "Export the history for another computer, or import one from there, or Optuna studies.",
         )
         self.save = PlainButton("Export…", self.ask_save, "save")
         self.import_button = PlainButton("Import…", self.ask_import, "open")
@@ -127,12 +119,12 @@ class HistoryPage(Page):
     # Showing it -------------------------------------------------------------------------------
 
     def visited(self) -> None:
-        """Look at the file anew."""
+        """Read the file again."""
         self._show_message("", True)
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the history holds now."""
+        """Show the current contents."""
         self._show_contents(self.history.read_contents())
 
     def _show_contents(self, contents: HistoryContents) -> None:
@@ -147,9 +139,7 @@ class HistoryPage(Page):
         self.table.show_entries(contents.entries, self._model_titles())
         self._readable = contents.readable
         self._has_starter = any(entry.starter for entry in contents.entries)
-        words = "Remove shipped datasets"
-        if not self._has_starter:
-            words = "Restore shipped datasets"
+        words = "Remove shipped datasets" if self._has_starter else "Restore shipped datasets"
         self.starter.set_label(words)
         self.datasets.set_words(self._count_text(len(contents.entries)))
         self._update_buttons()
@@ -168,16 +158,16 @@ class HistoryPage(Page):
         unreadable = "The file cannot be read."
         nothing = "The history is empty."
         has_entries = bool(self.table.model_of_entries.entries)
-        readable = getattr(self, "_readable", False)
-        chosen = bool(self.table.chosen_ids())
-        self.forget.set_allowed(chosen, "Choose rows of the table first.")
+        is_readable = getattr(self, "_readable", False)
+        has_selection = bool(self.table.chosen_ids())
+        self.forget.set_allowed(has_selection, "Choose rows of the table first.")
         self.forget_all.set_allowed(has_entries, nothing)
         self.save.set_allowed(has_entries, nothing)
         for button in (self.starter, self.import_button):
-            button.set_allowed(readable, unreadable)
-        going_on = self.session.is_going_on
+            button.set_allowed(is_readable, unreadable)
+        is_allowed = is_readable and not self.session.is_going_on
         why_not = "A run is in progress. Import studies when it has ended."
-        self.optuna.set_allowed(readable and not going_on, why_not if readable else unreadable)
+        self.optuna.set_allowed(is_allowed, why_not if is_readable else unreadable)
 
     def _run_changed(self) -> None:
         if self.isVisible():
@@ -197,26 +187,19 @@ class HistoryPage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def forget_chosen(self) -> None:
-        """Forget the chosen rows."""
+        """Delete the chosen rows."""
         self.history.forget_datasets(self.table.chosen_ids())
 
     def ask_forget_all(self) -> None:
-        """Ask, then forget everything."""
-        box = QMessageBox(self)
-        box.setObjectName("forgetting")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Delete all")
-        box.setText("Delete the whole history?")
-        box.setInformativeText(
+        """Ask, then delete everything."""
+        consequence = (
             "It is erased from the file and cannot be restored, except what is shipped with "
             "Tunescope. Your runs and models stay."
         )
-        stay = box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
-        gone = box.addButton("Delete all", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(stay)
-        box.setEscapeButton(stay)
-        box.exec()
-        if box.clickedButton() is gone:
+        title, question = "Delete all", "Delete the whole history?"
+        if is_deletion_confirmed(
+            self, title, question, consequence, "Keep it", "Delete all", "forgetting"
+        ):
             self.history.forget_all()
 
     def _change_starter(self) -> None:
@@ -226,10 +209,9 @@ class HistoryPage(Page):
             self.history.restore_starter()
 
     def ask_save(self) -> None:
-        """Ask for a place and save there."""
-        proposed = str(
-            Path(settings.stored_text(FOLDER_KEY, str(Path.home()))) / "tunescope-history.json"
-        )
+        """Ask for a path and export there."""
+        folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
+        proposed = str(Path(folder) / "tunescope-history.json")
         title = "Export the history"
         path, _ = QFileDialog.getSaveFileName(self, title, proposed, "JSON (*.json)")
         if path:
@@ -238,7 +220,7 @@ class HistoryPage(Page):
             self.history.export_to(path)
 
     def ask_import(self) -> None:
-        """Ask for a file and import what it holds."""
+        """Ask for a file and import it."""
         folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
         title = "Import a history"
         path, _ = QFileDialog.getOpenFileName(self, title, folder, "JSON (*.json)")
@@ -247,7 +229,7 @@ class HistoryPage(Page):
             self.history.import_from(path)
 
     def ask_optuna(self) -> None:
-        """Ask which studies, and let the worker take them in."""
+        """Ask for studies and let the worker import them."""
         from app.dialogs.optuna_dialog import OptunaDialog
 
         plan, summary = self.session.plan, self.session.summary

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 MIN_ROWS, MAX_ROWS = 4, 10  # that are seen without scrolling
-MODEL = 1  # the column that gives way where the place is narrow
-NARROWEST = 120  # pixels of it at the usual text size
-NUMBERS = (2, 3, 4, 5, 6)  # columns that stand to the right
-BEST = 6  # the column of the best score; which score it is, its tooltip says
+MODEL = 1  # the column that shrinks where the table is narrow
+NARROWEST = 120  # pixels of MODEL at the usual text size
+NUMBERS = (2, 3, 4, 5, 6)  # right-aligned columns
+BEST = 6  # the column of the best score
 
 
 def origin_of(entry: HistoryEntry) -> str:
@@ -41,7 +41,7 @@ def origin_of(entry: HistoryEntry) -> str:
 
 
 def when_of(entry: HistoryEntry) -> str:
-    """The day, in the person's own way of writing; "–" where nobody knows."""
+    """The day in the person's locale; "–" where it is unknown."""
     moment = QDateTime.fromString(entry.when, Qt.DateFormat.ISODate)
     if not moment.isValid():
         return "–"
@@ -55,10 +55,10 @@ class HistoryModel(QAbstractTableModel):
         super().__init__(parent)
         self.entries: list[HistoryEntry] = []
         self._titles: dict[str, str] = {}
-        self._cell_cache: dict[int, list[str]] = {}  # the cells of rows that were looked at
+        self._cell_cache: dict[int, list[str]] = {}  # by row
 
     def show_entries(self, entries: list[HistoryEntry], titles: dict[str, str]) -> None:
-        """Show these; `titles` are those of the models."""
+        """Show datasets; `titles` are those of the models."""
         self.beginResetModel()
         self.entries, self._titles = entries, titles
         self._cell_cache = {}
@@ -69,7 +69,7 @@ class HistoryModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.entries)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """The cells of each."""
+        """The cells of a row."""
         return 0 if parent.isValid() else len(self._column_heads())
 
     def _column_heads(self) -> list[str]:
@@ -78,7 +78,7 @@ class HistoryModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The columns' heads; numbers to the right as their cells."""
+        """The heads, aligned as their cells."""
         if orientation != Qt.Orientation.Horizontal or section >= len(self._column_heads()):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -118,20 +118,15 @@ class HistoryModel(QAbstractTableModel):
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
-    right = column in NUMBERS
-    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    is_right = column in NUMBERS
+    side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
 class HistoryTable(PlainTable):
-    """The table; several rows can be chosen, and Delete asks to forget them.
+    """The table; several rows can be chosen, and Delete asks to delete them."""
 
-    Signals:
-        chosen: other rows are chosen.
-        forget_pressed: the key was pressed.
-    """
-
-    chosen = Signal()
+    chosen = Signal()  # other rows
     forget_pressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -164,7 +159,7 @@ class HistoryTable(PlainTable):
         return [self.model_of_entries.entries[row].id for row in rows]
 
     def fit_columns(self) -> None:
-        """As high as a few rows, columns as wide as their contents."""
+        """Fit the height to a few rows, and the columns to their contents."""
         line = self.fontMetrics().height() + 12
         self.verticalHeader().setDefaultSectionSize(line)
         rows = min(MAX_ROWS, max(MIN_ROWS, self.model_of_entries.rowCount()))
@@ -185,13 +180,13 @@ class HistoryTable(PlainTable):
         return self._widths[key]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the room there is."""
+        """Fit the columns."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete forgets what is chosen."""
+        """Delete the chosen rows on the Delete key."""
         if event.key() == Qt.Key.Key_Delete and self.chosen_ids():
             self.forget_pressed.emit()
         else:

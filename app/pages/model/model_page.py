@@ -1,4 +1,4 @@
-"""Step 2, the model: cards of those that fit the task, the recommended one first and why."""
+"""Step 2, the model: cards, the recommended one first."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ class ModelPage(Page):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.set_head(
-            "Which model?", "Only models that fit your data are shown. If unsure, take the first."
-        )
+        subtitle = "Only models that fit your data are shown. If unsure, take the first."
+        self.set_head("Which model?", subtitle)
         self.add_primary("Choose a strategy", lambda: self.step_wanted.emit("strategy"))
         self.cards = ChoiceCards("Recommended", "Models")
         self.cards.chosen.connect(session.choose_model)
@@ -41,7 +40,7 @@ class ModelPage(Page):
         return self.cards.chosen_card()
 
     def refresh(self) -> None:
-        """Show the models that the advice offers, and those that could be installed."""
+        """Show the models that fit, and those that could be installed."""
         advice, plan = self.session.advice, self.session.plan
         if advice is None:
             return
@@ -66,15 +65,11 @@ class ModelPage(Page):
 
     def _update_panel(self, advice: Advice, option: CardOption | None) -> None:
         sentences = [
-            (
-                "A model is a way of turning columns into a prediction. No model is best for "
-                "everything."
-            )
+            "A model is a way of turning columns into a prediction. No model is best for "
+            "everything."
         ]
         if option is not None:
             title = f"“{option.title}”" if option.key == SEVERAL else uncapitalized(option.title)
             sentences.append(f"Chosen: {title}.")
-        sentences.extend(
-            f"{entry.title}: {entry.reason}" for entry in advice.models if not entry.fits_task
-        )
+        sentences += [f"{m.title}: {m.reason}" for m in advice.models if not m.fits_task]
         self.set_panel("Choosing a model", sentences)

@@ -1,4 +1,4 @@
-"""Which model is taken away from a run of several: the best, a simpler one, the average."""
+"""The choice among the models of a run of several."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from app.widgets.choice_card import CardOption, ChoiceCards
 
 
 class CandidatesCard(Card):
-    """A card for each; one click takes it.
-
-    Signals:
-        picked: the kind of the one that a person takes.
-    """
+    """A card for each candidate; a click selects it."""
 
     wide = True
-    picked = Signal(str)
+    picked = Signal(str)  # the kind of candidate
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -36,10 +32,8 @@ class CandidatesCard(Card):
         self._selected_kind = ""
 
     def show_candidates(self, candidates: Sequence[CandidateText]) -> None:
-        """These, the one that is kept now marked."""
-        self._selected_kind = next(
-            (candidate.key for candidate in candidates if candidate.is_selected), ""
-        )
+        """Show candidates, the selected one marked."""
+        self._selected_kind = next((c.key for c in candidates if c.is_selected), "")
         choices = [
             CardOption(
                 key=candidate.key,

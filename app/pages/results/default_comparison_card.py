@@ -1,6 +1,8 @@
-"""A table of the tuned model beside the default one and the baseline: setting, or scores."""
+"""A table of the tuned model beside the default one and the baseline."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from PySide6.QtCore import QRect, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
@@ -17,32 +19,29 @@ from core.tuning.events import RunStarted
 from core.tuning.run_results import Scores
 from core.tuning.runs.trial_table import tunes_several
 
-ROWS = 6  # of the table that are seen without scrolling
+ROWS = 6  # seen without scrolling
 UNBOUNDED = 16777215  # Qt's QWIDGETSIZE_MAX
 TWO_LINES = 40  # pixels of a row, for names that have to be broken
 PADDING, LINE_GAP = 28, 10  # pixels left and right of a name, and above and below it
 
 
 class DefaultComparisonCard(Card):
-    """One row a thing: what it is, for the tuned model, and for the others."""
+    """A row for each setting or score, of the tuned model and of the others."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.wide = self._alone = False  # alone: it takes no more height than its rows need
+        self.wide = self._alone = False  # alone: as high as its rows
         self.table = DataTable("")
         self.table.setWordWrap(True)
         self.body.addWidget(self.table, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Names break elsewhere in another width, which the table's columns take a moment later."""
+        """Fit the rows, after the columns have their new widths."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._fit_rows)
 
     def show_settings(self, started: RunStarted, tuned: Setting, default: Setting) -> None:
-        """Both settings in the order of the search space, under the words a person knows.
-
-        Of several models each setting stands under the words of its own model.
-        """
+        """Show both settings in the order of the search space, labelled as in their models."""
         self._alone = False
         self.set_words("What did tuning change?", "The settings of the model.")
 
@@ -53,52 +52,29 @@ class DefaultComparisonCard(Card):
 
         model = started.run_plan.model
         rows = [
-            [
-                axis_title(comparison.label, comparison.name),
-                *(
-                    "–" if value is None else format_value(value)
-                    for value in (comparison.tuned, comparison.default)
-                ),
-            ]
-            for comparison in compare_settings(model, tuned, default, labels_by_name)
+            [axis_title(pair.label, pair.name), _value_text(pair.tuned), _value_text(pair.default)]
+            for pair in compare_settings(model, tuned, default, labels_by_name)
         ]
         self._show_table(["setting", "tuned", "default"], rows)
 
-    def show_penalty(
-        self, learned_penalty: float, start_penalty: float | None, *, off: bool
-    ) -> None:
-        """The one penalty of all weights, beside where learning began.
-
-        Args:
-            learned_penalty: what was found.
-            start_penalty: that of the first step; None where it is not known.
-            off: whether all columns are switched off.
-        """
+    def show_penalty(self, penalty: float, start_penalty: float | None, *, off: bool) -> None:
+        """Show the one learned penalty; `off`: all columns are switched off."""
         self._alone = True
         self.set_words(
             "Which penalty was learned?",
             "One for all weights: the larger it is, the less the columns are trusted.",
         )
-        words = "switched off" if off else format_value(learned_penalty)
-        start_value = "–" if start_penalty is None else format_value(start_penalty)
-        self._show_table(
-            ["setting", "learned", "at the start"],
-            [["Penalty on large weights (λ)", words, start_value]],
-        )
+        words = "switched off" if off else format_value(penalty)
+        row = ["Penalty on large weights (λ)", words, _value_text(start_penalty)]
+        self._show_table(["setting", "learned", "at the start"], [row])
 
     def show_scores(
         self, scores: dict[str, Scores], units: str = "rows", baseline: str = ""
     ) -> None:
-        """Every score of every model that has any, on test rows.
-
-        Args:
-            scores: {model: {metric: score}}, the tuned one first.
-            units: what test rows are called.
-            baseline: what that says.
-        """
+        """Show the test scores, {model: {metric: score}}, the tuned model first."""
         caption = f"Several ways of measuring the same predictions on test {units}."
         if baseline:
-            caption += " " + f"Baseline: {baseline}."
+            caption += f" Baseline: {baseline}."
         self.set_words("How good is it by other measures?", caption)
         models = {model: model_scores for model, model_scores in scores.items() if model_scores}
         metrics = next(iter(models.values()))
@@ -120,23 +96,24 @@ class DefaultComparisonCard(Card):
         header.setStretchLastSection(False)
         for column in range(len(headers)):
             header.setSectionResizeMode(column, size.ResizeToContents if column else size.Stretch)
-        is_short = len(rows) <= ROWS
-        bars = Qt.ScrollBarPolicy
-        self.table.setVerticalScrollBarPolicy(
-            bars.ScrollBarAlwaysOff if is_short else bars.ScrollBarAsNeeded
-        )
+        policies = Qt.ScrollBarPolicy
+        bar = policies.ScrollBarAlwaysOff if len(rows) <= ROWS else policies.ScrollBarAsNeeded
+        self.table.setVerticalScrollBarPolicy(bar)
         self._fit_rows()
 
     def _fit_rows(self) -> None:
-        """As many lines a row as its name needs; the first rows are seen without scrolling."""
-        header, rows_of = self.table.horizontalHeader(), self.table.verticalHeader()
+        header, row_heads = self.table.horizontalHeader(), self.table.verticalHeader()
         metrics, min_height = self.table.fontMetrics(), appearance.pixels(TWO_LINES)
         room = QRect(0, 0, header.sectionSize(0) - PADDING, 1000)
-        for row in range(rows_of.count()):
+        for row in range(row_heads.count()):
             name = str(self.table.model().index(row, 0).data())
-            needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
-            rows_of.resizeSection(row, max(min_height, needed + LINE_GAP))
-        seen = sum(rows_of.sectionSize(row) for row in range(min(rows_of.count(), ROWS)))
-        tall = header.sizeHint().height() + seen + 6
-        self.table.setMinimumHeight(tall)
-        self.table.setMaximumHeight(tall if self._alone else UNBOUNDED)
+            name_height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height()
+            row_heads.resizeSection(row, max(min_height, name_height + LINE_GAP))
+        rows_height = sum(row_heads.sectionSize(row) for row in range(min(row_heads.count(), ROWS)))
+        height = header.sizeHint().height() + rows_height + 6
+        self.table.setMinimumHeight(height)
+        self.table.setMaximumHeight(height if self._alone else UNBOUNDED)
+
+
+def _value_text(value: Any) -> str:
+    return "–" if value is None else format_value(value)

@@ -1,4 +1,4 @@
-"""What the Results page asks the worker after the score, and to whom it hands the answers."""
+"""What the Results page asks the worker about a run."""
 
 from __future__ import annotations
 
@@ -36,17 +36,12 @@ WHY_VIEWS: tuple[type[WhyView[Answer]], ...] = (
     WrongRowsView,
     LearningView,
 )
-# Asked without a person's wish where it takes seconds.
+# Requested without a click where it takes seconds.
 QUICK_QUESTIONS = ("rows", "importance", "settings")
 
 
 class ExplanationRequests(QObject):
-    """Asks for the run that is shown, once each, and tells the views.
-
-    Args:
-        session: which asks the worker.
-        calibration: the view that draws a part of one of the answers.
-    """
+    """Requests explanations of the shown run, once each, and passes them to the views."""
 
     def __init__(self, session: Session, calibration: Calibration) -> None:
         super().__init__()
@@ -54,7 +49,7 @@ class ExplanationRequests(QObject):
         self.views: dict[str, WhyView[Answer]] = {view.name: view() for view in WHY_VIEWS}
         self._requested_questions: set[str] = set()
         self._dependence_by_column: dict[str, Dependence] = {}
-        self._chosen_column = ""  # the column that is looked at
+        self._chosen_column = ""  # of the dependence view
         self._is_fresh = False
         for view in self.views.values():
             view.answer_requested.connect(self.ask)
@@ -77,14 +72,14 @@ class ExplanationRequests(QObject):
         return view
 
     def clear_answers(self) -> None:
-        """Other results are shown now."""
+        """Forget the answers about other results."""
         self._requested_questions.clear()
         self._dependence_by_column.clear()
         self._chosen_column, self._is_fresh = "", True
         self._dependence_view.set_columns([])
 
     def request_answers(self) -> None:
-        """Ask what takes seconds or was answered before; offer the rest, with its time."""
+        """Request what takes seconds or is stored; offer the others with their time."""
         if not self._is_fresh or self._session.state != "finished":
             return
         self._is_fresh = False
@@ -101,7 +96,7 @@ class ExplanationRequests(QObject):
                     view.offer_answer(seconds)
 
     def ask(self, question: str) -> None:
-        """Ask, and say that the answer is on its way."""
+        """Request an answer once, and show that it is coming."""
         if question in self._requested_questions:
             return
         self._requested_questions.add(question)
@@ -110,7 +105,7 @@ class ExplanationRequests(QObject):
         self._session.explain(question)
 
     def look_at(self, column: str) -> None:
-        """Show what a column does."""
+        """Show how predictions depend on a column."""
         self._chosen_column = column
         if column in self._dependence_by_column:
             self._dependence_view.show_answer(self._dependence_by_column[column])

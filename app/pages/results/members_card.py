@@ -1,4 +1,4 @@
-"""The members of the average in a table: how much each counts, its score, and its setting."""
+"""The table of the members of the average: weight, score and setting."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.trial_table import tunes_several
 from resources.theme import TARGET
 
-MAX_ROWS = 7  # rows that are seen without scrolling
+MAX_ROWS = 7  # seen without scrolling
 
 
 class MembersCard(Card):
-    """One row a member, the best first; the default setting below for comparison."""
+    """A row for each member, the best first; the default setting below."""
 
     wide = True
 
@@ -33,11 +33,9 @@ class MembersCard(Card):
     def show_members(
         self, ensemble: EnsembleResults, default: Setting, started: RunStarted
     ) -> None:
-        """The members, with their scores by the metric of the run, and the default setting."""
+        """Show the members with their scores, and the default setting."""
         count = len(ensemble.members)
-        title = f"The average of {count} models"
-        if count == 1:
-            title = "The one model of the average"
+        title = "The one model of the average" if count == 1 else f"The average of {count} models"
         words = (
             "Which settings predict together, and how much does each count? Score: {} when it was "
             "tried."
@@ -72,10 +70,8 @@ class MembersCard(Card):
         visible_rows = min(len(rows), MAX_ROWS)
         row = appearance.pixels(TARGET)
         self.table.verticalHeader().setDefaultSectionSize(row)
-        is_short = len(rows) <= MAX_ROWS
-        bars = Qt.ScrollBarPolicy
-        self.table.setVerticalScrollBarPolicy(
-            bars.ScrollBarAlwaysOff if is_short else bars.ScrollBarAsNeeded
-        )
+        policies = Qt.ScrollBarPolicy
+        bar = policies.ScrollBarAlwaysOff if len(rows) <= MAX_ROWS else policies.ScrollBarAsNeeded
+        self.table.setVerticalScrollBarPolicy(bar)
         head = self.table.horizontalHeader().sizeHint().height()
         self.table.setMinimumHeight(head + visible_rows * row + 22)

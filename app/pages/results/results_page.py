@@ -1,8 +1,9 @@
-"""Results: was tuning worth it, on rows that tuning never saw, in words and in pictures."""
+"""Results: whether tuning was worth it, on rows that tuning never saw."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
@@ -39,13 +40,13 @@ if TYPE_CHECKING:
     from core.tuning.plan import Plan
     from core.tuning.runs.past_runs import RunSummary
 
-ROW = 290  # pixels, the least height of a row of cards
-ROOMY = 1100  # pixels of the page at the usual text size, where half of it holds more classes
-MAX_CLASSES_BESIDE = 5  # classes of which right and wrong answers fit beside another card there
+MIN_ROW = 290  # pixels of a row of cards
+ROOMY = 1100  # pixels of a wide page at the usual text size
+MAX_CLASSES_BESIDE = 5  # of a confusion matrix beside another card of a wide page
 
 
 class ResultsPage(Page):
-    """The tuned model, the default one and the baseline, and this run against earlier ones."""
+    """The tuned model, the default one and the baseline, in words and charts."""
 
     topic = "results"
 
@@ -55,9 +56,8 @@ class ResultsPage(Page):
         self._arranged: list[Card] = []
         self._shape = (False, False)  # of the page: narrow, roomy
         self.compare_button = self.add_button("Compare runs", self.compare, "table")
-        self.primary = self.add_primary(
-            "Export the model", lambda: self.step_wanted.emit("export"), "arrow-right"
-        )
+        export = partial(self.step_wanted.emit, "export")
+        self.primary = self.add_primary("Export the model", export, "arrow-right")
         self.edge_notice = RangeEdgeNotice(session)
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.under_head.addWidget(self.edge_notice)
@@ -68,9 +68,8 @@ class ResultsPage(Page):
         self._refresh_results()
 
     def _make_cards(self) -> None:
-        self._nothing = wrapping_label(
-            "The results appear here when a run has ended, in step 4.", "muted"
-        )
+        words = "The results appear here when a run has ended, in step 4."
+        self._nothing = wrapping_label(words, "muted")
         self.body.addWidget(self._nothing)
         self.views: dict[str, ResultView] = {view.name: view() for view in RESULT_VIEWS}
         calibration = self.views["calibration"]
@@ -95,7 +94,7 @@ class ResultsPage(Page):
             *self.questions.views.values(),
         ]
         for card in self._cards:
-            card.setParent(self)  # those that a run does not want end with the page as well
+            card.setParent(self)  # hidden cards are deleted with the page as well
         for view in (*self.views.values(), *self.questions.views.values(), self.penalties):
             view.problem.connect(self.session.problem)
         self._grid = QGridLayout()
@@ -103,23 +102,22 @@ class ResultsPage(Page):
         for column in (0, 1):
             self._grid.setColumnStretch(column, 1)
         self.body.addLayout(self._grid, 2)
-        self.copy_buttons = CopyButtons(
-            "This run again, elsewhere:", self._plan_of_run, self.session.problem.emit
-        )
+        caption, report = "This run again, elsewhere:", self.session.problem.emit
+        self.copy_buttons = CopyButtons(caption, self._plan_of_run, report)
         self.copy_buttons.hide()
         self.body.addWidget(self.copy_buttons)
 
     # What happens -----------------------------------------------------------------------------
 
     def visited(self) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         self._refresh_results()
         self._show_comparable()
         self.questions.request_answers()
         QTimer.singleShot(0, self.penalties, self.penalties.redraw)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The penalties leave room for their words, so they are drawn for their new size."""
+        """Arrange the cards, and draw the penalties for their new size."""
         super().resizeEvent(event)
         if self._shape != self._shape_now():
             self._arrange_cards(self._arranged)
@@ -130,7 +128,7 @@ class ResultsPage(Page):
         return self.views.get(name)
 
     def compare(self) -> None:
-        """Show this run beside the newest others of the same data, target and measure."""
+        """Show this run beside the newest comparable ones."""
         self.comparison_wanted.emit([run.path for run in self._same_data()])
 
     def _refresh_results(self) -> None:
@@ -165,7 +163,7 @@ class ResultsPage(Page):
 
     def _show_pictures(self, results: Results, started: RunStarted) -> None:
         wanted_cards: list[Card] = []
-        can_explain = self.session.run_folder is not None  # else there is nobody to ask
+        can_explain = self.session.run_folder is not None
         for card in self._cards:
             if isinstance(card, WhyView) and not can_explain:
                 continue
@@ -191,20 +189,17 @@ class ResultsPage(Page):
             self.setting.show_settings(started, results.setting, results.default_setting)
             wanted_cards.append(self.setting)
         if len(results.test) > 1:
-            self.measures.show_scores(
-                {
-                    "tuned": results.test,
-                    "default": results.default_test,
-                    "baseline": results.baseline_test,
-                },
-                task_of(results).units,
-                results.baseline,
-            )
+            scores = {
+                "tuned": results.test,
+                "default": results.default_test,
+                "baseline": results.baseline_test,
+            }
+            self.measures.show_scores(scores, task_of(results).units, results.baseline)
             wanted_cards.append(self.measures)
         self._arrange_cards([card for card in self._cards if card in wanted_cards])
 
     def _show_penalty(self, results: Results) -> None:
-        """The single penalty in a line: one bar says nothing."""
+        """Show a single penalty in a table: a chart of one bar says nothing."""
         (group, learned), *_ = results.groups.items()
         run = self.session.shown.state
         start_penalty = run.steps[0].penalties.get(group) if run.steps else None
@@ -217,20 +212,20 @@ class ResultsPage(Page):
             self._grid.removeWidget(card)
             card.hide()
         self._arranged, self._shape = cards, self._shape_now()
-        narrow, roomy = self._shape
+        is_narrow, is_roomy = self._shape
         confusion = self.views["confusion"]
-        if confusion in cards:  # its columns, one a class, are seen whole
+        if confusion in cards:  # wide enough for its columns, one a class
             counts = confusion.results.confusion
             labels = len(counts.labels) if counts is not None else 0
-            confusion.wide = labels > (MAX_CLASSES_BESIDE if roomy else 2)
+            confusion.wide = labels > (MAX_CLASSES_BESIDE if is_roomy else 2)
         drawn_rows = set()
-        for card, (row, column, across) in zip(cards, grid_positions(cards, narrow), strict=True):
-            self._grid.addWidget(card, row, column, 1, across)
-            card.show()  # not before it has a parent: it would be a window of its own
+        for card, (row, column, span) in zip(cards, grid_positions(cards, is_narrow), strict=True):
+            self._grid.addWidget(card, row, column, 1, span)
+            card.show()  # after it has a parent: else it would be a window
             if not isinstance(card, (DefaultComparisonCard, MembersCard, CandidatesCard)):
                 drawn_rows.add(row)
         for row in range(self._grid.rowCount()):
-            self._grid.setRowMinimumHeight(row, ROW if row in drawn_rows else 0)
+            self._grid.setRowMinimumHeight(row, MIN_ROW if row in drawn_rows else 0)
             self._grid.setRowStretch(row, 1 if row in drawn_rows else 0)
 
     def _shape_now(self) -> tuple[bool, bool]:
@@ -243,18 +238,16 @@ class ResultsPage(Page):
     # Other runs -------------------------------------------------------------------------------
 
     def _same_data(self) -> list[RunSummary]:
-        """This run and the newest of its data, target and measure that have a test score."""
+        """This run and the newest tested runs of its data, target and measure."""
         from core.tuning.runs.run_comparison import are_comparable
 
         runs, folder = self.session.runs.run_list.runs, str(self.session.run_folder)
         shown = next((run for run in runs if run.path == folder), None)
         if shown is None:
             return []
-        other_runs = [
-            r for r in runs if r is not shown and r.test is not None and are_comparable(r, shown)
-        ]
-        return [shown, *other_runs][:MAX_RUNS]
+        tested_runs = [run for run in runs if run is not shown and run.test is not None]
+        return [shown, *(run for run in tested_runs if are_comparable(run, shown))][:MAX_RUNS]
 
     def _show_comparable(self) -> None:
-        enough = len(self._same_data()) > 1
-        self.compare_button.set_allowed(enough, "There is no other run of these data yet.")
+        has_others = len(self._same_data()) > 1
+        self.compare_button.set_allowed(has_others, "There is no other run of these data yet.")

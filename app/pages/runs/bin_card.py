@@ -28,7 +28,6 @@ class _BinTable(DataTable):
     delete_pressed = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Delete."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.enter_pressed.emit()
         elif event.key() == Qt.Key.Key_Delete:
@@ -38,14 +37,10 @@ class _BinTable(DataTable):
 
 
 class BinCard(Card):
-    """What is in the bin.
+    """The deleted runs; they are restored, or removed for good."""
 
-    Signals:
-        restore_pressed, remove_pressed: the folders of the chosen runs.
-    """
-
-    restore_pressed = Signal(object)
-    remove_pressed = Signal(object)
+    restore_pressed = Signal(object)  # the folders of the chosen runs
+    remove_pressed = Signal(object)  # the same
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Bin", "", parent)

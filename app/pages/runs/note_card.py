@@ -1,4 +1,4 @@
-"""The note to a run: a box that keeps what is typed."""
+"""The note of a run: a box that saves what is typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.widgets.card import Card
 if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
-SAVE_DELAY = 1500  # milliseconds after the last key until what is typed is kept
+SAVE_DELAY = 1500  # milliseconds after the last key
 HEIGHT = 76  # pixels
 
 
@@ -22,19 +22,14 @@ class _Box(QPlainTextEdit):
     focus_lost = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """What is typed is kept."""
         super().focusOutEvent(event)
         self.focus_lost.emit()
 
 
 class NoteCard(Card):
-    """The note to the one run that is chosen.
+    """The note of the one chosen run."""
 
-    Signals:
-        written: the run's folder and the note.
-    """
-
-    written = Signal(str, str)
+    written = Signal(str, str)  # the run's folder and the note
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Note", "", parent)
@@ -52,7 +47,7 @@ class NoteCard(Card):
         self.hide()
 
     def show_run(self, run: RunSummary | None) -> None:
-        """Show the note to a run; what was typed to another one is kept first."""
+        """Show the note of a run; an unsaved note of another one is saved first."""
         path = run.path if run is not None else ""
         if path != self._path:
             self.save_note()
@@ -66,12 +61,12 @@ class NoteCard(Card):
                 self.box.setPlainText(run.note)
 
     def focus_box(self) -> None:
-        """Let a person type."""
+        """Set the focus."""
         if self.isVisible():
             self.box.setFocus()
 
     def save_note(self) -> None:
-        """Keep what is typed."""
+        """Save what is typed."""
         self._timer.stop()
         text = self.box.toPlainText()
         if self._path and text.rstrip() != self._saved_note.rstrip():

@@ -1,4 +1,4 @@
-"""Chosen runs side by side: what must be said, their curves, and the settings that differ."""
+"""Chosen runs side by side: cautions, curves, results, and the settings that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.look import appearance
 from app.text.past.past_run_text import runs_of_one_dataset
@@ -31,14 +31,9 @@ NARROWEST = 130  # pixels of a run in the table
 
 
 class RunComparisonCard(Card):
-    """Two to eight runs beside each other.
+    """Two to eight runs side by side."""
 
-    Signals:
-        split_wanted: the folder of a run that is to be tested on a fresh split, and the seed.
-        close_pressed.
-    """
-
-    split_wanted = Signal(str, int)
+    split_wanted = Signal(str, int)  # the folder of a run to test on a fresh split, and the seed
     close_pressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -65,8 +60,8 @@ class RunComparisonCard(Card):
         head.setStretchLastSection(False)
         self.body.addWidget(self.table)
 
-    def _make_split(self) -> QVBoxLayout:
-        column, row = QVBoxLayout(), QHBoxLayout()
+    def _make_split(self) -> QHBoxLayout:
+        row = QHBoxLayout()
         self.which = QuietComboBox()
         self.which.setAccessibleName("Run to test on a fresh split")
         self.fresh = PlainButton("Plan it on a fresh split", self._ask_split, "play")
@@ -77,31 +72,25 @@ class RunComparisonCard(Card):
         row.addWidget(self.which)
         row.addWidget(self.fresh)
         row.addStretch(1)
-        column.addLayout(row)
-        return column
+        return row
 
     def _ask_split(self) -> None:
         if self.which.currentIndex() < 0:
             return
-        used = [curve.plan.seed for curve in self.curves if curve.plan is not None]
-        self.split_wanted.emit(self.which.currentData(), max(used, default=0) + 1)
+        used_seeds = [curve.plan.seed for curve in self.curves if curve.plan is not None]
+        self.split_wanted.emit(self.which.currentData(), max(used_seeds, default=0) + 1)
 
     def show_runs(self, runs: Sequence[RunSummary], curves: Sequence[BestSoFarCurve]) -> None:
-        """Show these runs with what was read of them; as many curves as runs."""
+        """Show runs with their curves, one a run."""
         from core.tuning.runs.run_comparison import cautions, differing_names, refusal_text
 
         self.runs, self.curves = list(runs)[:MAX_RUNS], list(curves)[:MAX_RUNS]
-        names = _unique_names(
-            [
-                run.title or title
-                for run, title in zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
-            ]
-        )
+        titles = zip(self.runs, runs_of_one_dataset(self.runs), strict=True)
+        names = _unique_names([run.title or title for run, title in titles])
         reason = refusal_text(self.runs)
         warnings = [reason] if reason else cautions(self.runs)
-        warnings += [
-            f"{n}: {c.problem}" for n, c in zip(names, self.curves, strict=True) if c.problem
-        ]
+        named_curves = zip(names, self.curves, strict=True)
+        warnings += [f"{name}: {curve.problem}" for name, curve in named_curves if curve.problem]
         self.caution_label.setText("\n".join(warnings))
         self.caution_label.setVisible(bool(warnings))
         self._offer_split(names, bool(warnings) and not reason)
@@ -110,35 +99,23 @@ class RunComparisonCard(Card):
         tested_runs = [(r, n) for r, n in zip(self.runs, names, strict=True) if r.test is not None]
         self.worth.setVisible(not reason and len(tested_runs) > 1)
         if not reason and len(tested_runs) > 1:
-            self.worth.show_runs(
-                [
-                    ComparedRun(
-                        run.strategy,
-                        run.fits,
-                        run.seconds,
-                        run.test,
-                        name,
-                        run.interval,
-                        run.gain,
-                        run.metric,
-                    )
-                    for run, name in tested_runs
-                ]
-            )
+            compared_runs = [
+                ComparedRun(r.strategy, r.fits, r.seconds, r.test, n, r.interval, r.gain, r.metric)
+                for r, n in tested_runs
+            ]
+            self.worth.show_runs(compared_runs)
         if is_comparable:
             self.picture.show_curves(self.curves, names)
         run_values = [curve.values for curve in self.curves]
-        rows = [
-            *self._result_rows(),
-            *(
-                (setting_name(name), *(setting_value(values, name) for values in run_values))
-                for name in differing_names(run_values)
-            ),
+        rows = self._result_rows()
+        rows += [
+            [setting_name(name), *(setting_value(values, name) for values in run_values)]
+            for name in differing_names(run_values)
         ]
         self.heading.setText("Results, and the settings that differ:")
-        self._fill_table((["", *names], [list(row) for row in rows]))
+        self._fill_table((["", *names], rows))
 
-    def _offer_split(self, names: Sequence[str], offered: bool) -> None:
+    def _offer_split(self, names: Sequence[str], is_offered: bool) -> None:
         self.which.clear()
         for name, run, curve in zip(names, self.runs, self.curves, strict=True):
             if run.test is not None and curve.draws_test_rows:
@@ -146,15 +123,14 @@ class RunComparisonCard(Card):
         scores = {run.path: (run.test or 0.0) * (1 if run.maximize else -1) for run in self.runs}
         paths = [self.which.itemData(index) for index in range(self.which.count())]
         if paths:
-            best = max(range(len(paths)), key=lambda index: scores[paths[index]])
-            self.which.setCurrentIndex(best)
+            self.which.setCurrentIndex(paths.index(max(paths, key=lambda path: scores[path])))
         for control in (self.which, self.fresh):
-            control.setVisible(offered and bool(paths))
+            control.setVisible(is_offered and bool(paths))
 
-    def _result_rows(self) -> list[tuple[Any, ...]]:
+    def _result_rows(self) -> list[list[Any]]:
         cells = [cells_of(run) for run in self.runs]
         return [
-            (f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells))
+            [f"{name[:1].upper()}{name[1:]}", *(cell[HEADS.index(name)] or "–" for cell in cells)]
             for name in RESULTS
         ]
 
@@ -168,7 +144,6 @@ class RunComparisonCard(Card):
         self._share_width()
 
     def _share_width(self) -> None:
-        """The runs have columns of one width, which use the room there is."""
         columns = self.table.model().columnCount()
         room = self.table.viewport().width() - self.table.columnWidth(0)
         column_width = max(room // max(columns - 1, 1), appearance.pixels(NARROWEST))
@@ -176,13 +151,12 @@ class RunComparisonCard(Card):
             self.table.setColumnWidth(column, column_width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the room there is."""
+        """Fit the columns."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._share_width)
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:
-    """The names, equal ones numbered."""
     seen: dict[str, int] = {}
     unique_names = []
     for name in names:

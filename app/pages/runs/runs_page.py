@@ -1,4 +1,4 @@
-"""Runs: every past run in one list; open, name, note, compare, delete, and bring back."""
+"""Runs: the list of all past runs, their comparison, and the bin."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from app.pages.deletion_question import is_deletion_confirmed
 from app.pages.page import Page
 from app.pages.runs.bin_card import BinCard
 from app.pages.runs.note_card import NoteCard
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
     from core.tuning.runs.run_comparison import BestSoFarCurve
 
-RELOAD_MILLISECONDS = 5_000  # milliseconds between two looks at runs that others may have
+RELOAD_MILLISECONDS = 5_000  # other programs may have new runs
 
 
 class RunsPage(Page):
-    """The list of past runs and what can be done with them."""
+    """The list of past runs; they are opened, named, compared, deleted and restored."""
 
     topic = "results"
     wide: ClassVar[bool] = True
@@ -63,7 +64,7 @@ class RunsPage(Page):
 
     @cached_property
     def comparison_card(self) -> RunComparisonCard:
-        """The runs that are compared; made when there are some first."""
+        """The compared runs; made when there are some first."""
         card = RunComparisonCard()
         card.hide()
         card.close_pressed.connect(self._close_comparison)
@@ -95,9 +96,8 @@ class RunsPage(Page):
         row.addWidget(self.filter, 1)
         row.addWidget(self.count_label)
         card.body.addLayout(row)
-        self.empty = wrapping_label(
-            "There are no runs yet. Each run appears here as soon as it begins.", "muted"
-        )
+        words = "There are no runs yet. Each run appears here as soon as it begins."
+        self.empty = wrapping_label(words, "muted")
         card.body.addWidget(self.empty)
         self.table = RunsTable()
         card.body.addWidget(self.table)
@@ -128,30 +128,30 @@ class RunsPage(Page):
         self.session.problem.connect(self._on_planning_failed)
         self._timer = QTimer(self, interval=RELOAD_MILLISECONDS)
         self._timer.timeout.connect(self.runs.reload)
-        for keys, pressed in (
+        for keys, slot in (
             (QKeySequence.StandardKey.Undo, self.runs.undo_change),
             (QKeySequence.StandardKey.Find, self._focus_filter),
         ):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(pressed)
+            shortcut.activated.connect(slot)
 
     # Showing it -------------------------------------------------------------------------------
 
     def visited(self) -> None:
-        """Read the list anew."""
+        """Read the list again."""
         self._show_message("", True)
         self.runs.reload()
         if self.table.runs.runs:
             self.table.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """While the page is seen, runs of other programs appear by themselves."""
+        """Reload the list from time to time while it is visible."""
         super().showEvent(event)
         self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Keep a note that was begun."""
+        """Save a note that is being typed."""
         super().hideEvent(event)
         self._timer.stop()
         self.note.save_note()
@@ -232,18 +232,10 @@ class RunsPage(Page):
             QTimer.singleShot(0, self.bin, lambda: self.scroll_area.ensureWidgetVisible(self.bin))
 
     def _ask_remove(self, folders: list[str]) -> None:
-        box = QMessageBox(self)
-        box.setWindowTitle("Tunescope")
-        box.setIcon(QMessageBox.Icon.Warning)
         runs_text = "this run" if len(folders) == 1 else f"these {len(folders)} runs"
-        box.setText(f"Remove {runs_text} for good?")
-        box.setInformativeText("Trials, results and the fitted model are lost then.")
-        stay = box.addButton("Keep", QMessageBox.ButtonRole.RejectRole)
-        remove = box.addButton("Remove for good", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(stay)
-        box.setEscapeButton(stay)
-        box.exec()
-        if box.clickedButton() is remove:
+        question = f"Remove {runs_text} for good?"
+        loss = "Trials, results and the fitted model are lost then."
+        if is_deletion_confirmed(self, "Tunescope", question, loss, "Keep", "Remove for good"):
             self.runs.remove_for_good(folders)
 
     # Side by side -----------------------------------------------------------------------------
@@ -273,7 +265,7 @@ class RunsPage(Page):
         self.scroll_area.verticalScrollBar().setValue(self.comparison_card.y())
 
     def _follow_comparison(self) -> None:
-        """Runs that are gone are compared no longer; other names are shown."""
+        """Drop deleted runs from the comparison, and show other names."""
         if not self._compared:
             return
         card, runs = self.comparison_card, self._compared_runs()

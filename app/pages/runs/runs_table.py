@@ -1,4 +1,4 @@
-"""The table of past runs: a row each, filtered as one types, sorted by any column."""
+"""The table of past runs: filtered while typing, sorted by any column."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 NAME, DATE, NOTE = 0, 8, 10
-NUMBERS = (5, 6, 7, 9)  # columns that stand to the right
-MIN_ROWS, MAX_ROWS = 5, 14  # that are seen without scrolling
-SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width that texts have
+NUMBERS = (5, 6, 7, 9)  # right-aligned columns
+MIN_ROWS, MAX_ROWS = 5, 14  # seen without scrolling
+SHARES = {NAME: 5, 1: 2, 2: 3, 3: 3, NOTE: 3}  # of the width of the text columns
 ARROW = 14  # pixels of the mark beside the head of the sorted column
 MIN_WIDTHS = {NAME: 130, 1: 72, 2: 96, 3: 96, NOTE: 64}  # pixels of them at the usual text size
 
 
 class _RunRow(NamedTuple):
-    """What is worked out of a run once: its cells, what they are sorted by, what is looked in."""
+    """A run's cells, their sort keys, and the text that is searched."""
 
     cells: tuple[str, ...]
     keys: tuple[Any, ...]
@@ -58,28 +58,20 @@ def _make_row(run: RunSummary) -> _RunRow:
 
 
 class RunsModel(QAbstractTableModel):
-    """The runs that fit a text, in an order; what a run does not have stands last.
+    """The runs that match a text, sorted; empty cells last."""
 
-    Attributes:
-        runs: all of them.
-        rows: the places among these of the runs that are shown, from top to bottom.
-
-    Signals:
-        renamed: the folder of a run, and the name that a person typed.
-    """
-
-    renamed = Signal(str, str)
+    renamed = Signal(str, str)  # the folder of a run, and the typed name
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.runs: list[RunSummary] = []
-        self.rows: list[int] = []
+        self.runs: list[RunSummary] = []  # all of them
+        self.rows: list[int] = []  # indices into `runs`, from top to bottom
         self._run_rows: list[_RunRow] = []
         self._words: tuple[str, ...] = ()
         self._column, self._order = DATE, Qt.SortOrder.DescendingOrder
 
     def show_runs(self, runs: list[RunSummary]) -> None:
-        """Show these; what was worked out of a run that is still the same is kept."""
+        """Show these; the rows of unchanged runs are reused."""
         pairs = zip(self.runs, self._run_rows, strict=True)
         cached_by_path = {run.path: (run, row) for run, row in pairs}
         self.beginResetModel()
@@ -94,14 +86,14 @@ class RunsModel(QAbstractTableModel):
         self.endResetModel()
 
     def filter_rows(self, text: str) -> None:
-        """Show the runs that have every word of a text in some cell."""
+        """Show the runs that contain every word of a text."""
         self.beginResetModel()
         self._words = tuple(text.casefold().split())
         self._arrange_rows()
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; equal cells by their time."""
+        """Sort by a column; equal cells by date."""
         self.beginResetModel()
         self._column, self._order = column, order
         self._arrange_rows()
@@ -128,13 +120,13 @@ class RunsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """The cells of each."""
+        """The cells of a row."""
         return 0 if parent.isValid() else len(HEADS)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The columns' heads; numbers to the right as their cells."""
+        """The heads, aligned as their cells."""
         if orientation != Qt.Orientation.Horizontal or section >= len(HEADS):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -144,9 +136,9 @@ class RunsModel(QAbstractTableModel):
         return HEADS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names can be changed."""
-        usual = super().flags(index)
-        return usual | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else usual
+        """Names are editable."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell's text."""
@@ -168,7 +160,7 @@ class RunsModel(QAbstractTableModel):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another name; the list that is read then has it."""
+        """Request another name; the next list has it."""
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
             return False
         self.renamed.emit(self.run_at(index.row()).path, str(value))
@@ -176,41 +168,31 @@ class RunsModel(QAbstractTableModel):
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
-    right = column in NUMBERS
-    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    is_right = column in NUMBERS
+    side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
 class _Name(QStyledItemDelegate):
-    """A name, of which the middle gives way: those of folders all begin with a date."""
+    """Elides names in the middle: folders all begin with a date."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """As any cell, but for the place of the …."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideMiddle
 
 
 class RunsTable(PlainTable):
-    """The table. Enter opens a run, F2 renames it, Delete deletes what is chosen.
+    """The table: Enter opens a run, F2 renames it, Delete deletes the chosen ones."""
 
-    Signals:
-        chosen: other rows are chosen.
-        open_pressed: the folder of the run to open.
-        delete_pressed: the key was pressed.
-        note_pressed: F2 on a note.
-    """
-
-    chosen = Signal()
-    open_pressed = Signal(object)
+    chosen = Signal()  # other rows
+    open_pressed = Signal(object)  # the run's folder
     delete_pressed = Signal()
-    note_pressed = Signal()
+    note_pressed = Signal()  # F2 on a note
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.runs = RunsModel(self)
-        self._pending_runs: list[RunSummary] | None = (
-            None  # the list that came while a name was typed
-        )
+        self._pending_runs: list[RunSummary] | None = None  # came while a name was typed
         self.setModel(self.runs)
         self.setItemDelegateForColumn(NAME, _Name(self))
         self.setAccessibleName("Past runs")
@@ -223,7 +205,7 @@ class RunsTable(PlainTable):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         head = self.horizontalHeader()
         head.setHighlightSections(False)
-        head.setResizeContentsPrecision(60)  # rows that are looked at for a width
+        head.setResizeContentsPrecision(60)  # rows that are measured
         head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         head.setAccessibleName("Columns of the table; a click sorts by one")
         head.setSortIndicatorShown(True)
@@ -236,7 +218,7 @@ class RunsTable(PlainTable):
     # What is shown ----------------------------------------------------------------------------
 
     def show_runs(self, runs: list[RunSummary]) -> None:
-        """Show these runs; what was chosen and still is there stays chosen."""
+        """Show these runs; the selection is kept."""
         if runs == self.runs.runs:
             return
         if self.state() == QAbstractItemView.State.EditingState:
@@ -247,39 +229,36 @@ class RunsTable(PlainTable):
         self.fit_columns()
 
     def _keep_selection(self, change: Callable[[], None]) -> None:
-        """Make a change after which the same runs are chosen, as far as they are there."""
+        """Change the model, then choose the same runs again."""
         chosen, current = set(self.chosen_paths()), self.current_path()
-        index, scrolled = self.currentIndex(), self.verticalScrollBar().value()
+        index, scroll_value = self.currentIndex(), self.verticalScrollBar().value()
         row, column = index.row(), max(index.column(), NAME)
         change()
         paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
         if paths and chosen and not chosen & set(paths):  # such as deleted: the next one is chosen
             chosen = {paths[max(0, min(row, len(paths) - 1))]}
         self.choose_runs(chosen, current, row, column)
-        self.verticalScrollBar().setValue(scrolled)
+        self.verticalScrollBar().setValue(scroll_value)
         self.chosen.emit()
 
     def choose_runs(
         self, chosen: set[str], current: str = "", row: int = 0, column: int = NAME
     ) -> None:
-        """Choose the rows of these folders; the current one is that of `current`, else `row`."""
+        """Choose the rows of these folders; the current row is that of `current`, else `row`."""
         paths = [self.runs.runs[run_index].path for run_index in self.runs.rows]
         selection = QItemSelection()
-        for table_row, path in enumerate(paths):
+        last = len(HEADS) - 1
+        for index, path in enumerate(paths):
             if path in chosen:
-                selection.select(
-                    self._cell_index(table_row), self._cell_index(table_row, len(HEADS) - 1)
-                )
-        table_row = paths.index(current) if current in paths else min(row, len(paths) - 1)
+                selection.select(self._cell_index(index), self._cell_index(index, last))
+        row = paths.index(current) if current in paths else min(row, len(paths) - 1)
         flags = QItemSelectionModel.SelectionFlag
-        if table_row >= 0:
-            self.selectionModel().setCurrentIndex(
-                self._cell_index(table_row, column), flags.NoUpdate
-            )
+        if row >= 0:
+            self.selectionModel().setCurrentIndex(self._cell_index(row, column), flags.NoUpdate)
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def show_matching(self, text: str) -> int:
-        """Show the runs that fit a text; how many they are."""
+        """Show the runs that match a text, and return their number."""
         self._keep_selection(lambda: self.runs.filter_rows(text))
         return self.runs.rowCount()
 
@@ -305,12 +284,12 @@ class RunsTable(PlainTable):
         return [by_path[path] for path in self.chosen_paths()]
 
     def current_path(self) -> str:
-        """The folder of the run that the keyboard is at; "" for none."""
+        """The folder of the current run; "" for none."""
         index = self.currentIndex()
         return self.path_at(index.row()) if index.isValid() else ""
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
-        """What came while a name was typed is shown now."""
+        """Show the list that came while a name was typed."""
         super().closeEditor(editor, hint)
         QTimer.singleShot(0, self, self._catch_up)
 
@@ -324,7 +303,7 @@ class RunsTable(PlainTable):
         self.open_pressed.emit(self.path_at(index.row()))
 
     def rename_current(self) -> None:
-        """Let a person type another name for the current run."""
+        """Edit the name of the current run."""
         index = self.currentIndex()
         if index.isValid():
             name = self._cell_index(index.row())
@@ -351,7 +330,7 @@ class RunsTable(PlainTable):
     # Sizes ------------------------------------------------------------------------------------
 
     def fit_columns(self) -> None:
-        """As high as some rows; the name and the note take the room that is left."""
+        """Fit the height to some rows; the name and the note take the spare width."""
         line = max(TARGET, self.fontMetrics().height() + 12)
         self.verticalHeader().setDefaultSectionSize(line)
         rows = min(MAX_ROWS, max(MIN_ROWS, len(self.runs.runs)))
@@ -363,23 +342,14 @@ class RunsTable(PlainTable):
             self.setColumnWidth(column, width)
 
     def _column_widths(self) -> list[int]:
-        """Numbers have what they need; texts share the rest, and end in … where it is little."""
-        head = self.horizontalHeader()
-        arrow_width = appearance.pixels(ARROW)  # only the sorted column has an arrow
-        heads = [
-            head.sectionSizeHint(column)
-            - (arrow_width if column != head.sortIndicatorSection() else 0)
-            for column in range(len(HEADS))
-        ]
-        needed = [
-            max(heads[column], self.sizeHintForColumn(column) + 6) for column in range(len(HEADS))
-        ]
-        spare = self.viewport().width() - sum(
-            needed[column] for column in range(len(HEADS)) if column not in SHARES
-        )
-        for column in sorted(
-            SHARES, key=lambda text_column: needed[text_column] / SHARES[text_column]
-        ):
+        """The widths: numbers as needed, texts share the rest and are elided."""
+        head, columns = self.horizontalHeader(), range(len(HEADS))
+        sorted_column, arrow = head.sortIndicatorSection(), appearance.pixels(ARROW)
+        # Each hint has room for an arrow, which only the sorted column shows.
+        heads = [head.sectionSizeHint(c) - (arrow if c != sorted_column else 0) for c in columns]
+        needed = [max(heads[c], self.sizeHintForColumn(c) + 6) for c in columns]
+        spare = self.viewport().width() - sum(needed[c] for c in columns if c not in SHARES)
+        for column in sorted(SHARES, key=lambda c: needed[c] / SHARES[c]):
             share = spare * SHARES[column] // sum(SHARES.values())
             min_width = max(heads[column], appearance.pixels(MIN_WIDTHS[column]))
             needed[column] = max(min_width, min(needed[column], share))
@@ -389,7 +359,7 @@ class RunsTable(PlainTable):
         return needed
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the room there is."""
+        """Fit the columns."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.fit_columns()

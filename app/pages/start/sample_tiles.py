@@ -1,7 +1,4 @@
-"""The samples as the first page offers them; a test holds this list to the registry.
-
-The registry itself needs pandas, which the window does without until after its first paint.
-"""
+"""The samples on the first page; the registry of samples needs pandas, so a test compares them."""
 
 from __future__ import annotations
 

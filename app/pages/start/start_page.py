@@ -44,9 +44,8 @@ class StartPage(Page):
         self.drop = DropArea()
         self.drop.file_chosen.connect(session.open_file)
         self.drop.paste_wanted.connect(self.open_clipboard)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self).activated.connect(
-            self.open_clipboard
-        )
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
+        keys.activated.connect(self.open_clipboard)
         self.body.addWidget(self.drop, 2)
         self.offer = self._make_offer()
         self.body.addWidget(self.offer)
@@ -75,7 +74,7 @@ class StartPage(Page):
         )
 
     def _make_offer(self) -> Card:
-        """At the very first start: a tour, which nobody has to take."""
+        """The tour, offered at the first start."""
         card = Card(
             "New here?",
             "A tour of a minute shows each step on a sample, with a short real tuning. You can "
@@ -96,9 +95,9 @@ class StartPage(Page):
         self.drop.button.setFocus()
 
     def _show_offer(self) -> None:
-        answered = settings.stored_flag(TOURED)
-        self.offer.setVisible(not answered)
-        self.tour_link.setVisible(answered)
+        is_answered = settings.stored_flag(TOURED)
+        self.offer.setVisible(not is_answered)
+        self.tour_link.setVisible(is_answered)
 
     def _make_samples(self) -> Card:
         card = Card("Or try a sample", "Small datasets that are shipped with the program.")
@@ -113,7 +112,7 @@ class StartPage(Page):
         return card
 
     def open_clipboard(self) -> None:
-        """Open what the clipboard holds: a file, or the cells of a table."""
+        """Open the file or the table in the clipboard."""
         clipboard = QGuiApplication.clipboard()
         if file := local_file(clipboard.mimeData()):
             self.session.open_file(file)
@@ -121,7 +120,7 @@ class StartPage(Page):
             self.session.open_pasted(clipboard.text())
 
     def visited(self) -> None:
-        """Bring the last run and files up to date."""
+        """Update the last run and files."""
         self._show_offer()
         self._show_last()
 
@@ -132,9 +131,8 @@ class StartPage(Page):
         if runs:
             self._continue.body.addWidget(self._run_button(runs[0]))
         for file in files[:SHOWN_FILES]:
-            button = ShorteningLink(
-                f"Open {Path(file).name}", partial(self.session.open_file, file), "file"
-            )
+            open_file = partial(self.session.open_file, file)
+            button = ShorteningLink(f"Open {Path(file).name}", open_file, "file")
             button.setToolTip(plain_tooltip(file))
             self._continue.body.addWidget(button)
         self._continue.setVisible(bool(runs or files))

@@ -1,7 +1,4 @@
-"""Everything else about the tuning, folded away: the strategy's options and the run's.
-
-What a person chooses here is offered again the next time.
-"""
+"""The options of the strategy and of the run, folded away."""
 
 from __future__ import annotations
 
@@ -29,15 +26,37 @@ if TYPE_CHECKING:
     from core.tuning.scores.metric import Metric
 
 USUAL = "usual"
+FOLDS_HINT = (
+    "How many times the training rows are split to score one trial. More folds: steadier "
+    "scores, longer runs."
+)
+METRIC_HINT = (
+    "The score that tuning optimizes. Recommended is accuracy for classes, log loss where a "
+    "class is rare or mistakes have costs, and the share of variance explained for numbers; "
+    "for averages of models how likely they find what is true, and the squared error."
+)
+SEED_HINT = "The seed of the random numbers. The same seed gives the same run."
+WORKERS_HINT = (
+    f"How many trials run side by side on this computer. It has {os.cpu_count() or 1} processors."
+)
+STANDARDIZE_HINT = (
+    "Mean 0 and standard deviation 1, for models that need it. Leave it on, unless the columns "
+    "are on one scale already."
+)
+REFIT_HINT = (
+    "The score is measured on a model fitted without the test rows. The model that you export "
+    "then learns from those rows too, at the same setting. Turn it off to export exactly the "
+    "model that was tested."
+)
 
 
 class AdvancedCard(Card):
-    """Two forms, both made from descriptions of options."""
+    """Two forms, made from descriptions of options."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
-        self._recommended_metric = ""  # the metric that is recommended, as far as it is known
+        self._recommended_metric = ""  # "" while it is unknown
         self.section = CollapsibleSection("Advanced", "advanced")
         self.body.addWidget(self.section)
         self._strategy_title = wrapping_label("This strategy", "section")
@@ -59,14 +78,14 @@ class AdvancedCard(Card):
         self.body.addWidget(self._differs)
 
     def refresh(self, strategy: StrategyAdvice | None) -> None:
-        """Show the options of the strategy and those of the run."""
+        """Show the options of the strategy and of the run."""
         plan = self.session.plan
         if plan is None:
             return
         options = strategy.options if strategy else ()
-        usual = strategy is None or remembered_choices.is_usual(plan, strategy)
-        self._differs.setVisible(not usual)
-        self.usual.set_allowed(not usual, "All values are the usual ones.")
+        is_usual = strategy is None or remembered_choices.is_usual(plan, strategy)
+        self._differs.setVisible(not is_usual)
+        self.usual.set_allowed(not is_usual, "All values are the usual ones.")
         self._strategy_title.setVisible(bool(options))
         self.strategy_form.setVisible(bool(options))
         self.strategy_form.show_options(options, plan.options)
@@ -111,53 +130,18 @@ class AdvancedCard(Card):
             title = metrics[self._recommended_metric].title
             words = f"The recommended one: {title}"
         return (
-            Option(
-                "folds",
-                "Folds",
-                "int",
-                5,
-                (
-                    "How many times the training rows are split to score one trial. More "
-                    "folds: steadier scores, longer runs."
-                ),
-                low=2,
-                high=50,
-            ),
+            Option("folds", "Folds", "int", 5, FOLDS_HINT, low=2, high=50),
             Option(
                 "metric",
                 "Score",
                 "choice",
                 USUAL,
-                (
-                    "The score that tuning optimizes. Recommended is accuracy for classes, "
-                    "log loss where a class is rare or mistakes have costs, and the share "
-                    "of variance explained for numbers; for averages of models how likely "
-                    "they find what is true, and the squared error."
-                ),
+                METRIC_HINT,
                 choices=(USUAL, *metrics),
                 choice_labels=(words, *(m.title for m in metrics.values())),
             ),
-            Option(
-                "seed",
-                "Seed",
-                "int",
-                0,
-                "The seed of the random numbers. The same seed gives the same run.",
-                low=0,
-                high=2**31 - 1,
-            ),
-            Option(
-                "workers",
-                "Trials at once",
-                "int",
-                1,
-                (
-                    "How many trials run side by side on this computer. It has "
-                    f"{os.cpu_count() or 1} processors."
-                ),
-                low=1,
-                high=64,
-            ),
+            Option("seed", "Seed", "int", 0, SEED_HINT, low=0, high=2**31 - 1),
+            Option("workers", "Trials at once", "int", 1, WORKERS_HINT, low=1, high=64),
             Option(
                 "time_limit",
                 "Seconds a trial may take",
@@ -168,56 +152,33 @@ class AdvancedCard(Card):
                 lowest_label="no limit",
             ),
             *self._task_options(),
-            Option(
-                "refit",
-                "Fit the model on all rows at the end",
-                "bool",
-                True,
-                "The score is measured on a model fitted without the test rows. The model that "
-                "you export then learns from those rows too, at the same setting. Turn it "
-                "off to export exactly the model that was tested.",
-            ),
+            Option("refit", "Fit the model on all rows at the end", "bool", True, REFIT_HINT),
         )
 
     def _task_options(self) -> tuple[Option, ...]:
-        """What only models of this task can be told."""
         task = self.session.summary.task if self.session.summary else Task.UNKNOWN
         if task.has_pairs:
             return _molecule_options()
         if task.has_sequences:
+            labels = ("Token by token (posterior)", "The whole sequence at once (Viterbi)")
             return (
                 Option(
                     "decoding",
                     "How labels are chosen",
                     "choice",
                     DECODINGS[0],
-                    (
-                        "The likeliest label of every token gets most tokens right; the "
-                        "likeliest whole sequence gets most sequences right."
-                    ),
+                    "The likeliest label of every token gets most tokens right; the "
+                    "likeliest whole sequence gets most sequences right.",
                     choices=DECODINGS,
-                    choice_labels=(
-                        "Token by token (posterior)",
-                        "The whole sequence at once (Viterbi)",
-                    ),
+                    choice_labels=labels,
                 ),
             )
         return (
             *self._evaluation_options(task),
-            Option(
-                "standardize",
-                "Standardize the columns",
-                "bool",
-                True,
-                (
-                    "Mean 0 and standard deviation 1, for models that need it. Leave it on, "
-                    "unless the columns are on one scale already."
-                ),
-            ),
+            Option("standardize", "Standardize the columns", "bool", True, STANDARDIZE_HINT),
         )
 
     def _evaluation_options(self, task: Task) -> tuple[Option, ...]:
-        """How the result is judged, where there is a choice."""
         if not task.is_table or self.session.current_data.test_file:
             return ()
         return (
@@ -241,7 +202,6 @@ class AdvancedCard(Card):
 
 
 def _molecule_options() -> tuple[Option, ...]:
-    """How many base pairs are called: by hand, or chosen on training molecules held out."""
     return (
         Option(
             "gamma_by",

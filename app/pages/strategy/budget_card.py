@@ -1,4 +1,4 @@
-"""How long the tuning may take: minutes, trials, what ends it early, and what it comes to."""
+"""How long the tuning may take: minutes, trials, early stopping, and the estimate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_TRIALS = 100_000
 
 
 class BudgetCard(Card):
-    """Minutes, trials, trials without a better one; whichever is used up first ends the run."""
+    """Minutes, trials, trials without a better one; the first limit ends the run."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -36,25 +36,21 @@ class BudgetCard(Card):
         self.minutes.setRange(0, MAX_MINUTES)
         self.minutes.setSpecialValueText("no limit")
         self.minutes.setSuffix(" minutes")
-        self.minutes.setKeyboardTracking(False)
         self.minutes.valueChanged.connect(lambda value: self._set_budget(minutes=value or None))
-        self.minutes.valueChanged.connect(self._update_units)
         self.trials = QuietSpinBox()
         self.trials.setRange(1, MAX_TRIALS)
         self.trials.setSuffix(" trials")
-        self.trials.setKeyboardTracking(False)
         self.trials.valueChanged.connect(lambda value: self._set_budget(trials=value or None))
-        self.trials.valueChanged.connect(self._update_units)
         self.patience = QuietSpinBox()
         self.patience.setRange(0, MAX_TRIALS)
         self.patience.setSpecialValueText("never")
         self.patience.setSuffix(" trials")
-        self.patience.setKeyboardTracking(False)
         self.patience.valueChanged.connect(self._choose_patience)
-        self.patience.valueChanged.connect(self._update_units)
         holder = QWidget()
         flow = FlowLayout(holder, gap=20, column_width=200)
         for control in (self.minutes, self.trials, self.patience):
+            control.setKeyboardTracking(False)
+            control.valueChanged.connect(self._update_units)
             control.setMaximumWidth(appearance.pixels(240))
         flow.addWidget(titled_control("Time at most", self.minutes))
         self._trials_part = titled_control("Trials at most", self.trials)
@@ -69,21 +65,16 @@ class BudgetCard(Card):
         self.body.addWidget(self.ends)
 
     def refresh(self, default_trials: int, default_minutes: float | None = None) -> None:
-        """Show the plan's budget; a strategy without trials has none to bound.
-
-        Args:
-            default_trials: where neither is given; 0 for a strategy without trials.
-            default_minutes: of a strategy that takes as long as it is given.
-        """
+        """Show the plan's budget; `default_trials` is 0 for a strategy without trials."""
         plan = self.session.plan
         if plan is None:
             return
-        usual = default_minutes if plan.trials is None else None
+        usual_minutes = default_minutes if plan.trials is None else None
         with QSignalBlocker(self.minutes):
-            self.minutes.setValue(plan.minutes or usual or 0)
-        bounded = plan.minutes is not None or default_minutes is not None
+            self.minutes.setValue(plan.minutes or usual_minutes or 0)
+        is_bounded = plan.minutes is not None or default_minutes is not None
         with QSignalBlocker(self.trials):
-            self._show_trials(plan.trials, 0 if bounded else default_trials)
+            self._show_trials(plan.trials, 0 if is_bounded else default_trials)
         with QSignalBlocker(self.patience):
             self.patience.setValue(patience_of(plan))
         self._update_units()
@@ -94,7 +85,7 @@ class BudgetCard(Card):
         self.show_estimate()
 
     def _show_trials(self, trials: int | None, usual: int) -> None:
-        """Where the minutes bound the run (`usual` is 0), the trials need not."""
+        """Show the trials; where minutes bound the run (`usual` is 0), they need no limit."""
         self.trials.setRange(min(1, usual), MAX_TRIALS)
         self.trials.setSpecialValueText("" if usual else "no limit")
         self.trials.setValue(trials or usual)
@@ -112,19 +103,19 @@ class BudgetCard(Card):
         remembered_choices.remember_plan(self.session.current_plan)
 
     def _choose_patience(self, value: int) -> None:
-        """The usual number goes on with the strategy; another one stays."""
+        """Set the patience; the usual number follows the strategy."""
         usual = usual_patience(self.session.current_plan.strategy)
         self._set_budget(patience=None if value == usual else value)
 
     def show_estimate(self) -> None:
-        """Say how long it will take, or that this is being worked out."""
+        """Show how long it will take, or that this is being estimated."""
         estimate = self.session.estimate
         if estimate is None:
             self.estimate.setText("Estimating the time …")
         else:
             self.estimate.setText(_as_sentence(estimate.sentence))
-        bad = estimate is not None and estimate.unusable
-        apply_style(self.estimate, voice="bad" if bad else "")
+        is_bad = estimate is not None and estimate.unusable
+        apply_style(self.estimate, voice="bad" if is_bad else "")
 
 
 def _as_sentence(estimate: str) -> str:

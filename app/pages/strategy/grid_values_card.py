@@ -1,4 +1,4 @@
-"""The values that a grid will try, shown before the start."""
+"""The values that a grid will try."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from app.session.session import Session
     from core.tuning.guidance.guidance_records import RunEstimate
 
-MAX_VALUES = 40  # values of one setting
+MAX_VALUES = 40  # of one setting
 
 
 class ValuesCard(Card):
-    """A short table: each setting of the model and its values; there for the grid only."""
+    """A table of each setting and its values, for a grid only."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -34,7 +34,7 @@ class ValuesCard(Card):
         self.hide()
 
     def refresh(self) -> None:
-        """Show the values of the estimate; while it is worked out anew, those of the one before."""
+        """Show the values of the latest estimate."""
         plan, estimate = self.session.plan, self.session.estimate
         if plan is None or (plan.model, plan.strategy) != self._shown_for:
             self._shown_for = None
@@ -48,16 +48,11 @@ class ValuesCard(Card):
     def _show_values(self, estimate: RunEstimate) -> None:
         settings, trials = estimate.settings, estimate.trials
         if trials < settings:
-            words = (
-                "Combined, these make {all} settings. {some} of them are tried, the "
-                "coarse ones first."
-            )
+            words = f"{format_integer(trials)} of them are tried, the coarse ones first."
         else:
-            words = "Combined, these make {all} settings. All are tried."
-        self.set_words(
-            "Values that will be tried",
-            words.format(all=format_integer(settings), some=format_integer(trials)),
-        )
+            words = "All are tried."
+        caption = f"Combined, these make {format_integer(settings)} settings. {words}"
+        self.set_words("Values that will be tried", caption)
         clear_layout(self.table)
         for row, (setting, values) in enumerate(estimate.values.items()):
             self.table.addWidget(wrapping_label(setting), row, 0, Qt.AlignmentFlag.AlignTop)
@@ -65,7 +60,7 @@ class ValuesCard(Card):
 
 
 def _values_text(values: list[Any]) -> str:
-    """The values side by side; of very many, the first and the last ones."""
+    """The values; of very many, the first and the last ones."""
     if len(values) <= MAX_VALUES:
         return "   ".join(format_value(value) for value in values)
     half_count = MAX_VALUES // 2

@@ -1,4 +1,4 @@
-"""What the two kinds of mistakes between two classes cost, by which the threshold is chosen."""
+"""The costs of the two kinds of mistakes between two classes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ MAX_COST = 1e6
 
 
 class MistakesCard(Card):
-    """Two numbers, one a kind of mistake; there for two classes only."""
+    """Two numbers, one a kind of mistake; for two classes only."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.session = session
         self.set_words(
             "What does a mistake cost?",
-            (
-                "Where one kind of mistake is worse than the other, say how many times. The "
-                "threshold is then where it costs least, in the exported model too."
-            ),
+            "Where one kind of mistake is worse than the other, say how many times. The "
+            "threshold is then where it costs least, in the exported model too.",
         )
         self._classes: tuple[str, ...] = ()
         self.controls: dict[str, QuietDoubleSpinBox] = {}
@@ -42,15 +40,15 @@ class MistakesCard(Card):
         self.body.addWidget(self.threshold_note)
 
     def refresh(self) -> None:
-        """Show the costs of the plan, for the classes of the data."""
+        """Show the plan's costs for the classes of the data."""
         plan, summary = self.session.plan, self.session.summary
         if plan is None or summary is None:
             return
         model = MODELS.get(plan.model)
-        # One that is exported without scikit-learn carries no threshold.
-        suits = summary.task.has_two_classes and model is not None and not model.folder
-        self.setVisible(suits)
-        if not suits:
+        # A model that is exported as a folder has no threshold.
+        has_threshold = summary.task.has_two_classes and model is not None and not model.folder
+        self.setVisible(has_threshold)
+        if not has_threshold:
             return
         classes = tuple(entry.label for entry in summary.classes)
         if classes != self._classes:
@@ -58,14 +56,13 @@ class MistakesCard(Card):
         for name, control in self.controls.items():
             with QSignalBlocker(control):
                 control.setValue(plan.costs.get(name, 1.0))
-        self.threshold_note.setText(
-            (
+        note = "Both cost the same: each row gets its likelier class."
+        if plan.costs:
+            note = (
                 "The threshold is chosen on the training rows alone, each predicted by a "
                 "model that has not seen it."
             )
-            if plan.costs
-            else "Both cost the same: each row gets its likelier class."
-        )
+        self.threshold_note.setText(note)
 
     def _rebuild_controls(self, classes: tuple[str, ...]) -> None:
         while (layout_item := self._row.takeAt(0)) is not None:
@@ -87,5 +84,5 @@ class MistakesCard(Card):
 
     def _set_costs(self) -> None:
         costs = {name: control.value() for name, control in self.controls.items()}
-        same = len(set(costs.values())) == 1 and all(costs.values())
-        self.session.set_plan(costs={} if same else costs)
+        are_equal = len(set(costs.values())) == 1 and all(costs.values())
+        self.session.set_plan(costs={} if are_equal else costs)

@@ -1,4 +1,4 @@
-"""One setting in the table of ranges: from, to, or one value, and what is wrong with them."""
+"""One setting in the table of ranges."""
 
 from __future__ import annotations
 
@@ -18,32 +18,27 @@ from core.errors import UnusableError
 from core.space import Axis, axis_title
 from core.tuning.ranges import fixed_to, searched_axes, with_range
 
-ROWS = 3  # of the table, that a setting takes
+ROWS = 3  # of the table for one setting
 COLUMNS = 6  # of the table
 _WIDTH = 110  # pixels of a field, at the usual text size
-ALL = "all"  # the data of a choice that is searched
+ALL = "all"  # item data of a searched choice
 
 
 class RangeRow(QWidget):
-    """One setting: its parts stand in the table, in one line or two, and below what is wrong.
+    """One setting; its controls lie in the table, in one line or two, its fault below."""
 
-    Attributes:
-        fault: why what stands in the fields cannot be searched; "" if it can.
-        entry: [from, to], one value, or None for the usual range.
-    """
-
-    changed = Signal(str)
+    changed = Signal(str)  # the setting's name
 
     def __init__(self, axis: Axis, parent: QWidget) -> None:
         super().__init__(parent)
-        self.hide()  # it holds the second line of a narrow page; its parts are the table's
-        self.axis, self.fault = axis, ""
-        self.entry: Any = None
+        self.hide()  # holds only the second line of a narrow page
+        self.axis, self.fault = axis, ""  # why the entry cannot be searched
+        self.entry: Any = None  # [from, to], one value, or None for the usual range
         self.name = wrapping_label(axis_title(axis.label, axis.name))
         self.fault_label = wrapping_label("", "bad")
         self.fault_label.hide()
         self._line = FlowLayout(self, gap=12)
-        self._controls: list[tuple[QWidget, int, int]] = []  # each with its column, and how many
+        self._controls: list[tuple[QWidget, int, int]] = []  # with column and span
         if axis.kind == "choice":
             self._make_choice()
         else:
@@ -53,30 +48,30 @@ class RangeRow(QWidget):
         self._controls.append((self.reset, 5, 1))
         self._fit_fields()
 
-    def lay_out(self, table: QGridLayout, row: int, narrow: bool) -> None:
-        """Put it into rows `row` to `row` + 2 of a table: fields beside the name, or below."""
+    def lay_out(self, table: QGridLayout, row: int, is_narrow: bool) -> None:
+        """Place the controls in three rows of a table: beside the name, or below."""
         for widget in (self.name, self.fault_label, self):
             table.removeWidget(widget)
-        table.addWidget(self.name, row, 0, 1, COLUMNS if narrow else 1)
-        if narrow:
+        table.addWidget(self.name, row, 0, 1, COLUMNS if is_narrow else 1)
+        if is_narrow:
             table.addWidget(self, row + 1, 0, 1, COLUMNS)
         table.addWidget(self.fault_label, row + 2, 0, 1, COLUMNS)
         for control, column, columns in self._controls:
             table.removeWidget(control)
             self._line.removeWidget(control)
-            if narrow:
+            if is_narrow:
                 self._line.addWidget(control)
             else:
                 table.addWidget(control, row, column, 1, columns)
             control.setVisible(control is not self.reset or self._is_changed)
-        self.setVisible(narrow)
+        self.setVisible(is_narrow)
 
     @property
     def _is_changed(self) -> bool:
         return self.entry is not None or bool(self.fault)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Fields are as wide as their text is large."""
+        """Fit the fields to the text's size."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit_fields()
@@ -108,7 +103,7 @@ class RangeRow(QWidget):
         self._controls += [(control, column, 1) for column, control in enumerate(controls, start=1)]
 
     def show_plan(self, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> None:
-        """Show what the plan says; what a person entered and cannot be searched stays."""
+        """Show the plan's range; a faulty entry stays."""
         axis, name = self.axis, self.axis.name
         if self.fault and self.entry == ranges.get(name, fixed.get(name)):
             return
@@ -121,9 +116,9 @@ class RangeRow(QWidget):
             self.box.blockSignals(False)
             return
         try:
-            own_range = {name: ranges[name]} if name in ranges else {}
-            own_value = {name: fixed[name]} if name in fixed else {}
-            searched_axis = searched_axes([axis], own_range, own_value)[0]
+            ranges_of_axis = {name: ranges[name]} if name in ranges else {}
+            values_of_axis = {name: fixed[name]} if name in fixed else {}
+            searched_axis = searched_axes([axis], ranges_of_axis, values_of_axis)[0]
             ends: tuple[Any, Any] = searched_axis.low, searched_axis.high
         except UnusableError as error:
             entry_values = self.entry if isinstance(self.entry, list) else [self.entry]
@@ -144,7 +139,7 @@ class RangeRow(QWidget):
             return 0
 
     def clear_entry(self) -> None:
-        """What was entered and cannot be searched is forgotten."""
+        """Forget a faulty entry."""
         self.entry, self.fault = None, ""
 
     def _reset_entry(self) -> None:
@@ -156,14 +151,14 @@ class RangeRow(QWidget):
         self.entry = None if index == ALL else self.axis.choices[index]
         self.changed.emit(self.axis.name)
 
-    def _on_fix_clicked(self, fixed: bool) -> None:
-        if fixed:
+    def _on_fix_clicked(self, is_fixed: bool) -> None:
+        if is_fixed:
             self.low.setText(editable_number(self._default_value()))
             self.high.setText("")
         else:
             self.low.setText(editable_number(self.axis.low))
             self.high.setText(editable_number(self.axis.high))
-        self.high.setEnabled(not fixed)
+        self.high.setEnabled(not is_fixed)
         self._on_entered()
 
     def _default_value(self) -> float:
@@ -171,12 +166,12 @@ class RangeRow(QWidget):
         return axis.default if axis.default is not None else axis.low
 
     def _on_entered(self) -> None:
-        """What stands in the fields, if that is another range or value than before."""
-        fixed, axis = self.fix.isChecked(), self.axis
+        """Store the entry if it is another range or value than before."""
+        is_fixed, axis = self.fix.isChecked(), self.axis
         texts = [self.low.text(), self.high.text()]
         previous_entry = self.entry
         try:
-            if fixed:
+            if is_fixed:
                 entry: Any = fixed_to(axis, with_decimal_point(texts[0])).default
             else:
                 new_axis = with_range(axis, [with_decimal_point(text) for text in texts])

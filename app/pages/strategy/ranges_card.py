@@ -1,4 +1,4 @@
-"""The ranges that will be searched: from, to, or one value, for each setting of the model."""
+"""The ranges to search for each setting of the model."""
 
 from __future__ import annotations
 
@@ -24,32 +24,22 @@ if TYPE_CHECKING:
     from core.tuning.guidance.guidance_records import StrategyAdvice
 
 _HEADS = ("Setting", "From", "To", "Scale", "", "")
-WIDEST = 860  # pixels at the usual text size, that fields stand near the names of their settings
-ROOMY = 700  # pixels at the usual text size, below which a row takes two lines
+WIDEST = 860  # pixels at the usual text size: fields stay near their names
+ROOMY = 700  # pixels at the usual text size; below, a row takes two lines
 
 
 class RangesCard(Card):
-    """A table with a row for each setting; what cannot be searched is said under its row.
+    """A table with a row for each setting; a fault is shown under its row."""
 
-    Attributes:
-        fault: why the ranges, as they stand in the fields, cannot be searched; "" if they can.
-
-    Signals:
-        fault_changed: `fault` is another one.
-    """
-
-    fault_changed = Signal()
+    fault_changed = Signal()  # `fault`
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("Ranges that are searched", parent=parent)
         self.session = session
-        self.fault = ""
+        self.fault = ""  # why the entered ranges cannot be searched
         self.rows: dict[str, RangeRow] = {}
         self._axes: tuple[Axis, ...] = ()
-        self._estimated_axes: tuple[Any, tuple[Axis, ...]] = (
-            None,
-            (),
-        )  # what the estimate told last
+        self._estimated_axes: tuple[Any, tuple[Axis, ...]] = (None, ())  # of the last estimate
         self._room, self._narrow = 0, False
         self._heads: list[QWidget] = []
         self.notice = wrapping_label("")
@@ -65,7 +55,7 @@ class RangesCard(Card):
         self.body.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
 
     def refresh(self, strategy: StrategyAdvice | None) -> None:
-        """Show the ranges of the plan, whose strategy this is."""
+        """Show the plan's ranges; `strategy` is its strategy."""
         plan = self.session.plan
         if plan is None or strategy is None or self.session.summary is None:
             self.hide()
@@ -80,21 +70,21 @@ class RangesCard(Card):
         if _rows_of(axes) != _rows_of(self._axes):
             self._axes = axes
             self._rebuild_rows()
-        elif axes != self._axes:  # what stands in the fields stays: somebody may be writing there
+        elif axes != self._axes:  # the fields stay: a person may be typing
             self._axes = axes
             for row, axis in zip(self.rows.values(), axes, strict=True):
                 row.axis = axis
         for row in self.rows.values():
             row.show_plan(plan.ranges, plan.fixed)
         self.reset.setVisible(bool(axes))
-        changed = bool(plan.ranges or plan.fixed)
-        self.reset.set_allowed(changed or bool(self.fault), "All ranges are the usual ones.")
+        is_changed = bool(plan.ranges or plan.fixed)
+        self.reset.set_allowed(is_changed or bool(self.fault), "All ranges are the usual ones.")
         caption = "Each can be narrowed, widened or fixed to one value."
         self.set_words("Ranges that are searched", caption if axes else "")
         self._update_fault()
 
     def _model_axes(self) -> tuple[Axis, ...]:
-        """The model's own axes: as the data have them once that is known, otherwise as usual."""
+        """The model's axes: from the estimate of these data, until then the usual ones."""
         plan, estimate = self.session.current_plan, self.session.estimate
         key = (plan.model, plan.strategy, plan.data)
         if estimate and estimate.axes:
@@ -121,12 +111,12 @@ class RangesCard(Card):
         self._lay_out_rows()
 
     def fit_width(self, room: int) -> None:
-        """Take two lines a setting where the page has so few pixels of width."""
+        """Take two lines a setting on a narrow page; `room` in pixels."""
         self._room = room
         self._holder.setMaximumWidth(appearance.pixels(WIDEST))
-        narrow = room < appearance.pixels(ROOMY)
-        if narrow != self._narrow:
-            self._narrow = narrow
+        is_narrow = room < appearance.pixels(ROOMY)
+        if is_narrow != self._narrow:
+            self._narrow = is_narrow
             self._lay_out_rows()
 
     def _lay_out_rows(self) -> None:
@@ -136,13 +126,13 @@ class RangesCard(Card):
             row.lay_out(self._table, 1 + ROWS * index, self._narrow)
 
     def changeEvent(self, event: QEvent) -> None:
-        """With larger text the same pixels hold less."""
+        """Fit to another text size."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._room:
             self.fit_width(self._room)
 
     def _on_row_changed(self, name: str) -> None:
-        """What a person entered becomes part of the plan, if it can be searched."""
+        """Put the entry into the plan if it can be searched."""
         plan, row = self.session.current_plan, self.rows[name]
         if row.fault:
             self._update_fault()
@@ -179,5 +169,5 @@ class RangesCard(Card):
 
 
 def _rows_of(axes: tuple[Axis, ...]) -> list[tuple[Any, ...]]:
-    """What the rows of some axes are made of; the ends of their ranges stand in fields."""
+    """What a row shows of each axis, apart from the ends of the range."""
     return [(axis.name, axis.label, axis.kind, axis.log, axis.choices) for axis in axes]

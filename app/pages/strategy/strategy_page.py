@@ -1,4 +1,4 @@
-"""Step 3, the strategy: how to tune, how long, for which groups; the rest under Advanced."""
+"""Step 3, the strategy: how to tune, how long, for which groups."""
 
 from __future__ import annotations
 
@@ -59,18 +59,10 @@ class StrategyPage(Page):
         self.ranges.fault_changed.connect(self._allow_start)
         self.mistakes = MistakesCard(session)
         self.advanced = AdvancedCard(session)
-        chosen = (self.budget, self.cards, self.only, self.groups)
-        self.copy_buttons = CopyButtons(
-            "The same elsewhere:", lambda: session.plan, session.problem.emit
-        )
-        for card in (
-            *chosen,
-            self.ranges,
-            self.values,
-            self.mistakes,
-            self.advanced,
-            self.copy_buttons,
-        ):
+        caption, report = "The same elsewhere:", session.problem.emit
+        self.copy_buttons = CopyButtons(caption, lambda: session.plan, report)
+        cards = (self.budget, self.cards, self.only, self.groups, self.ranges, self.values)
+        for card in (*cards, self.mistakes, self.advanced, self.copy_buttons):
             self.body.addWidget(card)
         self.body.addStretch(1)
         session.advice_changed.connect(self.refresh)
@@ -81,10 +73,8 @@ class StrategyPage(Page):
         self.refresh()
 
     def _make_groups(self) -> Card:
-        card = Card(
-            "Penalties",
-            "How many penalties are learned: one for all columns, or one for each group.",
-        )
+        caption = "How many penalties are learned: one for all columns, or one for each group."
+        card = Card("Penalties", caption)
         self.ways = QuietComboBox()
         self.ways.setAccessibleName("How columns are grouped")
         self.ways.currentIndexChanged.connect(self._way_chosen)
@@ -96,12 +86,12 @@ class StrategyPage(Page):
         return card
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow page has the ranges in two lines each."""
+        """Fit the ranges."""
         super().resizeEvent(event)
         self.ranges.fit_width(self.scroll_area.viewport().width())
 
     def tour_target(self, name: str) -> QWidget | None:
-        """The card that is chosen, the budget, or the button that starts."""
+        """The chosen card, the budget, or the button that starts."""
         if name == "chosen card":
             return self.cards.chosen_card()
         return {"budget": self.budget, "start": self.primary}.get(name)
@@ -111,12 +101,12 @@ class StrategyPage(Page):
         return advice.strategies.get(plan.model, []) if plan and advice else []
 
     def chosen_entry(self) -> StrategyAdvice | None:
-        """What the advice says of the plan's strategy."""
+        """The advice about the plan's strategy."""
         name = self.session.plan.strategy if self.session.plan else ""
         return next((entry for entry in self._offered_strategies() if entry.name == name), None)
 
     def refresh(self) -> None:
-        """Show the strategies for the plan's model, and everything else of the plan."""
+        """Show the strategies for the plan's model, and the other cards of the plan."""
         plan = self.session.plan
         if plan is None:
             return
@@ -134,10 +124,8 @@ class StrategyPage(Page):
         self.cards.show_choices(choices, plan.strategy)
         entry = self.chosen_entry()
         self._show_only(entry)
-        if entry:
-            self.budget.refresh(entry.default_trials, entry.default_minutes)
-        else:
-            self.budget.refresh(0)
+        limits = (entry.default_trials, entry.default_minutes) if entry else (0, None)
+        self.budget.refresh(*limits)
         self.groups.setVisible(entry is not None and entry.kind == "penalties")
         self._show_ways()
         self.ranges.refresh(entry)
@@ -148,7 +136,7 @@ class StrategyPage(Page):
         self._update_panel(entry)
 
     def _show_only(self, entry: StrategyAdvice | None) -> None:
-        """Where there is one strategy alone, how it works stands in place of a choice."""
+        """Show how the only strategy works in place of a choice."""
         only = entry if len(self._offered_strategies()) == 1 else None
         self.cards.setVisible(only is None)
         self.only.setVisible(only is not None)
@@ -161,7 +149,6 @@ class StrategyPage(Page):
             self.set_head("How to tune it?", "If unsure, take the first and press Start tuning.")
 
     def _history_text(self, entry: StrategyAdvice) -> str:
-        """What a strategy that uses the history can start from; "" for the others."""
         summary = self.session.history_summary
         if summary is None or not entry.uses_history:
             return ""
@@ -192,7 +179,7 @@ class StrategyPage(Page):
         self.budget.show_estimate()
         self.ranges.refresh(self.chosen_entry())
         self.values.refresh()
-        self.advanced.refresh(self.chosen_entry())  # which score is the usual one comes with it
+        self.advanced.refresh(self.chosen_entry())  # the estimate has the usual metric
         self._allow_start()
         self._update_panel(self.chosen_entry())
 
@@ -252,13 +239,12 @@ class StrategyPage(Page):
         return "Several models are" if plan.model == SEVERAL else f"{model_title(plan, advice)} is"
 
     def _is_nested(self, entry: StrategyAdvice) -> bool:
-        """Whether every row will be tested."""
         summary = self.session.current_summary
         plan = self.session.current_plan.changed(data=self.session.current_data)
         return evaluation_of(plan, summary.task, summary.rows, entry.kind) == "nested"
 
     def _trial_text(self, entry: StrategyAdvice) -> str:
-        """What one trial costs, and for strategies that average what becomes of the best."""
+        """What one trial costs, and what strategies that average do with the best."""
         plan = self.session.current_plan
         sentence = (
             f"Each trial fits the model {plan.folds} times, each time on other rows, and scores it "
@@ -288,7 +274,6 @@ class StrategyPage(Page):
         return f"{sentence} {more}"
 
     def _several_models_text(self, judged: str) -> str:
-        """What one trial of several models costs, and what becomes of the best."""
         plan = self.session.current_plan
         text = f"Each trial fits one model {plan.folds} times, each time on other rows."
         if judged == "validation":
@@ -309,7 +294,7 @@ class StrategyPage(Page):
 
 
 def _judges_itself(name: str) -> bool:
-    """Whether averages judge a model by the training rows, unless told."""
+    """Whether averages judge a model by the training rows by default."""
     model = MODELS.get(name)
     return model is not None and model.training_score is not None
 

@@ -1,4 +1,4 @@
-"""A setting that a person enters, to be tried next: a button and its dialog."""
+"""A setting that a person enters: a button and its dialog."""
 
 from __future__ import annotations
 
@@ -25,16 +25,9 @@ SHOWN = ("running", "paused", "finished", "interrupted")
 
 
 class ManualTrials(QObject):
-    """The button, there for runs that search the settings of one model.
+    """The button, for runs that search the settings of one model."""
 
-    Args:
-        session: that tries what is entered.
-
-    Signals:
-        entered: a setting was entered.
-    """
-
-    entered = Signal()
+    entered = Signal()  # a setting
 
     def __init__(self, session: Session) -> None:
         self.button = LinkButton("Try a setting…", self.ask_setting, "plus")
@@ -45,23 +38,20 @@ class ManualTrials(QObject):
         self.button.setToolTip("Enter a setting yourself; it is tried next, beyond the budget.")
 
     def show_run(self, run: RunState) -> None:
-        """Offer it for this run, or not."""
+        """Show the button where this run can try a setting."""
         if run is not self._run:
             self._run, self._chosen_number = run, None
-        searches_settings = (
-            run.started.kind == "trials"
-            and bool(run.started.space)
-            and not run.tunes_several_models
-        )
+        is_search = run.started.kind == "trials" and bool(run.started.space)
+        searches_settings = is_search and not run.tunes_several_models
         is_open = self.session.state != "running" or run.tuning_ended is None
         self.button.setVisible(searches_settings and is_open and self.session.state in SHOWN)
 
     def take_trial(self, number: int) -> None:
-        """A person selected a trial: the dialog begins with its setting."""
+        """Begin the next dialog with the setting of this trial."""
         self._chosen_number = number
 
     def ask_setting(self) -> None:
-        """Show the dialog; what it gives is tried."""
+        """Show the dialog, and try what was entered."""
         run = self._run
         if run is None:
             return
@@ -75,42 +65,28 @@ class ManualTrials(QObject):
 
 
 class SettingDialog(QDialog):
-    """A field for each setting; what cannot be tried is said under its field.
-
-    Args:
-        axes: that the run searches.
-        begins: the setting that stands in the fields first.
-
-    Attributes:
-        setting: what was entered, once it was accepted.
-    """
+    """A field for each axis; a fault is shown under its field."""
 
     def __init__(
-        self,
-        axes: Sequence[Axis],
-        initial_setting: Mapping[str, Any],
-        parent: QWidget | None = None,
+        self, axes: Sequence[Axis], initial: Mapping[str, Any], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Try a setting")
         self._axes = axes
-        self.setting: Setting = {}
+        self.setting: Setting = {}  # once it was accepted
         self.fields: dict[str, QWidget] = {}
         self.faults = {axis.name: wrapping_label("", "bad") for axis in axes}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 18, 20, 16)
         layout.setSpacing(10)
         layout.addWidget(wrapping_label("Which setting should be tried next?", "cardtitle"))
-        layout.addWidget(
-            wrapping_label(
-                "It is tried beyond the budget, and the strategy learns from it.", "caption"
-            )
-        )
+        caption = "It is tried beyond the budget, and the strategy learns from it."
+        layout.addWidget(wrapping_label(caption, "caption"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(4)
         for index, axis in enumerate(axes):
-            self._add_row(grid, 2 * index, axis, initial_setting.get(axis.name, axis.default))
+            self._add_row(grid, 2 * index, axis, initial.get(axis.name, axis.default))
         layout.addLayout(grid)
         layout.addStretch(1)
         foot = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""The replay of a run that is not going on: a slider over its trials or steps, and play."""
+"""The replay of a run: a slider over its trials or steps, and play."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import ElidedLabel
 from core.tuning.events import Event
 
-PLAYING = 8_000  # milliseconds that a whole run takes to play
+PLAYING = 8_000  # milliseconds for a whole run
 FASTEST = 40  # milliseconds between two positions
 
 
 class Replay(QFrame):
-    """Chooses how much of a run the views show.
+    """Chooses how much of a run the views show."""
 
-    Signals:
-        moved: how many of the events are shown from now on.
-    """
-
-    moved = Signal(int)
+    moved = Signal(int)  # how many events are shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._stops: list[int] = []
+        self._stops: list[int] = []  # the number of events at the end of each trial or step
         self._events: Sequence[Event] = ()
         self._of_trials = True
         row = QHBoxLayout(self)
@@ -49,13 +45,7 @@ class Replay(QFrame):
         self._timer.timeout.connect(self._advance_slider)
 
     def load_run(self, events: Sequence[Event], stops: Sequence[int], of_trials: bool) -> None:
-        """Take a run and stand at its end; nothing is told.
-
-        Args:
-            events: of the run.
-            stops: how many of them there are at the end of each trial or step.
-            of_trials: whether these are trials, not steps.
-        """
+        """Take a run and go to its end, without `moved`."""
         self.stop()
         self._events, self._of_trials = events, of_trials
         self._stops = [*stops[:-1], len(events)] if stops else []
@@ -67,7 +57,7 @@ class Replay(QFrame):
         self._show_position()
 
     def play(self) -> None:
-        """Play from here, from the start where it stands at the end; pressed again, stop."""
+        """Play from here, or from the start at the end; pressed again, stop."""
         if self._timer.isActive():
             self.stop()
             return
@@ -77,7 +67,7 @@ class Replay(QFrame):
         self._show_button("pause", "Stop playing")
 
     def stop(self) -> None:
-        """Stay where it is."""
+        """Stop playing."""
         self._timer.stop()
         self._show_button("play", "Play the run again")
 

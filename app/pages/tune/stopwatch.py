@@ -1,4 +1,4 @@
-"""A stopwatch: the seconds of a run by now, which events tell only now and then."""
+"""A stopwatch: the seconds of a run by now, between its events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Stopwatch:
-    """Counts on from what is known, as long as it runs."""
+    """Counts on from the last known seconds while it runs."""
 
     def __init__(self) -> None:
         self._base_seconds, self._since, self._is_running = 0.0, 0.0, False
@@ -17,14 +17,11 @@ class Stopwatch:
         return self._base_seconds + (time.monotonic() - self._since if self._is_running else 0.0)
 
     def set_seconds(self, seconds: float) -> None:
-        """So many are known to have passed; it never goes back while it runs."""
+        """Set the known seconds; it never goes back while it runs."""
         self._base_seconds, self._since = max(seconds, self.seconds), time.monotonic()
 
     def set_running(self, is_running: bool, seconds: float) -> None:
-        """Run or stand; from another state than before it begins with so many seconds."""
+        """Run or stand; a change begins at `seconds`."""
         if is_running != self._is_running:
-            self._base_seconds, self._since, self._is_running = (
-                seconds,
-                time.monotonic(),
-                is_running,
-            )
+            self._base_seconds, self._since = seconds, time.monotonic()
+            self._is_running = is_running

@@ -1,13 +1,15 @@
-"""Tune: the live views of the run, how far it is, and everything one can do with it."""
+"""Tune: the live views of the run, its progress, and its controls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
+from app.pages.deletion_question import is_deletion_confirmed
 from app.pages.page import Page
 from app.pages.range_edge_notice import RangeEdgeNotice
 from app.pages.tune.manual_trials import ManualTrials
@@ -29,18 +31,18 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 MORE = 20
-FINE = 1000  # steps of the progress bar
+BAR_STEPS = 1000  # of the progress bar
 
 
 class TunePage(Page):
-    """One page for all runs: before the start, while running, and looking back."""
+    """One page for all runs: before the start, while running, and afterwards."""
 
     topic = "tune"
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self.run = session.shown.state  # at the moment that is shown
-        self._count = 0  # how many of the session's events belong to that
+        self.run = session.shown.state  # at the shown moment
+        self._count = 0  # of the events until then
         self._lead_on: Callable[[], None] = session.start
         self._clock = Stopwatch()
         self._ticks = QTimer(self, interval=1000)
@@ -59,9 +61,8 @@ class TunePage(Page):
 
     def _make_buttons(self) -> None:
         self.discard_button = self.add_button("Discard", self.discard, "discard")
-        self.more_button = self.add_button(
-            f"{MORE} more trials", lambda: self.session.more_trials(MORE), "plus"
-        )
+        try_more = partial(self.session.more_trials, MORE)
+        self.more_button = self.add_button(f"{MORE} more trials", try_more, "plus")
         self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
         self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
@@ -85,11 +86,11 @@ class TunePage(Page):
         self.edge_notice.widened.connect(lambda: self.step_wanted.emit("strategy"))
         self.manual_trials = ManualTrials(self.session)
         self.manual_trials.entered.connect(self._show_words)
-        asides = QHBoxLayout()
-        asides.setSpacing(10)
-        asides.addWidget(self.edge_notice, 1)
-        asides.addWidget(self.manual_trials.button, 0, Qt.AlignmentFlag.AlignRight)
-        self.under_head.addLayout(asides)
+        row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(self.edge_notice, 1)
+        row.addWidget(self.manual_trials.button, 0, Qt.AlignmentFlag.AlignRight)
+        self.under_head.addLayout(row)
 
     def _make_middle(self) -> None:
         self.before = Card("What will happen")
@@ -112,7 +113,7 @@ class TunePage(Page):
     # What happens -----------------------------------------------------------------------------
 
     def visited(self) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         self._show_run()
 
     def tour_target(self, name: str) -> QWidget | None:
@@ -121,7 +122,7 @@ class TunePage(Page):
         return next((view for view in views if view.name == "best"), next(iter(views), None))
 
     def _exclude_trial(self, number: int, excluded: bool) -> None:
-        """Take a trial out, or back in; a paused run shows it at once."""
+        """Exclude a trial or include it again; a paused run shows it at once."""
         self.session.exclude_trial(number, excluded)
         if self.session.state == "paused":
             self.session.shown.state.exclude(number, excluded)
@@ -130,7 +131,7 @@ class TunePage(Page):
 
     def _on_events(self, events: Sequence[Event]) -> None:
         if self.run is not self.session.shown.state:
-            self._show_replay(len(self.session.events))  # the replay stood at an earlier moment
+            self._show_replay(len(self.session.events))  # the replay was at an earlier moment
         for event in events:
             if isinstance(event, WorkersSeen):
                 self.workers.show_workers(event.workers)
@@ -145,20 +146,20 @@ class TunePage(Page):
         if self._count:
             self.board.show_run(self.run)
         else:
-            self.board.record.show_run(self.run)  # its views come when it begins
+            self.board.record.show_run(self.run)  # its views are made at the first event
         self._state_changed()
 
     def _show_replay(self, count: int) -> None:
-        """Show the run as it stood after so many events."""
-        onward, self._count = count >= self._count, count
+        """Show the run as it was after so many events."""
+        is_onward, self._count = count >= self._count, count
         self.run = self.session.shown.state_after(count)
-        self.board.show_run(self.run, onward)
+        self.board.show_run(self.run, is_onward)
         self._show_words()
 
     def _state_changed(self) -> None:
-        runs = self.session.state in ("running", "stopping")
-        self._clock.set_running(runs, self.session.shown.state.seconds)
-        if runs:
+        is_running = self.session.state in ("running", "stopping")
+        self._clock.set_running(is_running, self.session.shown.state.seconds)
+        if is_running:
             self._ticks.start()
         else:
             self._ticks.stop()
@@ -185,10 +186,10 @@ class TunePage(Page):
 
     def _show_buttons(self) -> None:
         state, has_begun = self.session.state, bool(self.session.events)
-        trials = not self.run.learns_penalties
+        has_trials = not self.run.learns_penalties
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
-        self.more_button.setVisible(state == "finished" and trials)
+        self.more_button.setVisible(state == "finished" and has_trials)
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         self.discard_button.setVisible(has_begun or state in ("running", "paused"))
@@ -202,7 +203,7 @@ class TunePage(Page):
         self._lead_on = action
 
     def _primary_action(self) -> tuple[str, Callable[[], None], str]:
-        """The one thing that leads on: words, action, and why it cannot be had now."""
+        """The primary button: words, action, and why it is disabled."""
         session = self.session
         match session.state:
             case "running" | "paused":
@@ -229,13 +230,13 @@ class TunePage(Page):
             self.workers.hide()
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
-        done = done_share(self.run, state)
-        works = state == "stopping" and self.run.fold is None  # nobody knows for how long
-        if works or (done is None and state == "running"):
+        share = done_share(self.run, state)
+        is_waiting = state == "stopping" and self.run.fold is None  # for an unknown time
+        if is_waiting or (share is None and state == "running"):
             self.bar.setRange(0, 0)
         else:
-            self.bar.setRange(0, FINE)
-            self.bar.setValue(round(FINE * (done or 0.0)))
+            self.bar.setRange(0, BAR_STEPS)
+            self.bar.setValue(round(BAR_STEPS * (share or 0.0)))
 
     def _show_words(self) -> None:
         session = self.session
@@ -248,9 +249,9 @@ class TunePage(Page):
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
     def _elapsed_seconds(self) -> float | None:
-        """Seconds of the run by now; None where an earlier moment is looked at, or it is over."""
-        live = self.session.state in ("running", "stopping") and self.run.ended is None
-        return self._clock.seconds if live else None
+        """Seconds of a run that goes on; None in a replay."""
+        is_live = self.session.state in ("running", "stopping") and self.run.ended is None
+        return self._clock.seconds if is_live else None
 
     def _show_before(self) -> None:
         session = self.session
@@ -269,10 +270,8 @@ class TunePage(Page):
             "has tried and what it has learned. You can pause or stop at any time and keep the "
             "best."
         )
-        model, strategy = (
-            model_text(session.plan.model),
-            strategy_title(session.plan, session.advice),
-        )
+        strategy = strategy_title(session.plan, session.advice)
+        model = model_text(session.plan.model)
         self._before_words.setText(words.format(model=model, strategy=strategy))
         self.set_panel("What is happening", ("Nothing yet. Press “Start tuning”.",))
 
@@ -291,17 +290,8 @@ class TunePage(Page):
     # What a person does -----------------------------------------------------------------------
 
     def discard(self) -> None:
-        """Ask, then end the run and delete what it found."""
-        box = QMessageBox(self)
-        box.setObjectName("discarding")
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Discard the run")
-        box.setText("Discard this run?")
-        box.setInformativeText("Its trials and its model are deleted. This cannot be undone.")
-        stay = box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
-        gone = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(stay)
-        box.setEscapeButton(stay)
-        box.exec()
-        if box.clickedButton() is gone:
+        """Ask, then end the run and delete it."""
+        title, question = "Discard the run", "Discard this run?"
+        loss = "Its trials and its model are deleted. This cannot be undone."
+        if is_deletion_confirmed(self, title, question, loss, "Keep it", "Discard", "discarding"):
             self.session.discard_run()

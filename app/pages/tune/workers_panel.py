@@ -1,4 +1,4 @@
-"""The workers of a cluster while they run trials: how busy each is, and which trial it does."""
+"""The workers of a cluster while they run trials."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from app.look import appearance
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.tuning.payloads import ClusterWorker
 
-MAX_TILES = 24  # workers that are shown one by one; of more the rest is counted
-COLUMNS, WIDTH = 4, 150  # side by side; pixels of one, at the usual text size
+MAX_TILES = 24  # more workers are only counted
+COLUMNS, WIDTH = 4, 150  # pixels of a tile at the usual text size
 
 
 def headline(workers: Sequence[ClusterWorker]) -> str:
-    """How many workers there are, on how many computers, and how many of them are at work."""
-    usable = [worker for worker in workers if worker.usable]
-    if not usable:
+    """How many workers and computers there are, and how many are busy."""
+    usable_workers = [worker for worker in workers if worker.usable]
+    if not usable_workers:
         return "No worker of the cluster can be reached; the run waits for one."
-    hosts = len({worker.host for worker in usable})
-    threads = sum(worker.threads for worker in usable)
-    busy = sum(bool(worker.trials) for worker in usable)
-    workers_text = "1 worker" if len(usable) == 1 else f"{len(usable)} workers"
-    computers_text = "1 computer" if hosts == 1 else f"{hosts} computers"
-    trials_text = "1 trial" if threads == 1 else f"{threads} trials"
-    left_out = len(workers) - len(usable)
-    unusable_text = f" {left_out} cannot be used." if left_out else ""
-    activity = f"{workers_text} on {computers_text}, {busy} at work, {trials_text} at a time."
+    host_count = len({worker.host for worker in usable_workers})
+    thread_count = sum(worker.threads for worker in usable_workers)
+    busy_count = sum(bool(worker.trials) for worker in usable_workers)
+    workers_text = "1 worker" if len(usable_workers) == 1 else f"{len(usable_workers)} workers"
+    computers_text = "1 computer" if host_count == 1 else f"{host_count} computers"
+    trials_text = "1 trial" if thread_count == 1 else f"{thread_count} trials"
+    unusable_count = len(workers) - len(usable_workers)
+    unusable_text = f" {unusable_count} cannot be used." if unusable_count else ""
+    activity = f"{workers_text} on {computers_text}, {busy_count} at work, {trials_text} at a time."
     return f"{activity}{unusable_text}"
 
 
@@ -46,7 +46,7 @@ def activity_text(worker: ClusterWorker) -> str:
 
 
 class WorkersPanel(QFrame):
-    """One tile a worker, and a sentence about all of them; hidden where there is no cluster."""
+    """A tile for each worker, and a sentence about all; hidden without a cluster."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class WorkersPanel(QFrame):
         self.hide()
 
     def show_workers(self, workers: Sequence[ClusterWorker]) -> None:
-        """Show what they do now."""
+        """Show what the workers do now."""
         summary = headline(workers)
         self.headline.setText(summary)
         activities = [f"{worker.name}: {activity_text(worker)}." for worker in workers[:MAX_TILES]]
@@ -79,14 +79,14 @@ class WorkersPanel(QFrame):
             tile.setVisible(index < len(workers))
             if index < len(workers):
                 tile.show_worker(workers[index])
-        more = len(workers) - MAX_TILES
-        self.more_label.setText(f"and {more} more" if more > 0 else "")
-        self.more_label.setVisible(more > 0)
+        hidden_count = len(workers) - MAX_TILES
+        self.more_label.setText(f"and {hidden_count} more" if hidden_count > 0 else "")
+        self.more_label.setVisible(hidden_count > 0)
         self.show()
 
 
 class _Tile(QWidget):
-    """A worker: its name and computer, what it does, and a bar of its load."""
+    """A worker: name and computer, current trial, and load."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,27 +95,23 @@ class _Tile(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_worker(self, worker: ClusterWorker) -> None:
-        """Show what it does now."""
         self._name = f"{worker.name} · {worker.host}" if worker.host else worker.name
         self._activity, self._load = activity_text(worker), worker.load
         self.setToolTip(plain_tooltip(f"{self._name}: {self._activity}"))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Two lines and a bar."""
         return QSize(appearance.pixels(WIDTH), 2 * self.fontMetrics().height() + 10)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw it."""
         painter, theme, metrics = QPainter(self), appearance.current(), self.fontMetrics()
         line, width = metrics.height(), self.width()
         elide = Qt.TextElideMode.ElideMiddle
         painter.setPen(QColor(theme.ink))
         painter.drawText(0, metrics.ascent(), metrics.elidedText(self._name, elide, width))
         painter.setPen(QColor(theme.muted))
-        painter.drawText(
-            0, line + metrics.ascent(), metrics.elidedText(self._activity, elide, width)
-        )
+        activity = metrics.elidedText(self._activity, elide, width)
+        painter.drawText(0, line + metrics.ascent(), activity)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.line))

@@ -1,4 +1,4 @@
-"""The rows of a file: what the model says of them, what to know of them, and a CSV to save."""
+"""The rows of a file: their predictions, warnings, and a CSV to save."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.widgets.text_labels import plain_tooltip, wrapping_label
 from app.worker.messages import RowsPredicted
 from core.export.exportable_models import MODEL_ENDINGS
 
-HEIGHT, HIGHEST = 320, 440  # pixels of the table, at the usual text size and at any
+HEIGHT, MAX_HEIGHT = 320, 440  # pixels of the table: at the usual text size, at any
 MEASURE = (
     "A row is marked where a number lies outside the range of the training rows, where a category "
     "was never among them, and, where these rows are at hand, as a whole where it is farther from "
@@ -31,17 +31,9 @@ MEASURE = (
 
 
 class FilePredictionCard(Card):
-    """The predictions of a file.
+    """The predictions of a file; `stop` ends the prediction, `save` asks for a path."""
 
-    Args:
-        save: asks where to, and saves.
-        stop: leaves the file whose rows are being predicted.
-
-    Signals:
-        file_dropped: a file of rows.
-    """
-
-    file_dropped = Signal(str)
+    file_dropped = Signal(str)  # of rows
 
     def __init__(self, save: Callable[[], None], stop: Callable[[], None]) -> None:
         super().__init__("Many rows")
@@ -65,14 +57,8 @@ class FilePredictionCard(Card):
         self.save = PlainButton("Save as CSV…", save, "save")
         self.save.setToolTip(f"Save the predictions ({SAVE})")
         row.addWidget(self.save)
-        for widget in (
-            self.empty,
-            self.progress_row,
-            self.marked_note,
-            self.notes,
-            self.table,
-            holder,
-        ):
+        notes = (self.marked_note, self.notes)
+        for widget in (self.empty, self.progress_row, *notes, self.table, holder):
             self.body.addWidget(widget)
         appearance.notifier.themed.connect(self._fit_table)
         self.clear_rows()
@@ -83,11 +69,10 @@ class FilePredictionCard(Card):
         return self.has_table and self.table.maximumHeight() > self.table.minimumHeight()
 
     def _fit_table(self) -> None:
-        """The table is as high as its rows, and where they are many as the page has room."""
         rows = self.table.verticalHeader().length()
         bar = self.table.horizontalScrollBar().sizeHint().height()
         needed = self.table.horizontalHeader().sizeHint().height() + rows + bar + 4
-        self.table.setMinimumHeight(min(needed, appearance.pixels(HEIGHT), HIGHEST))
+        self.table.setMinimumHeight(min(needed, appearance.pixels(HEIGHT), MAX_HEIGHT))
         self.table.setMaximumHeight(needed)
 
     def _make_progress_row(self, stop: Callable[[], None]) -> QWidget:
@@ -105,7 +90,7 @@ class FilePredictionCard(Card):
         return progress_row
 
     def clear_rows(self) -> None:
-        """Another model: what was predicted is not of it."""
+        """Forget the predictions of another model."""
         self.has_table = False
         self.set_words("Many rows")
         self.empty.show()
@@ -113,7 +98,7 @@ class FilePredictionCard(Card):
             widget.hide()
 
     def show_progress(self, done: int, total: int) -> None:
-        """Show how far a file is; a small one is done at once."""
+        """Show the progress of a file; hidden at the end."""
         self.progress_row.setVisible(done < total)
         self.bar.setRange(0, 1000)
         self.bar.setValue(round(1000 * done / max(1, total)))
@@ -131,12 +116,10 @@ class FilePredictionCard(Card):
         for column in range(len(predictions.headers)):
             self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
         rows = "1 row" if predictions.count == 1 else f"{predictions.count:,} rows"
-        first = (
-            f" The first {len(predictions.rows):,} are shown."
-            if predictions.count > len(predictions.rows)
-            else ""
-        )
-        self.set_words("Many rows", f"{rows} predicted.{first}")
+        caption = f"{rows} predicted."
+        if predictions.count > len(predictions.rows):
+            caption += f" The first {len(predictions.rows):,} are shown."
+        self.set_words("Many rows", caption)
         marked = marked_rows_text(predictions.marked, predictions.count)
         self.marked_note.setText(marked or predictions.remark)
         self.marked_note.setVisible(bool(marked or predictions.remark))
@@ -147,7 +130,7 @@ class FilePredictionCard(Card):
         self.save.show()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file of rows may be dropped; a model is the window's."""
+        """Accept a file of rows; the window takes a model."""
         if self.takes_files and is_data(dropped_file(event)):
             event.acceptProposedAction()
 
@@ -158,5 +141,5 @@ class FilePredictionCard(Card):
 
 
 def is_data(file: str) -> bool:
-    """Whether a file holds no model, as far as its name tells."""
+    """Whether a file is no model, by its name."""
     return bool(file) and not file.lower().endswith(MODEL_ENDINGS)

@@ -1,4 +1,4 @@
-"""The fields of a form for one row: a number with its slider, a choice, a date or text."""
+"""The fields of a form for one row."""
 
 from __future__ import annotations
 
@@ -22,13 +22,9 @@ MISSING = "(missing)"
 
 
 class InputField(QWidget):
-    """One column under its name; what stands below it says its range and what it was.
+    """One column under its name, with a note on its training range."""
 
-    Signals:
-        changed: a person gave another value.
-    """
-
-    changed = Signal()
+    changed = Signal()  # by a person
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__()
@@ -42,18 +38,18 @@ class InputField(QWidget):
         self._note = ElidedLabel("", "caption")
 
     def sizeHint(self) -> QSize:
-        """As wide as a column of the form, however long its words are."""
+        """The width of a column of the form, whatever the words."""
         return QSize(appearance.pixels(230), super().sizeHint().height())
 
     def show_value(self, value: CellValue) -> None:
-        """Show a value that it begins with; `changed` says nothing."""
+        """Set the first value, without `changed`."""
         self._before = value
         self._outside = False
         self._set_value(value)
         self._update_note()
 
     def mark_outside(self, outside: bool) -> None:
-        """Say whether its value was never seen in training."""
+        """Mark whether the value lies outside the training rows."""
         self._outside = outside
         self._update_note()
 
@@ -64,7 +60,7 @@ class InputField(QWidget):
 
     @property
     def is_changed(self) -> bool:
-        """Whether it is another value than it began with."""
+        """Whether it differs from the first value."""
         return bool(self.value != self._before)
 
     def _set_value(self, value: CellValue) -> None:
@@ -77,8 +73,7 @@ class InputField(QWidget):
 
     def _update_note(self) -> None:
         before = self._value_text(self._before) if self.is_changed else ""
-        note_text = training_range_text(self.column, self._outside, before)
-        self._note.setText(note_text)
+        self._note.setText(training_range_text(self.column, self._outside, before))
         apply_style(self._note, voice="warning" if self._outside else "caption")
 
     def _on_changed(self) -> None:
@@ -87,7 +82,7 @@ class InputField(QWidget):
 
 
 class NumberField(InputField):
-    """A number, and a slider over the range of the training rows where that is known."""
+    """A number, with a slider over the training range where that is known."""
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__(column)
@@ -113,7 +108,7 @@ class NumberField(InputField):
 
     @property
     def value(self) -> CellValue:
-        """The number; None where it is missing; the text itself where that is no number."""
+        """The number; None where it is missing; the text where that is no number."""
         text = self.edit.text().strip()
         if not text:
             return None
@@ -129,7 +124,6 @@ class NumberField(InputField):
         self._move_slider()
 
     def _move_slider(self) -> None:
-        """The slider goes where the number is."""
         value = self.value
         if self.slider is None or not isinstance(value, float):
             return
@@ -155,7 +149,7 @@ class NumberField(InputField):
 
 
 class ChoiceField(InputField):
-    """One of the values of the training rows, or nothing."""
+    """A value of the training rows, or nothing."""
 
     def __init__(self, column: TrainingColumn) -> None:
         super().__init__(column)
@@ -220,7 +214,7 @@ def make_field(column: TrainingColumn) -> InputField:
 
 
 def locale_number(value: float) -> str:
-    """A number as a person would type it, in the locale's manner."""
+    """A number as a person types it in this locale."""
     locale = QLocale()
     locale.setNumberOptions(QLocale.NumberOption.OmitGroupSeparator)
     return locale.toString(value, "g", 8)

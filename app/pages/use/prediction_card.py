@@ -1,4 +1,4 @@
-"""What the model says of the row in the form: prediction, probabilities, interval, what it was."""
+"""The prediction for the row in the form."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ShareBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Two lines: words, and the bar below."""
+        """A line of words, and the bar below."""
         return QSize(160, self.fontMetrics().height() + 14)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -50,20 +50,19 @@ class ShareBar(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         height = self.fontMetrics().height()
         percent_text = percent(self._share)
-        wide = self.fontMetrics().horizontalAdvance(percent_text) + 8
+        percent_width = self.fontMetrics().horizontalAdvance(percent_text) + 8
         painter.setPen(QColor(theme.ink))
-        name = self.fontMetrics().elidedText(
-            self._name, Qt.TextElideMode.ElideRight, self.width() - wide
-        )
-        painter.drawText(QRectF(0, 0, self.width() - wide, height), name)
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
-        painter.drawText(QRectF(0, 0, self.width(), height), right, percent_text)
+        elide = Qt.TextElideMode.ElideRight
+        name = self.fontMetrics().elidedText(self._name, elide, self.width() - percent_width)
+        painter.drawText(QRectF(0, 0, self.width() - percent_width, height), name)
+        alignment = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+        painter.drawText(QRectF(0, 0, self.width(), height), alignment, percent_text)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.line))
         painter.drawRoundedRect(QRectF(0, height + 3, self.width(), 6), 3, 3)
         painter.setBrush(QColor(theme.accent))
-        filled = max(0.0, min(1.0, self._share)) * self.width()
-        painter.drawRoundedRect(QRectF(0, height + 3, filled, 6), 3, 3)
+        bar_width = max(0.0, min(1.0, self._share)) * self.width()
+        painter.drawRoundedRect(QRectF(0, height + 3, bar_width, 6), 3, 3)
 
 
 class PredictionCard(Card):
@@ -86,27 +85,21 @@ class PredictionCard(Card):
         self.body.addWidget(self.prediction_label)
         self.body.addWidget(self.problem)
         self.body.addLayout(self._bar_box)
-        for text_label in (
-            self._more,
-            self.interval,
-            self.unlike,
-            self.original,
-            self.truth,
-            self.notes,
-        ):
+        answer_labels = (self._more, self.interval, self.unlike)
+        for text_label in (*answer_labels, self.original, self.truth, self.notes):
             self.body.addWidget(text_label)
         self.body.addStretch(1)
         self.clear_answer()
 
     def clear_answer(self) -> None:
-        """Nothing was asked yet."""
+        """Forget the answers."""
         self._form: ModelForm | None = None
         self.show_problem("")
         for text_label in (self.original, self.truth, self.notes):
             _set_text(text_label, "")
 
     def set_form(self, form: ModelForm, notes: str) -> None:
-        """Answers are about this model from now on."""
+        """Show answers of this model from now on."""
         self.clear_answer()
         self._form = form
         target = " ".join(form.target.split()) or "the target"
@@ -114,7 +107,7 @@ class PredictionCard(Card):
         _set_text(self.notes, notes)
 
     def show_prediction(self, prediction: RowPrediction) -> None:
-        """Show what the model predicts now."""
+        """Show the current prediction."""
         interval = self._form.interval if self._form is not None else None
         _set_text(self.problem, "")
         _set_text(self.prediction_label, predicted_text(prediction))
@@ -130,12 +123,12 @@ class PredictionCard(Card):
             _set_text(text_label, "")
 
     def show_original(self, prediction: RowPrediction | None) -> None:
-        """Show what was predicted for the row before it was changed; None where it was not."""
+        """Show the prediction before the changes; None hides it."""
         words = f"Before the changes: {predicted_text(prediction)}" if prediction else ""
         _set_text(self.original, words)
 
     def show_truth(self, test_row: TestRow | None) -> None:
-        """Show the truth of a row of the test set; None of any other row."""
+        """Show the true value of a row of the test set; None hides it."""
         _set_text(self.truth, true_value_text(test_row) if test_row else "")
 
     def _show_shares(self, shares: Sequence[tuple[str, float]]) -> None:
@@ -146,11 +139,9 @@ class PredictionCard(Card):
             bar.setVisible(index < len(shares))
             if index < len(shares):
                 bar.show_share(*shares[index])
-        hidden_count = len(shares) - MAX_BARS
-        _set_text(
-            self._more,
-            f"{hidden_count:,} less likely classes are not shown." if hidden_count > 0 else "",
-        )
+        hidden = len(shares) - MAX_BARS
+        words = f"{hidden:,} less likely classes are not shown." if hidden > 0 else ""
+        _set_text(self._more, words)
 
 
 def _set_text(text_label: QLabel, words: str) -> None:

@@ -1,4 +1,4 @@
-"""One row: a form with a field for each column, and the prediction beside it as one types."""
+"""One row: a form with a field for each column, and its prediction."""
 
 from __future__ import annotations
 
@@ -25,29 +25,25 @@ from core.export.using.row_answers import CellValue, ModelForm, TestRow
 if TYPE_CHECKING:
     from app.session.session_prediction import SessionPrediction
 
-SOON = 60  # milliseconds after the last letter until it is asked
+SOON = 60  # milliseconds after the last letter
 HEIGHT = 330  # pixels of the form
-SEARCHED = 12  # columns from which on there is a search
+SEARCHED = 12  # columns with a search field
 LARGEST = 2**31 - 1
 
 
 class RowPredictionForm(QWidget):
-    """The form and the answer.
-
-    Args:
-        using: asks the worker.
-    """
+    """The form, and the prediction that follows every change."""
 
     def __init__(self, using: SessionPrediction) -> None:
         super().__init__()
         self.using = using
         self.fields: dict[str, InputField] = {}
         self._form: ModelForm | None = None
-        self._initial_values: dict[str, CellValue] = {}  # the values that the row began with
-        self._initial_form_values: dict[str, CellValue] = {}  # the same as the form gives them
-        self._original: RowPredicted | None = None  # the answer for them
+        self._initial_values: dict[str, CellValue] = {}  # of the row
+        self._initial_form_values: dict[str, CellValue] = {}  # the same, as the form has them
+        self._original: RowPredicted | None = None  # their answer
         self._test_row: TestRow | None = None
-        self._line_number = 0  # of the file, where it stands
+        self._line_number = 0  # of the row in its file
         self._soon = QTimer(self, interval=SOON, singleShot=True)
         self._soon.timeout.connect(self._request_prediction)
         row = QHBoxLayout(self)
@@ -106,7 +102,7 @@ class RowPredictionForm(QWidget):
         return self.card
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The answer leaves the form the greater part; the form is as high as its fields need."""
+        """Fit form and answer."""
         super().resizeEvent(event)
         self._fit_sizes()
 
@@ -119,7 +115,7 @@ class RowPredictionForm(QWidget):
     # The model --------------------------------------------------------------------------------
 
     def clear_form(self, reason: str) -> None:
-        """There is no model to ask, or not now; say why."""
+        """Show `reason` in place of the form."""
         self._form = self._test_row = self._original = None
         self.fields = {}
         clear_layout(self._flow)
@@ -148,7 +144,7 @@ class RowPredictionForm(QWidget):
             input_field.changed.connect(self._on_changed)
             self.fields[input_field.name] = input_field
             self._flow.addWidget(input_field)
-        self.number.setMaximum(LARGEST)  # until the test set tells how many it has
+        self.number.setMaximum(LARGEST)  # until the size of the test set is known
         self.search.clear()
         self.search.setVisible(len(self.fields) >= SEARCHED)
         self.of_tests.setVisible(bool(self.using.folder))
@@ -177,13 +173,13 @@ class RowPredictionForm(QWidget):
         if (test_row := answer.row) is None:
             self.source_label.setText(answer.problem)
             return
-        flattering = (
-            " The model was fitted on all rows in the end, this one among them: its prediction"
-            " here flatters it."
-        )
-        self.source_label.setText(
-            test_row_text(test_row) + (flattering if self._form.refitted else "")
-        )
+        words = test_row_text(test_row)
+        if self._form.refitted:
+            words += (
+                " The model was fitted on all rows in the end, this one among them: its prediction"
+                " here flatters it."
+            )
+        self.source_label.setText(words)
         self.number.setMaximum(test_row.count)
         self._show_row_numbers(test_row.number, test_row.line)
         self._line_box.setVisible(test_row.counted == "line")
@@ -222,15 +218,12 @@ class RowPredictionForm(QWidget):
 
     @property
     def values(self) -> dict[str, CellValue]:
-        """The row as it stands in the form; columns without a field keep what they began with."""
-        return {
-            **self._initial_values,
-            **{name: field.value for name, field in self.fields.items()},
-        }
+        """The row in the form; columns without a field keep their first values."""
+        return self._initial_values | {name: field.value for name, field in self.fields.items()}
 
     @property
     def is_changed(self) -> bool:
-        """Whether it is another row than it began with."""
+        """Whether the row differs from the first one."""
         return any(field.is_changed for field in self.fields.values())
 
     def _on_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""Use the model: one row in a form, or many by file or paste, and what the model says of them."""
+"""Use the model: one row in a form, or many rows of a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING_YET = "There are no predictions to save yet: open a file of rows first."
 
 
 class UsePage(Page):
-    """What the model of the run that is shown, or of a file, says of new rows."""
+    """Predictions of new rows by the model of the shown run or of a file."""
 
     topic = "export"
     wide: ClassVar[bool] = True
@@ -40,9 +40,8 @@ class UsePage(Page):
         self.paste_button = self.add_button("Paste rows", self.predict_clipboard)
         self.primary = self.add_primary("Open a file of rows…", self._open_rows, "open")
         self.row_form = RowPredictionForm(session.prediction)
-        self.file_card = FilePredictionCard(
-            self._save_predictions, session.prediction.stop_predicting
-        )
+        stop = session.prediction.stop_predicting
+        self.file_card = FilePredictionCard(self._save_predictions, stop)
         self.table, self.save = self.file_card.table, self.file_card.save
         self.body.addWidget(self.row_form)
         self.body.addWidget(self.file_card)
@@ -60,18 +59,18 @@ class UsePage(Page):
     # Showing it -------------------------------------------------------------------------------
 
     def visited(self) -> None:
-        """Bring head and form up to date."""
+        """Update head and form."""
         self._refresh_head()
 
     @property
     def can_use(self) -> bool:
-        """Whether there is a model, and no run that has the worker in hand."""
+        """Whether there is a model."""
         return bool(self._model) or self.session.results is not None
 
     def _refresh_head(self) -> None:
         session = self.session
-        ended, folder = session.results is not None, session.run_folder
-        name = folder.name if ended and folder else ""
+        has_ended, folder = session.results is not None, session.run_folder
+        name = folder.name if has_ended and folder else ""
         from_file = f"Model file: {Path(self._model).name}" if self._model else ""
         from_run = f"Run: {name}" if name else "Open a run that has ended, or choose a model file."
         self.set_head("Use the model", from_file or from_run)
@@ -79,28 +78,27 @@ class UsePage(Page):
             button.set_allowed(self.can_use, "There is no model yet.")
         self.file_card.takes_files = self.can_use
         if self.isVisible():
-            self._request_form("" if self._model else str(folder) if ended and folder else "")
+            self._request_form("" if self._model else str(folder) if has_ended and folder else "")
 
     def _request_form(self, folder: str) -> None:
-        """Ask for the form, once for every model and every end of a run."""
+        """Request the form, once for every model and every end of a run."""
         session = self.session
-        tuning = session.is_going_on
-        key = (folder, self._model, self._trust, tuning, len(session.events) if folder else 0)
+        is_going_on = session.is_going_on
+        key = (folder, self._model, self._trust, is_going_on, len(session.events) if folder else 0)
         if key == self._described:
             return
         self._described = key
         if not folder and not self._model:
-            self.row_form.clear_form(
-                "There is no model yet: a form for one row is here once there is one."
-            )
-        elif tuning:
+            words = "There is no model yet: a form for one row is here once there is one."
+            self.row_form.clear_form(words)
+        elif is_going_on:
             self.row_form.clear_form("A run is in progress. The form is here once it has ended.")
         else:
             self.row_form.clear_form("The form for one row comes as soon as the model is open.")
             session.prediction.choose_model(folder, self._model, self._trust)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The form is asked for where it is seen."""
+        """Request the form when the page is visible."""
         super().showEvent(event)
         self._refresh_head()
 
@@ -111,13 +109,13 @@ class UsePage(Page):
         QTimer.singleShot(0, self, lambda: area.ensureWidgetVisible(self.file_card, 0, 40))
 
     def _give_room(self) -> None:
-        """A long table of predictions takes the rest of the page."""
+        """Give a long table of predictions the rest of the page."""
         self.body.setStretchFactor(self.file_card, 100 if self.file_card.wants_room else 0)
 
     # What a person does -----------------------------------------------------------------------
 
     def take_model(self, model: str, trust: bool = False) -> None:
-        """Use a model file from now on; "" for the run that is shown."""
+        """Use a model file from now on; "" for the shown run."""
         self._model, self._trust = model, trust
         self._file, self._described = "", ()
         self.file_card.clear_rows()
@@ -133,12 +131,12 @@ class UsePage(Page):
             self.open_model(path)
 
     def open_model(self, path: str) -> None:
-        """Use a model file; one that can run code is opened only after a question."""
+        """Use a model file; one that can run code only after a question."""
         trust = can_run_code(path)
         if trust:
-            box, opens = trust_question(path, self)
+            box, open_button = trust_question(path, self)
             box.exec()
-            if box.clickedButton() is not opens:
+            if box.clickedButton() is not open_button:
                 return
         self.take_model(path, trust)
 
@@ -152,7 +150,7 @@ class UsePage(Page):
         self.session.predict_rows(file, self._model, self._trust)
 
     def predict_clipboard(self) -> None:
-        """Predict the rows that were copied: a file, or the cells of a table."""
+        """Predict the rows in the clipboard: a file, or the cells of a table."""
         if not self.primary.isEnabled():
             return
         clipboard = QGuiApplication.clipboard()

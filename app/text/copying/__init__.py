@@ -1,1 +1,1 @@
-"""A plan as text to take elsewhere: a command for the shell, a snippet of Python."""
+"""A plan as a command or a snippet of Python."""

@@ -1,4 +1,4 @@
-"""A plan as the line ``tunescope tune …`` that carries it out, quoted for a shell."""
+"""A plan as a line `tunescope tune …`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_RUN = ("metric", "folds", "time_limit", "standardize", "decoding")  # each a
 
 
 def as_command(plan: Plan) -> str:
-    """The line for a shell: for PowerShell on Windows, for POSIX shells elsewhere."""
+    """The line for a shell: PowerShell on Windows, POSIX elsewhere."""
     words = ["tunescope", "tune", *arguments(plan)]
     if sys.platform == "win32":
         return " ".join(map(_for_powershell, words))
@@ -31,17 +31,12 @@ def as_command(plan: Plan) -> str:
 
 
 def arguments(plan: Plan) -> list[str]:
-    """What follows ``tunescope tune``: all that differs from the defaults.
-
-    What cannot matter is left out where the command line has no word for it: the share of rows
-    held out beside a second file to test on, γ beside another way to choose it, and folds of
-    trials where the strategy makes none and calls an option of its own so.
-    """
+    """The arguments that differ from the defaults, without those that have no effect."""
     words = [portable_path(plan.data.file)]
     for name, value in _named_arguments(plan):
         if not name:
             words.append(value)
-        elif not value or value.startswith("-"):  # alone it would be taken for an option
+        elif not value or value.startswith("-"):  # argparse would take it for an option
             words.append(f"{name}={value}")
         else:
             words += [name, value]
@@ -49,12 +44,12 @@ def arguments(plan: Plan) -> list[str]:
 
 
 def portable_path(file: str) -> str:
-    """A file by a name that means the same from any folder, and never looks like an option."""
+    """The absolute path of a file; samples as they are."""
     return file if file.startswith("sample:") else os.path.abspath(file)
 
 
 def _named_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
-    """("--name", value) of every argument; ("", "--name") of one without a value."""
+    """("--name", value) of every argument; ("", "--name") of a flag."""
     yield from _data_arguments(plan)
     yield "--model", plan.model
     yield "--strategy", plan.strategy
@@ -93,7 +88,6 @@ def _data_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _row_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
-    """How many rows are read, and by which seed they are drawn where that is not the run's."""
     data = plan.data
     if data.rows is not None:
         yield "--rows", str(data.rows or "all")
@@ -134,7 +128,7 @@ def _gamma_text(plan: Plan) -> str:
 
 
 def _pair_arguments(option: str, entries: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """NAME=VALUE of each; names that this form cannot hold together in one JSON object."""
+    """NAME=VALUE of each, or JSON for names that this cannot express."""
     plain = {name: value for name, value in entries.items() if _is_plain(name)}
     for name, value in plain.items():
         yield option, f"{name}={_value_text(value)}"
@@ -143,7 +137,7 @@ def _pair_arguments(option: str, entries: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _is_plain(name: str) -> bool:
-    """Whether NAME=VALUE is read as it was meant: blanks at the ends and a comma are not kept."""
+    """Whether NAME=VALUE is parsed to the same name."""
     return bool(name) and name == name.strip() and "," not in name and not name.startswith("{")
 
 
@@ -161,13 +155,13 @@ def _value_text(value: Any) -> str:
 
 
 def _word_of_value(value: Any) -> str:
-    """A value of a setting, which the model's own choices are compared with."""
+    # The parser compares it with the model's choices: True, not yes.
     return str(value) if isinstance(value, bool) else _value_text(value)
 
 
 def _for_powershell(word: str) -> str:
-    """In single quotes, in which nothing is replaced."""
     plain = word.replace("-", "").replace("_", "").replace("=", "").replace(":", "")
     if word and plain.isalnum() and plain.isascii():
         return word
+    # Single quotes: PowerShell replaces nothing in them.
     return "'" + word.replace("'", "''") + "'"

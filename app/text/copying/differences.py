@@ -1,4 +1,4 @@
-"""What a plan says that the defaults do not: what a command and a snippet have to say."""
+"""Differences of a plan from the defaults."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.options import Option
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.strategies.registry import STRATEGIES
 
-_ALWAYS = ("data", "model", "strategy", "groups", "options")
+_ALWAYS = ("data", "model", "strategy", "groups", "options")  # written in any case
 
 
 def non_default_fields(plan: Plan | DataPlan) -> dict[str, Any]:
-    """{field: value} of the fields that are not at their default, those said anyway left out."""
+    """{field: value} of the fields with another value than the default."""
     return {
         field.name: getattr(plan, field.name)
         for field in fields(plan)
@@ -30,7 +30,7 @@ def _default(field: Field[Any]) -> Any:
 
 
 def options_of(plan: Plan) -> dict[str, Any]:
-    """The strategy's options that differ from its defaults, each in its own type."""
+    """The strategy's options that differ from its defaults."""
     described = own_options(plan)
     values = {
         name: described[name].parse_value(value) if name in described else value
@@ -41,29 +41,25 @@ def options_of(plan: Plan) -> dict[str, Any]:
 
 
 def own_options(plan: Plan) -> dict[str, Option]:
-    """What can be set of the plan's strategy; nothing is known of one that is not installed."""
+    """The options of the plan's strategy."""
     strategy = STRATEGIES.get(plan.strategy)
     return {} if strategy is None else {option.name: option for option in strategy.options}
 
 
 def names_groups(plan: Plan) -> bool:
-    """Whether the groups have to be said.
-
-    Without a word a table's columns share one penalty; for sequences and molecules the usual
-    groups depend on the data.
-    """
+    """Whether the groups have to be written: the default depends on the task."""
     model = MODELS.get(plan.model)
     is_structured = model is not None and any(Task(task).is_structured for task in model.tasks)
     return plan.groups != "single" or is_structured
 
 
 def has_words(plan: Plan) -> bool:
-    """Whether the plan's model counts the words of texts, so that options about them matter."""
+    """Whether the plan's model counts words of texts."""
     model = MODELS.get(plan.model)
     return model is None or Task.TOPICS in model.tasks
 
 
 def says_topics(plan: Plan) -> bool:
-    """Whether the model alone says the task, where the plan leaves it to the file."""
+    """Whether the task follows from the model alone."""
     model = MODELS.get(plan.model)
     return not plan.data.task and model is not None and model.tasks == (Task.TOPICS,)

@@ -1,4 +1,4 @@
-"""A plan as a snippet of Python with ``import tunescope`` that carries it out."""
+"""A plan as a snippet of Python with `import tunescope`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOLD_BY_NAME = ("file", "target", "test_file")
 
 
 def as_python(plan: Plan) -> str:
-    """The snippet: all that differs from the defaults, as arguments of ``tunescope.tune``."""
+    """The snippet: arguments of `tunescope.tune` that differ from the defaults."""
     arguments = [_literal(portable_path(plan.data.file))]
     arguments += [f"{name}={_literal(value)}" for name, value in settings(plan).items()]
     lines = "".join(f"    {argument},\n" for argument in arguments)
@@ -25,7 +25,7 @@ def as_python(plan: Plan) -> str:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """The arguments by name."""
+    """The keyword arguments of the snippet."""
     data = plan.data
     arguments: dict[str, Any] = {}
     if data.target:
@@ -42,7 +42,6 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def _literal(value: Any) -> str:
-    """A value as Python writes it; numbers that have no literal by their name."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, dict):

@@ -1,1 +1,1 @@
-"""Sentences about the data: its columns, documents and groups, and what was changed."""
+"""Text about the data."""

@@ -1,4 +1,4 @@
-"""What a change of the Data page is called where it can be undone."""
+"""Titles of changes on the Data page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = {
 
 
 def change_title(old_data: DataPlan, new_data: DataPlan) -> str:
-    """What differs, in some words: "the role of “age”"; the groups where the data are the same."""
+    """What differs: "the role of “age”"."""
     for field in fields(old_data):
         before, after = getattr(old_data, field.name), getattr(new_data, field.name)
         if before == after or field.name in ("roles", "kinds"):

@@ -1,4 +1,4 @@
-"""What is said of one column's values: how many are missing, and how the others are spread."""
+"""Text about one column's values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FIRST = 3  # values that are named
 
 
 def missing_text(column: ColumnSummary | None) -> str:
-    """The line under a column's picture: "12 missing"; "" where none is."""
+    """The caption of a column: "12 missing"; "" where none is."""
     return f"{format_integer(column.missing)} missing" if column and column.missing else ""
 
 
 def column_values_text(column: ColumnSummary, rows: int) -> str:
-    """A column's values in a few lines, of a file of so many rows."""
+    """The values of a column in a few lines."""
     sentences = []
     spread = column.distribution
     if spread:
@@ -27,10 +27,8 @@ def column_values_text(column: ColumnSummary, rows: int) -> str:
         sentences.append(f"{format_integer(column.distinct)} different values.")
     if column.missing:
         share = percent(column.missing / rows) if rows else ""
-        sentences.append(
-            f"{format_integer(column.missing)} of {format_integer(rows)} values are missing "
-            f"({share})."
-        )
+        count = f"{format_integer(column.missing)} of {format_integer(rows)} values"
+        sentences.append(f"{count} are missing ({share}).")
     else:
         sentences.append("No value is missing.")
     if spread and spread.rows < spread.of:
@@ -50,9 +48,8 @@ def _spread_text(spread: Distribution) -> str:
         if other_values:
             other_rows = known_count - sum(count for _, count in first_values)
             noun = "other" if other_values == 1 else "others"
-            phrases.append(
-                f"{format_integer(other_values)} {noun}: {percent(other_rows / known_count)}"
-            )
+            share = percent(other_rows / known_count)
+            phrases.append(f"{format_integer(other_values)} {noun}: {share}")
         return ", ".join(phrases) + "."
     low, high = spread.low, spread.high
     if low == high:

@@ -1,4 +1,4 @@
-"""What the window says of the data: columns, what is predicted, the classes, the test set."""
+"""Text about the data: columns, target, classes, test set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FINDINGS = 40  # that the panel says
 
 
 def test_set_size(summary: DatasetSummary, data: DataPlan) -> tuple[int, int]:
-    """How many rows, sequences, molecules or texts test the result, and how many the file holds."""
+    """Sizes of the test set and of the file."""
     structured = summary.structured
     count = summary.rows if structured is None else structured.count
     if data.test_file:
@@ -28,20 +28,20 @@ def test_set_size(summary: DatasetSummary, data: DataPlan) -> tuple[int, int]:
 
 
 def every_row_tests(summary: DatasetSummary, data: DataPlan) -> bool:
-    """Whether learned penalties are judged by every row, as in a table of few rows."""
+    """Whether learned penalties are tested on every row."""
     plan = Plan(data, "", "")
     return evaluation_of(plan, summary.task, summary.rows, "penalties") == "nested"
 
 
 def column_word(column: ColumnSummary) -> str:
-    """What stands under a column's head: its role, or its kind if it is an ordinary feature."""
+    """The role of a column, or its kind."""
     if column.role == "sequence" and column.kind == "text":
         return "letters"
     return _ROLE_TITLES.get(column.role, column.kind)
 
 
 def headline(summary: DatasetSummary) -> str:
-    """The data in one line: rows, columns, what is predicted, the shares of the classes."""
+    """The data in one line."""
     if not summary.task.has_target:
         return documents_headline(summary.documents)
     structured, size = summary.structured, f"{format_integer(summary.rows)} rows"
@@ -63,17 +63,15 @@ def _target_text(summary: DatasetSummary) -> str:
     classes, noun = summary.classes, summary.task.class_nouns
     total = sum(entry.count for entry in classes) or 1
     if len(classes) == 2:
-        shares = ", ".join(
-            f"{entry.label} {100 * entry.count / total:.0f}\u00a0%" for entry in classes
-        )
-        return f"two {noun} ({shares})"
+        shares = (f"{entry.label} {100 * entry.count / total:.0f}\u00a0%" for entry in classes)
+        return f"two {noun} ({', '.join(shares)})"
     largest = max(classes, key=lambda entry: entry.count)
     share = f"{100 * largest.count / total:.0f}\u00a0%"
     return f"{len(classes)} {noun} (the most frequent, {largest.label}, {share})"
 
 
 def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:
-    """What the panel says about the data: how it was read, the task, the test set, findings."""
+    """Sentences for the panel."""
     sentences = []
     if summary.described:
         sentences.append(f"The file was read as: {summary.described}.")
@@ -87,7 +85,6 @@ def data_summary(summary: DatasetSummary, data: DataPlan) -> list[str]:
 
 
 def _question(summary: DatasetSummary) -> str:
-    """What is predicted from what, or looked for."""
     if not summary.task.has_target:
         return documents_question(summary.documents)
     question = summary.task.question.format(

@@ -1,4 +1,4 @@
-"""What the data page says of documents, whose topics are looked for."""
+"""Text about documents and topics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.datasets.texts.stop_words import AUTO, BY_FREQUENCY, LANGUAGES, NONE
 
 
 def format_integer(number: int) -> str:
-    """A whole number in the person's own way of writing."""
+    """A whole number in the locale."""
     return QLocale().toString(int(number))
 
 
@@ -20,7 +20,7 @@ def documents_headline(documents: DocumentSummary) -> str:
 
 
 def documents_question(documents: DocumentSummary) -> str:
-    """What the panel says is looked for."""
+    """What is looked for in the documents."""
     if documents.column:
         return (
             f"Every row is a text. Topics are looked for in “{documents.column}”: words that come "
@@ -33,7 +33,7 @@ def documents_question(documents: DocumentSummary) -> str:
 
 
 def document_facts(documents: DocumentSummary) -> list[tuple[str, str]]:
-    """Figures about the documents: (what, how many)."""
+    """Figures about the documents."""
     low, high = documents.shortest, documents.longest
     mean = QLocale().toString(float(documents.mean), "f", 0)
     spread = f"{mean} ({format_integer(low)} to {format_integer(high)})"
@@ -61,7 +61,7 @@ def word_rules_text(documents: DocumentSummary) -> str:
 
 
 def stop_word_choices() -> list[tuple[str, str]]:
-    """Whose stop words can be left out: (word of the plan, what the person reads)."""
+    """Choices of stop words: (word of the plan, title)."""
     return [
         (AUTO, "Detected from the texts"),
         *LANGUAGES.items(),

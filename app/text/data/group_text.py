@@ -1,4 +1,4 @@
-"""What the board of groups says: of columns, of a model of sequences, of a model of molecules."""
+"""Text of the board of groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def board_title_and_caption(task: Task) -> tuple[str, str]:
 
 
 def grouping_titles(task: Task) -> dict[str, str]:
-    """The ways of grouping, by the word of the plan, as a person reads them."""
+    """Titles of the groupings, by the word of the plan."""
     if task.has_sequences:
         return {
             "single": "All parameters together",
@@ -53,7 +53,7 @@ def grouping_titles(task: Task) -> dict[str, str]:
 
 
 def default_group_names(task: Task) -> tuple[str, str]:
-    """The names of the one group of all, and of the group of what is left over."""
+    """Names of the group of all and of the rest."""
     if task.is_structured:
         return "all parameters", "other parameters"
     return "all columns", "other columns"

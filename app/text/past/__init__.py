@@ -1,1 +1,1 @@
-"""Sentences about earlier runs and the datasets that the history knows."""
+"""Text about earlier runs and datasets."""

@@ -1,14 +1,14 @@
-"""What came of a change of the history, and what it knows of a model, in sentences."""
+"""Sentences about the history."""
 
 from __future__ import annotations
 
 from core.tuning.history.history_counts import HistoryCounts, ImportCounts
 
-MAX_REASONS = 5  # reasons that are told; the others are counted
+MAX_REASONS = 5  # listed; more are counted
 
 
 def dataset_count_text(count: int) -> str:
-    """So many datasets."""
+    """Such as "3 datasets"."""
     return "1 dataset" if count == 1 else f"{count} datasets"
 
 
@@ -20,32 +20,32 @@ def switch_text(on: bool) -> str:
 
 
 def deletion_text(count: int | None) -> str:
-    """How much was forgotten; None for everything there was."""
+    """How many datasets were deleted; None for all."""
     return "Deleted: everything." if count is None else f"Deleted: {dataset_count_text(count)}."
 
 
 def starter_removal_text(count: int) -> str:
-    """What came with the program is gone."""
+    """That the shipped datasets were removed."""
     if not count:
         return "The history holds nothing that was shipped with Tunescope."
     return f"Removed: {dataset_count_text(count)} shipped with Tunescope."
 
 
 def starter_restore_text(count: int) -> str:
-    """What came with the program is there again."""
+    """That the shipped datasets were restored."""
     if not count:
         return "The history holds all that was shipped with Tunescope already."
     return f"Restored: {dataset_count_text(count)} shipped with Tunescope."
 
 
 def export_text(count: int, path: str) -> str:
-    """How much was written, and where to."""
+    """How much was exported, and where to."""
     words = "Exported {datasets} to {path}, without those shipped with Tunescope."
     return words.format(datasets=dataset_count_text(count), path=path)
 
 
 def import_text(counts: ImportCounts) -> str:
-    """What was imported, what was there before, and what was left out and why."""
+    """What was imported, already there, and left out."""
     left_out = counts.left_out
     if counts.datasets or counts.trials:
         trials = "1 trial" if counts.trials == 1 else f"{counts.trials} trials"
@@ -62,7 +62,7 @@ def import_text(counts: ImportCounts) -> str:
 
 
 def matching_counts_text(counts: HistoryCounts) -> str:
-    """What a strategy that uses the history can start from."""
+    """The datasets that a strategy can start from."""
     if not counts.enabled:
         return "The history is off: it starts like a Gaussian process."
     count, similar, starter = counts.datasets, counts.similar, counts.starter

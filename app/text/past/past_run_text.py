@@ -1,4 +1,4 @@
-"""Past runs in one line or three: data, strategy, score and gain."""
+"""Past runs in one line or three."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATES = {
 
 
 def run_text(run: RunSummary) -> str:
-    """A past run in one line: data, strategy, score on test rows, gain over the default."""
+    """A past run in one line."""
     line = f"{_run_title(run)} · {strategy_title(run)} · {_score_text(run)}"
     if run.baseline is not None:
         line += f" · baseline {_format_score(run, run.baseline)}"
@@ -30,41 +30,37 @@ def run_text(run: RunSummary) -> str:
 
 
 def run_lines(run: RunSummary) -> tuple[str, str, str]:
-    """A past run for a narrow place: data, strategy, then score and gain."""
+    """Data, strategy, and score of a past run."""
     gain = "" if run.gain is None else f" ({_gain_text(run, run.gain)})"
-    baseline = "" if run.baseline is None else f", baseline {_format_rounded(run, run.baseline)}"
+    baseline = (
+        "" if run.baseline is None else f", baseline {_format_score(run, run.baseline, 0, 2)}"
+    )
     return _run_title(run), strategy_title(run), f"{_score_text(run)}{gain}{baseline}"
 
 
 def runs_of_one_dataset(runs: Sequence[RunSummary]) -> list[str]:
-    """What tells runs of one dataset apart: their strategies, and their models if they differ."""
+    """Labels for runs of one dataset."""
     from core.estimators.registry import MODELS
 
     if len({run.model for run in runs}) == 1:
         return [strategy_title(run) for run in runs]
     models = [MODELS[run.model].title if run.model in MODELS else run.model for run in runs]
     titles = [strategy_title(run) for run in runs]
-    return [
-        title if title == model else f"{model} · {title}"
-        for model, title in zip(models, titles, strict=True)
-    ]
+    pairs = zip(models, titles, strict=True)
+    return [title if title == model else f"{model} · {title}" for model, title in pairs]
 
 
 def left_out_text(left_out: Iterable[str]) -> str:
-    """The names of folders that are in no list because they cannot be read."""
+    """The names of run folders that cannot be read."""
     return f"Left out: {', '.join(left_out)}"
 
 
 def _run_title(run: RunSummary) -> str:
-    """The name that a person gave the run, or that of its data."""
     return run.title or run.dataset.removesuffix(".csv")
 
 
 def strategy_title(run: RunSummary) -> str:
-    """What the strategy of a run is called; its name where it is not installed.
-
-    Of a run of several models what these are called together: there is one strategy for them.
-    """
+    """The title of a run's strategy, or of its several models."""
     from core.estimators.model_settings import title_of  # not needed for the first paint
     from core.estimators.multi_model import SEVERAL
     from core.tuning.strategies.registry import STRATEGIES
@@ -81,19 +77,12 @@ def _score_text(run: RunSummary) -> str:
     return _format_score(run, run.test)
 
 
-def _format_score(run: RunSummary, score: float) -> str:
+def _format_score(run: RunSummary, score: float, decimals: int = 1, digits: int = 3) -> str:
     from app.text.number_format import format_decimals, format_number
 
-    return f"{format_decimals(100 * score, 1)}\u00a0%" if _is_share(run) else format_number(score)
-
-
-def _format_rounded(run: RunSummary, score: float) -> str:
-    """A score in a narrow place, beside others that have more digits."""
-    from app.text.number_format import format_decimals, format_number
-
-    return (
-        f"{format_decimals(100 * score, 0)}\u00a0%" if _is_share(run) else format_number(score, 2)
-    )
+    if _is_share(run):
+        return f"{format_decimals(100 * score, decimals)}\u00a0%"
+    return format_number(score, digits)
 
 
 def _gain_text(run: RunSummary, gain: float) -> str:

@@ -1,4 +1,4 @@
-"""The list of past runs in words: the cells of a run, and the names of what was set."""
+"""Cells of the list of past runs, and titles of settings."""
 
 from __future__ import annotations
 
@@ -15,17 +15,8 @@ if TYPE_CHECKING:
     from core.tuning.runs.past_runs import RunSummary
 
 HEADS = (
-    "name",
-    "file",
-    "model",
-    "strategy",
-    "measure",
-    "score",
-    "vs default",
-    "vs baseline",
-    "date",
-    "time",
-    "note",
+    *("name", "file", "model", "strategy", "measure", "score", "vs default", "vs baseline"),
+    *("date", "time", "note"),
 )
 STATES = {
     "running": "running",
@@ -74,14 +65,14 @@ _SETTING_NAMES = {
 
 
 def difference_to_baseline(run: RunSummary) -> float | None:
-    """How much better a run's test score is than the baseline; below 0 for worse."""
+    """By how much the test score beats the baseline."""
     if run.test is None or run.baseline is None:
         return None
     return run.test - run.baseline if run.maximize else run.baseline - run.test
 
 
 def signed_difference(difference: float | None, metric: str) -> str:
-    """A difference of scores with its sign: "+3.7" points of a share, "−0.04"; "" for none."""
+    """Such as "+3.7" points of a share, "−0.04"; "" for None."""
     if difference is None:
         return ""
     text = format_decimals(100 * difference, 1) if metric in SHARES else format_number(difference)
@@ -89,14 +80,14 @@ def signed_difference(difference: float | None, metric: str) -> str:
 
 
 def model_title(run: RunSummary) -> str:
-    """What the model of a run is called."""
+    """The title of the model of a run."""
     from core.estimators.model_settings import title_of
 
     return title_of(run.model) if run.model else ""
 
 
 def day_of(moment: str) -> str:
-    """A day, in the person's own way of writing; "–" where nobody knows."""
+    """A date in the locale; "–" where it is not known."""
     when = QDateTime.fromString(moment, Qt.DateFormat.ISODate)
     if not when.isValid():
         return "–"
@@ -104,7 +95,7 @@ def day_of(moment: str) -> str:
 
 
 def cells_of(run: RunSummary) -> tuple[str, ...]:
-    """The cells of a run, as HEADS names them."""
+    """The cells of a run, in the order of HEADS."""
     has_score = run.test is not None
     return (
         run.display_name,
@@ -122,16 +113,15 @@ def cells_of(run: RunSummary) -> tuple[str, ...]:
 
 
 def keys_of(run: RunSummary, words: tuple[str, ...]) -> tuple[Any, ...]:
-    """What each of a run's cells is sorted by; None stands last."""
+    """Sort keys of a run's cells; None sorts last."""
     text = [word.casefold() or None for word in words]
-    numbers = {5: run.test, 6: run.gain, 7: difference_to_baseline(run), 9: run.seconds or None}
-    return tuple(
-        run.started_at if column == 8 else numbers.get(column, text[column]) for column in range(11)
-    )
+    keys: dict[int, Any] = {5: run.test, 6: run.gain, 7: difference_to_baseline(run)}
+    keys |= {8: run.started_at, 9: run.seconds or None}  # the others are sorted as text
+    return tuple(keys.get(column, text[column]) for column in range(11))
 
 
 def tip_of(run: RunSummary, column: int) -> str:
-    """A cell at length."""
+    """The tooltip of a cell."""
     head, cell = HEADS[column], cells_of(run)[column]
     if head == "name":
         return f"{cell}\nFolder: {run.path}"
@@ -149,7 +139,7 @@ def tip_of(run: RunSummary, column: int) -> str:
 
 
 def setting_name(name: str) -> str:
-    """What a thing that was set is called."""
+    """The title of a field of the plan."""
     if name.startswith("best "):
         return f"Best: {name.removeprefix('best ')}"
     if name.startswith("option "):
@@ -158,7 +148,7 @@ def setting_name(name: str) -> str:
 
 
 def setting_value(values: Mapping[str, Any], name: str) -> str:
-    """Its value in a cell; "–" where a run has no such thing, "usual" where nobody gave one."""
+    """Its value in a cell; "–" without the field, "usual" for the default."""
     from core.estimators.model_settings import title_of
     from core.tuning.strategies.registry import STRATEGIES
 

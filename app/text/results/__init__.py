@@ -1,1 +1,1 @@
-"""What is said of a finished run's results."""
+"""Text about a run's results."""

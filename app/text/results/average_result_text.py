@@ -1,4 +1,4 @@
-"""What the results say of an average: what it is made of, and what it gains over one model."""
+"""Results of an average."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from app.text.score_text import difference_text, metric_as_noun, score_text
 from core.tuning.run_results import EnsembleResults, Results
 from core.tuning.scores.metrics import METRICS
 
-TWO = 20  # trials from which on the average has two members
-ALIKE = 1e-6  # difference of weights that are the same
+TWO = 20  # trials for an average of two members
+ALIKE = 1e-6  # difference of equal weights
 
 
 def members_of(results: Results) -> int:
-    """How many models the average has; 0 where the run did not average."""
+    """The number of models in the average, or 0."""
     return len(results.ensemble.members) if results.ensemble is not None else 0
 
 
 def tuned_model_text(results: Results) -> str:
-    """The tuned model in a sentence: "the tuned model", "the average of 4 models"."""
+    """Such as "the average of 4 models"."""
     count = members_of(results)
     if count < 2:
         return "the tuned model"
@@ -25,7 +25,7 @@ def tuned_model_text(results: Results) -> str:
 
 
 def average_sentences(results: Results) -> tuple[str, ...]:
-    """What the average is made of, what it gains over the best of its members, who is left out."""
+    """The members of the average, and its gain over the best."""
     ensemble = results.ensemble
     if ensemble is None:
         return ()
@@ -58,10 +58,8 @@ def _against_single(results: Results, ensemble: EnsembleResults) -> str:
         return ""
     better = average - single if METRICS[metric].maximize else single - average
     size = difference_text(metric, abs(better))
-    alone = (
-        f"In validation its best member alone has {metric_as_noun(metric)} "
-        f"{score_text(single, metric)}"
-    )
+    score = f"{metric_as_noun(metric)} {score_text(single, metric)}"
+    alone = f"In validation its best member alone has {score}"
     if better < 0 and results.taken == "average":
         return (
             f"{alone}, {size} better. That is within chance, and the best of many owes more to "

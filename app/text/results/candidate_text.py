@@ -1,4 +1,4 @@
-"""What may be taken away from a run of several models, in words: each with its scores."""
+"""Candidates of a run of several models as text."""
 
 from __future__ import annotations
 
@@ -22,44 +22,28 @@ TITLES = {
 
 @dataclass(frozen=True)
 class CandidateText:
-    """A candidate in words.
+    """A candidate as text."""
 
-    Attributes:
-        key: its kind, or the number of a trial.
-        title, scores, gain, setting: what is said of it; "" where nothing is.
-        is_selected: whether it is the one that is kept now.
-        is_runs_choice: whether it is the one that the run took by itself.
-    """
-
-    key: str
+    key: str  # its kind, or the number of a trial
     title: str
     scores: str
     gain: str
     setting: str
-    is_selected: bool
-    is_runs_choice: bool
+    is_selected: bool  # kept now
+    is_runs_choice: bool  # kept by the run itself
 
 
 def candidate_texts(
     results: Results, started: RunStarted, events: Iterable[Event]
 ) -> list[CandidateText]:
-    """Those that the run offers, each with what is known of it, and one that a person took.
-
-    Args:
-        results: the newest of the run.
-        started: its first event.
-        events: all of them: earlier results may have tested what the newest did not.
-    """
+    """The candidates of the newest results, with scores of earlier ones."""
     ends = [e.results for e in events if isinstance(e, (RunFinished, RunStopped))]
     earlier = [previous for previous in ends if previous is not None]
     runs_choice = next((previous.taken or "" for previous in earlier if previous.candidates), "")
     candidates = list(results.candidates or [])
     if candidates and not any(candidate.taken for candidate in candidates):
         candidates.append(CandidateResults("trial", setting=results.setting, taken=True))
-    return [
-        _candidate_text(candidate, results, started, earlier, runs_choice)
-        for candidate in candidates
-    ]
+    return [_candidate_text(entry, results, started, earlier, runs_choice) for entry in candidates]
 
 
 def _candidate_text(
@@ -76,9 +60,9 @@ def _candidate_text(
     validation = candidate.validation
     if validation is None and candidate.taken:
         validation = results.validation.get(started.metric)
-    scores = (
-        [] if validation is None else [f"{score_text(validation, started.metric)} in validation"]
-    )
+    scores = []
+    if validation is not None:
+        scores.append(f"{score_text(validation, started.metric)} in validation")
     scores += _test_phrases(tested, results.metric)
     metric = metric_in_short(results.metric)
     return CandidateText(
@@ -94,15 +78,12 @@ def _candidate_text(
 
 @dataclass(frozen=True)
 class _Test:
-    """What the test said of a candidate."""
-
     scores: Scores | None = None
     interval: Interval | None = None
     gain: Gain | None = None
 
 
 def _find_test(candidate: CandidateResults, results: Results, earlier: Sequence[Results]) -> _Test:
-    """What the test said of it, in these results or in earlier ones."""
     if candidate.taken:
         return _Test(results.test, results.test_interval, results.gain)
     if candidate.kind == "default":
@@ -141,7 +122,6 @@ def _gain_text(gain: Gain | None) -> str:
 
 
 def _average_size_text(results: Results, earlier: Sequence[Results]) -> str:
-    """How many models it has, where one of the results has it."""
     for run_results in (results, *reversed(earlier)):
         if run_results.ensemble is not None:
             return f"{len(run_results.ensemble.members)} models"

@@ -1,4 +1,4 @@
-"""What is said of columns, of more rows, and of a threshold."""
+"""Text about importance, learning curve and threshold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ALIKE_GROUPS = 2  # groups of alike columns that are named
 
 
 def columns_text(answer: ColumnImportance) -> str:
-    """Which columns say the same, and what was left out, a few sentences."""
+    """Columns that are nearly equal or left out."""
     sentences = []
     for group in answer.alike[:MAX_ALIKE_GROUPS]:
         names = group.names
@@ -36,7 +36,7 @@ def columns_text(answer: ColumnImportance) -> str:
 
 
 def settings_text(answer: SettingImportance) -> str:
-    """What settings explain together only, and which trials tell it."""
+    """The joint share of the settings, and the trials behind it."""
     shared_effect = percent(answer.together)
     sentences = [f"The other {shared_effect} lies in several settings together, or in chance."]
     if answer.trials < answer.of:
@@ -47,7 +47,7 @@ def settings_text(answer: SettingImportance) -> str:
 
 
 def learning_text(answer: LearningCurve) -> str:
-    """Would more rows help, a sentence of the answer."""
+    """Whether more rows would help."""
     if not answer.done:
         return "More sizes are being tried …"
     if answer.gain is None or answer.answer is None:
@@ -58,27 +58,21 @@ def learning_text(answer: LearningCurve) -> str:
         f"from {gain.from_rows} to {gain.to_rows} training rows, {metric_in_short(metric)} became "
         f"better by {mean} (95\u00a0% confidence interval {low} to {high})"
     )
-    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}[
-        answer.answer
-    ]
+    first = {"yes": "Yes, likely", "no": "No, likely not", "unclear": "That is not clear"}
     last = {
         "yes": "Twice as many rows may help again, usually by less.",
         "no": "Other columns or another model are likelier to help.",
         "unclear": "If more rows help, then by little.",
-    }[answer.answer]
-    return f"{first}: {change}. {last}"
+    }
+    return f"{first[answer.answer]}: {change}. {last[answer.answer]}"
 
 
 def threshold_text(
     label: str, threshold: float, scale: str, counts: tuple[int, int, int, int]
 ) -> str:
-    """What a threshold does.
+    """The effect of a threshold.
 
-    Args:
-        label: the class.
-        threshold: from which on a row is called it.
-        scale: probability or score.
-        counts: true positives, false positives, rows of the class, others.
+    `counts`: true positives, false positives, rows of the class, others.
     """
     true, false, of_class, other_rows = counts
     called = true + false

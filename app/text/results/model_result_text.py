@@ -1,4 +1,4 @@
-"""What the results of a run of several models say of these: which is best, and which was usual."""
+"""The best of several models, and the compared default."""
 
 from __future__ import annotations
 
@@ -14,33 +14,29 @@ from core.tuning.runs.trial_table import tunes_several
 
 
 def which_models(results: Results, started: RunStarted) -> tuple[str, ...]:
-    """Which model is the best, and whose default setting it is compared with; nothing of one."""
+    """The best model and the compared default; empty for one model."""
     if not tunes_several(started):
         return ()
     return (_best_model_text(results, started), _compared_with(results, started))
 
 
 def _best_model_text(results: Results, started: RunStarted) -> str:
-    model_count, best = len(models_of(started)), noun_of(_model_of(started, _best_setting(results)))
+    count, best = len(models_of(started)), noun_of(_model_of(started, _best_setting(results)))
     if members_of(results) < 2 and results.taken in (None, "best"):
-        return f"The best of {model_count} models is {best}."
+        return f"The best of {count} models is {best}."
     if results.ensemble is None or members_of(results) < 2:
-        selected_model = noun_of(_model_of(started, results.setting))
-        return (
-            f"The model that you selected is {selected_model}; the best of {model_count} models is "
-            f"{best}."
-        )
+        selected = noun_of(_model_of(started, results.setting))
+        return f"The model that you selected is {selected}; the best of {count} models is {best}."
     settings = results.ensemble.settings
     kinds = Counter(title_of(_model_of(started, setting)) for setting in settings)
-    kinds_text = ", ".join(f"{count} × {title.lower()}" for title, count in kinds.most_common())
+    kinds_text = ", ".join(f"{n} × {title.lower()}" for title, n in kinds.most_common())
     return (
         f"The result is an average of {len(settings)} models: {kinds_text}. The best of "
-        f"{model_count} models alone is {best}."
+        f"{count} models alone is {best}."
     )
 
 
 def _best_setting(results: Results) -> Setting:
-    """The setting of the best trial, whatever was taken."""
     best = (candidate.setting for candidate in results.candidates or () if candidate.kind == "best")
     return next(best, results.setting)
 

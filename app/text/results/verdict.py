@@ -1,4 +1,4 @@
-"""The results in words: the headline, the line under it, and the panel at the right."""
+"""The results as text."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from core.tuning.run_results import Gain, Results
 from core.tuning.runs.trial_table import tunes_several
 from core.tuning.scores.cost_words import costs_text
 
-SURE = 1.96  # standard errors, beyond which a difference is more than chance
-WARNINGS = ("The validation score", "Validation flattered")  # that remarks begin with
-MAX_NAMED_CLASSES = 2  # classes that are named in the headline
-MAX_LISTED_GROUPS = 5  # groups that are named
-GRID = 10  # values of each hyperparameter in the grid that a person would have searched
+SURE = 1.96  # standard errors that chance explains
+WARNINGS = ("The validation score", "Validation flattered")  # beginnings of remarks
+MAX_NAMED_CLASSES = 2  # in the headline
+MAX_LISTED_GROUPS = 5
+GRID = 10  # values of each hyperparameter in a usual grid search
 PENALTY_GRID = 21  # C = 2⁻¹⁰ … 2¹⁰
-MAX_GRID_FITS = 10**9  # fits; more than that is said in words
+MAX_GRID_FITS = 10**9  # of which the number is printed
 
 
 def headline(results: Results, rows: int) -> str:
-    """What tuning brought, in one sentence."""
+    """The outcome of tuning in one sentence."""
     outcome = _outcome(results, rows)
     never = never_predicted(results)
     if not never:
@@ -62,15 +62,11 @@ def _outcome(results: Results, rows: int) -> str:
 
 
 def class_list_text(classes: tuple[str, ...]) -> str:
-    """Classes in a sentence: “a”, “b” and 3 others; few of them are named."""
-    quoted_names = [f"“{name}”" for name in classes[:MAX_NAMED_CLASSES]]
-    if unnamed_count := len(classes) - len(quoted_names):
-        quoted_names.append("1 other" if unnamed_count == 1 else f"{unnamed_count} others")
-    return (
-        quoted_names[0]
-        if len(quoted_names) == 1
-        else f"{', '.join(quoted_names[:-1])} and {quoted_names[-1]}"
-    )
+    """Classes in a sentence: “a”, “b” and 3 others."""
+    names = [f"“{name}”" for name in classes[:MAX_NAMED_CLASSES]]
+    if n_unnamed := len(classes) - len(names):
+        names.append("1 other" if n_unnamed == 1 else f"{n_unnamed} others")
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def scores_line(results: Results) -> str:
@@ -93,7 +89,6 @@ def scores_line(results: Results) -> str:
 
 
 def _interval(gain: Gain) -> str:
-    """The confidence interval of the gain; "" where there is none or no gain at all."""
     if gain.low is None or gain.high is None or gain.low == gain.high:
         return ""
     unit = " points" if gain.metric in SHARES else ""
@@ -108,7 +103,7 @@ def _signed_text(metric: str, value: float) -> str:
 
 
 def result_sentences(results: Results, started: RunStarted) -> tuple[str, ...]:
-    """The panel: on which rows, how sure, how far validation was above, and what it took."""
+    """Sentences for the panel."""
     sentences = (
         *which_models(results, started),
         *_on_which_rows(results, started),
@@ -150,7 +145,6 @@ def _on_which_rows(results: Results, started: RunStarted) -> tuple[str, ...]:
 
 
 def _test_set_text(results: Results, row_count_text: str) -> str:
-    """Which rows were tested: "the test set of 81 rows"."""
     if results.folds:
         return f"all {row_count_text}, each tested once by {results.folds}-fold cross-validation"
     return f"the test {'file' if results.second_file else 'set'} of {row_count_text}"
@@ -180,7 +174,6 @@ def _how_sure(results: Results, rows: int) -> str:
 
 
 def _interval_explanation(gain: Gain) -> str:
-    """The confidence interval and what such an interval means."""
     test = ""
     if gain.p is not None:
         p_text = "p < 0.001" if gain.p < 0.001 else f"p = {format_number(gain.p, 2)}"
@@ -201,7 +194,6 @@ def _against_baseline(results: Results) -> str:
 
 
 def _validation(results: Results) -> str:
-    """How far the validation score was above the test score, and whether that is chance."""
     metric = results.metric
     difference, error = results.optimism, results.optimism_error
     if difference is None:
@@ -250,10 +242,7 @@ def _what_it_took(results: Results, started: RunStarted) -> str:
 
 
 def grid_fits(started: RunStarted) -> int | None:
-    """Fits of the usual grid search for the same hyperparameters; None where the run was one.
-
-    For penalties it is the search for a single one: a grid over every group's would never end.
-    """
+    """Fits of a grid search for the same hyperparameters, or for one penalty."""
     folds = started.run_plan.folds
     if started.kind == "penalties":
         return PENALTY_GRID * folds + 1

@@ -1,4 +1,4 @@
-"""The average in plain words: who is in it, what each counts, and whether it is ahead."""
+"""The average in plain words."""
 
 from __future__ import annotations
 
@@ -9,43 +9,39 @@ from core.estimators.model_settings import model_and_values, title_of
 from core.tuning.events import EnsembleUpdated, MembersDisagree, RunStarted, TrialStarted
 from core.tuning.runs.state import RunState
 
-MAX_NAMED_MEMBERS = 3  # members whose weights are named
-ONE_IN = 10  # of the trials is in the average
+MAX_NAMED_MEMBERS = 3  # members listed with their weight
+ONE_IN = 10  # one trial in ten is averaged
 FOCUSED = 2.0  # effective candidates below which hardly any choice is left
-HARDLY = 0.005  # relative difference of scores that is hardly one
-ALIKE = 1e-6  # relative difference of weights that are the same
+HARDLY = 0.005  # negligible relative difference of scores
+ALIKE = 1e-6  # relative difference of equal weights
 
 
 def who_is_in(event: EnsembleUpdated) -> str:
-    """How many models are in the average, and what each counts."""
+    """The members of the average and their weights."""
     counting = [(n, w) for n, w in zip(event.members, event.weights, strict=True) if w > 0]
     if len(event.members) == 1:
         return _only_member(event)
     weights = [weight for _, weight in counting]
     if len(counting) == len(event.members) and max(weights) - min(weights) <= ALIKE:
-        words = "{count} of {tried} models are in the average; each counts {share}."
-        share = _equal_share(len(counting))
-        return words.format(count=len(counting), tried=event.finished, share=share)
+        share, count = _equal_share(len(counting)), len(counting)
+        return f"{count} of {event.finished} models are in the average; each counts {share}."
     counting.sort(key=lambda pair: -pair[1])
-    weights_text = ", ".join(
-        f"trial {number} {percent(weight)}" for number, weight in counting[:MAX_NAMED_MEMBERS]
-    )
-    unnamed_count = len(counting) - MAX_NAMED_MEMBERS
-    if unnamed_count > 0:
-        weights_text += f" and {unnamed_count} more the rest"
-    words = "{count} of {tried} models are in the average: {named}."
-    sentence = words.format(count=len(counting), tried=event.finished, named=weights_text)
+    named = ", ".join(f"trial {n} {percent(weight)}" for n, weight in counting[:MAX_NAMED_MEMBERS])
+    n_unnamed = len(counting) - MAX_NAMED_MEMBERS
+    if n_unnamed > 0:
+        named += f" and {n_unnamed} more the rest"
+    sentence = f"{len(counting)} of {event.finished} models are in the average: {named}."
     weightless = len(event.members) - len(counting)
     if weightless:
-        more = "{none} more of the best get no weight, because they would not improve it."
+        more = f"{weightless} more of the best get no weight, because they would not improve it."
         if weightless == 1:
             more = "One more of the best gets no weight, because it would not improve it."
-        sentence = f"{sentence} {more.format(none=weightless)}"
+        sentence = f"{sentence} {more}"
     return sentence
 
 
 def of_which_models(event: EnsembleUpdated, run: RunState) -> str:
-    """Which models the members are of, where several were tuned; "" where all are of one."""
+    """How many members each model has; "" for one model."""
     kinds: dict[str, int] = {}
     for number, weight in zip(event.members, event.weights, strict=True):
         trial = run.find_trial(number)
@@ -71,36 +67,25 @@ def _equal_share(count: int) -> str:
 
 
 def which_is_ahead(event: EnsembleUpdated, run: RunStarted) -> str:
-    """The average against the single best on fair rows; "" where there is nothing to compare."""
+    """The average against the single best on validation data, or ""."""
     if event.average is None or event.single is None or len(event.members) == 1:
         return ""
-    values = {
-        "metric": metric_in_short(run.metric),
-        "average": format_number(event.average, 4),
-        "single": format_number(event.single, 4),
-    }
+    average, single = format_number(event.average, 4), format_number(event.single, 4)
     ahead = event.average - event.single
     ahead = ahead if run.maximize else -ahead
+    size = format_number(abs(ahead), 2)
     if abs(ahead) <= HARDLY * abs(event.single):
-        words = (
-            "On validation data that chose neither, the average has {metric} {average} and the "
-            "single best {single}: they hardly differ."
-        )
-    elif ahead > 0:
-        words = (
-            "On validation data that chose neither, the average has {metric} {average} and the "
-            "single best {single}: the average is ahead by {by}."
-        )
+        words = "they hardly differ"
     else:
-        words = (
-            "On validation data that chose neither, the average has {metric} {average} and the "
-            "single best {single}: the single best is ahead by {by}."
-        )
-    return words.format(by=format_number(abs(ahead), 2), **values)
+        words = f"the {'average' if ahead > 0 else 'single best'} is ahead by {size}"
+    return (
+        "On validation data that chose neither, the average has "
+        f"{metric_in_short(run.metric)} {average} and the single best {single}: {words}."
+    )
 
 
 def who_is_left_out(event: EnsembleUpdated) -> str:
-    """Why trials that are good enough are not in the average; "" where all are."""
+    """Why good trials are left out, or ""."""
     reasons = [omitted_trial.reason for omitted_trial in event.left_out]
     if len(reasons) <= 1:
         return "".join(reasons)
@@ -111,24 +96,20 @@ def who_is_left_out(event: EnsembleUpdated) -> str:
 
 
 def where_they_differ(event: MembersDisagree) -> str:
-    """The row that they disagree about most; "" where there is none."""
+    """The row with the most disagreement, or ""."""
     if not event.rows or len(event.members) < 2:
         return ""
     row = event.rows[0]
     if len(event.classes) == 2:
         likelihoods = [member_shares[1] for member_shares in row.said]
-        words = "The members disagree most about row {row}: “{name}” is {low} to {high} likely."
-        return words.format(
-            row=row.row + 1,
-            name=event.classes[1],
-            low=percent(min(likelihoods)),
-            high=percent(max(likelihoods)),
-        )
+        low, high = percent(min(likelihoods)), percent(max(likelihoods))
+        likely = f"“{event.classes[1]}” is {low} to {high} likely"
+        return f"The members disagree most about row {row.row + 1}: {likely}."
     return f"The members disagree most about row {row.row + 1}."
 
 
 def why_drawn(event: TrialStarted) -> str:
-    """Why a drawn setting is tried, with a place for the setting."""
+    """Why a drawn setting is tried, with a placeholder for it."""
     words = "Now: {setting} is tried; it is drawn from what the scores so far make likely."
     if event.candidates is None:
         return words

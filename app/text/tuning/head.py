@@ -1,4 +1,4 @@
-"""The Tune page's head: what is being tuned, how far it is, and how good it is so far."""
+"""The head of the Tune page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.tuning.runs.model_run_state import models_of
 from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.strategies.registry import STRATEGIES
 
-STALE = 5  # trials without improvement that are worth a word
+STALE = 5  # trials without improvement that are mentioned
 STILL = 1e-4  # relative change of the objective that counts as none
 
 
@@ -39,12 +39,7 @@ def run_title(run: RunState) -> str:
 
 
 def how_far(run: RunState, elapsed: float) -> str:
-    """How much of the budget is spent: "3 of 40, 12 s", "Step 3, 12 s", "3 trials, 12 s of 1 min".
-
-    Args:
-        run: what has happened so far.
-        elapsed: seconds since it began, pauses left out.
-    """
+    """The budget spent: "3 of 40, 12 s", "Step 3, 12 s", "3 trials, 12 s of 1 min"."""
     minutes, time = run.started.run_plan.minutes, clock_text(elapsed)
     if minutes:
         time = f"{time} of {clock_text(60 * minutes)}"
@@ -61,7 +56,7 @@ def _done_text(run: RunState) -> str:
 
 
 def before_the_start(plan: Plan | None, elapsed: float) -> str:
-    """How far a run is of which nothing is known yet: "0 of 40, 2 s"."""
+    """The progress before the first event: "0 of 40, 2 s"."""
     if plan is None:
         return clock_text(elapsed)
     learns = plan.strategy in STRATEGIES and STRATEGIES[plan.strategy].kind != "trials"
@@ -77,11 +72,10 @@ def before_the_start(plan: Plan | None, elapsed: float) -> str:
 
 
 def clock_text(seconds: float) -> str:
-    """A time that runs, in whole seconds: "12 s", "1 min", "1 min 5 s", "2 h 3 min"."""
-    whole_seconds = int(seconds)
-    if whole_seconds < 60:
-        return f"{whole_seconds} s"
-    minutes, seconds_rest = divmod(whole_seconds, 60)
+    """Such as "12 s", "1 min", "1 min 5 s", "2 h 3 min"."""
+    minutes, seconds_rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds_rest} s"
     if minutes < 60:
         return f"{minutes} min {seconds_rest} s" if seconds_rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
@@ -89,7 +83,7 @@ def clock_text(seconds: float) -> str:
 
 
 def window_title(run: RunState, elapsed: float) -> str:
-    """The progress and the dataset: "12 of 40 – iris"."""
+    """Progress and dataset: "12 of 40 – iris"."""
     name = run.started.dataset.name.removesuffix(".csv")
     far = how_far(run, elapsed)
     if not run.learns_penalties and run.total:
@@ -98,7 +92,7 @@ def window_title(run: RunState, elapsed: float) -> str:
 
 
 def done_share(run: RunState, state: str) -> float | None:
-    """How much of the run is done, 0 to 1; None where nobody can say."""
+    """The share that is done, 0 to 1; None if unknown."""
     if state == "finished":
         return 1.0
     if run.fold is not None:
@@ -112,13 +106,7 @@ def done_share(run: RunState, state: str) -> float | None:
 
 
 def progress_text(run: RunState, state: str, elapsed: float | None = None) -> str:
-    """How far, how good, how long, in one line.
-
-    Args:
-        run: what has happened so far.
-        state: of the session.
-        elapsed: seconds that it has taken by now; None for those until the last event.
-    """
+    """Progress, scores and time; `elapsed` in seconds, None for those of the last event."""
     over = state == "finished" and run.ended is not None
     far = _done_text(run) if over else how_far(run, run.seconds if elapsed is None else elapsed)
     phrases = [far, *(_of_steps(run) if run.learns_penalties else _of_trials(run))]
@@ -152,31 +140,22 @@ def _of_trials(run: RunState) -> list[str]:
 
 
 def _of_baseline(run: RunState) -> list[str]:
-    """The score of the baseline, beside other scores."""
     baseline = run.started.baseline
-    return (
-        []
-        if baseline is None or run.best_trial is None
-        else [f"baseline {format_number(baseline)}"]
-    )
+    if baseline is None or run.best_trial is None:
+        return []
+    return [f"baseline {format_number(baseline)}"]
 
 
 def _of_best(run: RunState) -> list[str]:
-    metric = metric_in_short(run.started.metric)
-    return (
-        [] if run.best_trial is None else [f"best {metric} {format_number(run.best_trial.score)}"]
-    )
+    if run.best_trial is None:
+        return []
+    return [f"best {metric_in_short(run.started.metric)} {format_number(run.best_trial.score)}"]
 
 
 def _of_several(run: RunState) -> list[str]:
-    """Which model leads and with what, and how good the average is on rows that did not choose."""
     if run.best_trial is None:
-        screened_count = len(run.looks)
-        return (
-            [f"screening: {screened_count} of {len(models_of(run.started))} models"]
-            if screened_count
-            else []
-        )
+        count, total = len(run.looks), len(models_of(run.started))
+        return [f"screening: {count} of {total} models"] if count else []
     model, _ = model_and_values(run.started.run_plan.model, run.best_trial.setting)
     metric = metric_in_short(run.started.metric)
     phrases = [f"best {metric} {format_number(run.best_trial.score)} by {noun_of(model)}"]
@@ -189,7 +168,6 @@ def _of_several(run: RunState) -> list[str]:
 
 
 def _of_average(run: RunState, ensemble: EnsembleUpdated) -> list[str]:
-    """How many models, and how good they are together on rows that did not choose them."""
     count = sum(weight > 0 for weight in ensemble.weights)
     words = "one model in the average" if count == 1 else f"{count} models in the average"
     if ensemble.average is None:
@@ -218,17 +196,12 @@ def _of_steps(run: RunState) -> list[str]:
 
 
 def _time_left(run: RunState) -> list[str]:
-    seconds_left = run.seconds_left
-    if seconds_left is None:
+    if run.seconds_left is None:
         return []
-    if seconds_left < 1:
+    if run.seconds_left < 1:
         return ["nearly done"]
-    return [f"about {duration_text(seconds_left)} left"]
+    return [f"about {duration_text(run.seconds_left)} left"]
 
 
 def _state_text(state: str) -> str:
-    return {
-        "paused": "Paused",
-        "stopping": "Working out the results",
-        "interrupted": "Interrupted",
-    }[state]
+    return "Working out the results" if state == "stopping" else state.capitalize()

@@ -1,4 +1,4 @@
-"""The models of a run of several in words: how each stands, which is next, and why."""
+"""The models of a run of several as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.tuning.runs.model_leaderboard import LeaderboardRow, model_leaderboard
 from core.tuning.runs.state import RunState
 from core.tuning.scores.metrics import METRICS
 
-MIN_GAIN = 0.0005  # of a share: a smaller gain that is expected is said as none
+MIN_GAIN = 0.0005  # of a share; a smaller expected gain is "hardly any"
 
 
 def score_of(row: LeaderboardRow, metric: str) -> str:
-    """The best score of a model with its standard error, or what is known of it otherwise."""
+    """The best score with its standard error, or an estimate."""
     if row.best is None and row.estimate is not None:
         return f"about {score_text(row.estimate, metric)}"
     if row.best is None:
@@ -28,24 +28,22 @@ def score_of(row: LeaderboardRow, metric: str) -> str:
 
 
 def above_baseline(row: LeaderboardRow, run: RunState) -> str:
-    """How far the best score is above that of the baseline; "–" where either is not known."""
-    baseline, metric = run.started.baseline, run.started.metric
-    if baseline is None or row.best_known_score is None:
+    """By how much the best score beats the baseline, or "–"."""
+    baseline, score = run.started.baseline, row.best_known_score
+    if baseline is None or score is None:
         return "–"
-    better = (
-        row.best_known_score - baseline if run.started.maximize else baseline - row.best_known_score
-    )
+    better = score - baseline if run.started.maximize else baseline - score
     sign = "+" if better >= 0 else ""
-    return f"{sign}{difference_text(metric, better)}"
+    return f"{sign}{difference_text(run.started.metric, better)}"
 
 
 def trials_of(row: LeaderboardRow) -> str:
-    """How many trials it had; behind a plus those that were ended early."""
+    """Trials; behind a plus those that ended early."""
     return f"{row.trials} + {row.early}" if row.early else str(row.trials)
 
 
 def gain_text(row: LeaderboardEntry, metric: str) -> str:
-    """How much its next trial is expected to raise the best score of all."""
+    """The expected gain of its next trial."""
     if row.state == "failed" or row.gain <= 0:
         return "–"
     if _is_share(metric) and row.gain < MIN_GAIN:
@@ -67,7 +65,7 @@ def _is_tried(model: str, run: RunState) -> bool:
 
 
 def what_is_next(run: RunState) -> str:
-    """Which model is tried now and why; "" once the run has ended or before the first trial."""
+    """Which model is tried next and why, or ""."""
     compared = run.compared
     if run.ended is not None or run.tuning_ended is not None:
         return ""
@@ -79,7 +77,6 @@ def what_is_next(run: RunState) -> str:
 
 
 def _looking(run: RunState) -> str:
-    """What the screening is about, while it runs."""
     model_count = len(model_leaderboard(run))
     if not run.started.run and not run.looks:
         return ""
@@ -94,11 +91,9 @@ def _looking(run: RunState) -> str:
 
 def _because(compared: ModelsCompared, run: RunState) -> str:
     next_row = next((s for s in compared.models if s.model == compared.next), None)
-    takes = (
-        f" in about {format_duration(next_row.takes)}"
-        if next_row is not None and next_row.takes > 0
-        else ""
-    )
+    takes = ""
+    if next_row is not None and next_row.takes > 0:
+        takes = f" in about {format_duration(next_row.takes)}"
     match compared.why:
         case "first":
             return "its default setting has not been tried on all training rows yet"
@@ -116,8 +111,9 @@ def _because(compared: ModelsCompared, run: RunState) -> str:
 
 
 def who_leads(run: RunState) -> str:
-    """The leader, and which models are clearly behind; "" before the first score."""
-    scored_rows = [row for row in model_leaderboard(run) if row.best is not None]
+    """The leader, and the models clearly behind, or ""."""
+    rows = model_leaderboard(run)
+    scored_rows = [row for row in rows if row.best is not None]
     if run.compared is None or not scored_rows:
         return ""
     metric, first = run.started.metric, scored_rows[0]
@@ -126,11 +122,7 @@ def who_leads(run: RunState) -> str:
         runner_up = scored_rows[1]
         sentence += f", before {noun_of(runner_up.model)} with {score_text(runner_up.best, metric)}"
     sentence += "."
-    behind = [
-        uncapitalized(title_of(row.model))
-        for row in model_leaderboard(run)
-        if row.state == "behind"
-    ]
+    behind = [uncapitalized(title_of(row.model)) for row in rows if row.state == "behind"]
     return f"{sentence} Clearly behind: {', '.join(behind)}." if behind else sentence
 
 
@@ -144,12 +136,12 @@ def _is_share(metric: str) -> bool:
 
 
 def baseline_text(run: RunState) -> str:
-    """The score of the baseline: "56.7 %"; "" where it is not known."""
+    """Such as "56.7 %", or ""."""
     baseline = run.started.baseline
     return "" if baseline is None else score_text(baseline, run.started.metric)
 
 
 def screening_rows_text(run: RunState) -> str:
-    """On how many rows the screening was fitted: "1000"; "" before it."""
+    """The number of rows in the screening, or ""."""
     rows = max((look.rows for look in run.looks.values()), default=0)
     return format_number(float(rows), 6) if rows else ""

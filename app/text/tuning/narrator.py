@@ -1,4 +1,4 @@
-"""What is happening, in plain words, in the present tense, about this very run."""
+"""What happens in the current run."""
 
 from __future__ import annotations
 
@@ -35,23 +35,22 @@ from core.tuning.patience import trials_before_stop
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 
-PATIENCE = 8  # trials without improvement that are worth a sentence
-HARDER = 3.0  # how many times harder a group must be penalized to be worth a sentence
-STILL = 1e-3  # relative change of the objective below which it hardly moves
-MAX_LISTED_GROUPS = 4  # groups that are named in a sentence
+PATIENCE = 8  # trials without improvement that are mentioned
+HARDER = 3.0  # ratio of penalties that is mentioned
+STILL = 1e-3  # relative change of an objective that hardly moves
+MAX_LISTED_GROUPS = 4  # in a sentence
 
 
 def narration(run: RunState) -> tuple[str, ...]:
-    """How the strategy works, what it has found, and what happens just now."""
-    leading_sentences = (
+    """Method, findings, and the current activity."""
+    sentences = (
         *_method_sentences(run),
         *_finding_sentences(run),
         *_learning_sentences(run),
         *_averaging_sentences(run),
+        *_current_sentences(run),
     )
-    return tuple(
-        sentence for sentence in (*leading_sentences, *_current_sentences(run)) if sentence
-    )
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _method_sentences(run: RunState) -> tuple[str, ...]:
@@ -64,7 +63,6 @@ def _method_sentences(run: RunState) -> tuple[str, ...]:
 
 
 def _finding_sentences(run: RunState) -> list[str]:
-    """What is known of the data and from the history, and how good the best trial is."""
     sentences = [what_is_held_out(run.started)]
     if run.history is not None:
         sentences.append(history_use_text(run.history, run.common))
@@ -87,7 +85,6 @@ def _finding_sentences(run: RunState) -> list[str]:
 
 
 def _when_it_stops(run: RunState) -> str:
-    """After how many such trials the run stops; "" where its budget is spent before."""
     trials_left = trials_before_stop(run) if run.tuning_ended is None and run.ended is None else 0
     if not trials_left or (run.total and run.done_count + trials_left >= run.total):
         return ""
@@ -100,7 +97,6 @@ def _first_is_from_history(run: RunState) -> bool:
 
 
 def _learning_sentences(run: RunState) -> list[str]:
-    """Which penalties a learner has found, and what its models show."""
     sentences, task = [], run.started.dataset.task
     if isinstance(run.last_step, PenaltyStep):
         sentences.append(_contrast(run.last_step.penalties, run.last_step.switched_off, task))
@@ -121,7 +117,6 @@ def _learning_sentences(run: RunState) -> list[str]:
 
 
 def _averaging_sentences(run: RunState) -> list[str]:
-    """Who is in the average, and where the members differ."""
     ensemble, sentences = run.ensemble, []
     if ensemble is not None:
         sentences.append(who_is_in(ensemble))
@@ -134,7 +129,6 @@ def _averaging_sentences(run: RunState) -> list[str]:
 
 
 def _current_sentences(run: RunState) -> list[str]:
-    """What happens just now."""
     excluded = _excluded(run)
     match run.ended:
         case RunFailed():
@@ -149,13 +143,11 @@ def _current_sentences(run: RunState) -> list[str]:
     if run.learns_penalties:
         return [_step_text(run)]
     last = [] if run.latest is None else [_ended_trial_text(run, run.latest)]
-    current_trial = run.begun
-    following = [] if current_trial is None else [_following(run, current_trial)]
+    following = [] if run.begun is None else [_following(run, run.begun)]
     return [*last, *excluded, *following]
 
 
 def _following(run: RunState, trial: TrialStarted) -> str:
-    """The trial that is going on, and why it is tried."""
     setting = setting_text(run.started, trial.setting)
     if run.tunes_several_models and trial.reason == "default":
         return f"Now: the default setting of {setting} is tried, to have a comparison."
@@ -179,7 +171,6 @@ def _excluded(run: RunState) -> list[str]:
 
 
 def _ended_trial_text(run: RunState, trial: Trial) -> str:
-    """What became of the trial that ended last, against the best."""
     if trial.failure:
         words = "Trial {number} failed: {reason} The run continues without it."
         return words.format(number=trial.number, reason=_as_sentence(trial.failure))
@@ -195,13 +186,12 @@ def _ended_trial_text(run: RunState, trial: Trial) -> str:
             words = "Just now: {setting} scores {score}; the first score there is."
     elif run.best_trial.score == trial.score:
         words = "Just now: {setting} scores {score}, the same as the best."
-    return words.format(
-        setting=setting_text(run.started, trial.setting), score=format_number(trial.score)
-    )
+    setting = setting_text(run.started, trial.setting)
+    return words.format(setting=setting, score=format_number(trial.score))
 
 
 def _reason_text(event: TrialStarted) -> str:
-    """Why a setting is tried, with a place for the setting."""
+    """Why a setting is tried, with a placeholder for it."""
     if event.reason == "explore" and event.uncertainty is not None:
         words = "Now: {setting} is tried because little is known there (give or take {sd})."
         return words.replace("{sd}", format_number(event.uncertainty, 2))
@@ -230,7 +220,6 @@ def _reason_text(event: TrialStarted) -> str:
 
 
 def _contrast(penalties: dict[str, float], switched_off: list[str], task: Task) -> str:
-    """Which group is held back most, against the one that is trusted most."""
     alive = {g: c for g, c in penalties.items() if g not in switched_off and c > 0}
     if len(alive) < 2:
         return ""
@@ -275,19 +264,12 @@ def _step_text(run: RunState) -> str:
     event, before = run.last_step, run.steps[-2].objective if len(run.steps) > 1 else math.nan
     if event.step == 0 or not math.isfinite(before):
         return "At the start all penalties are equal; the model is fitted once."
-    values = {
-        "step": event.step,
-        "now": format_number(event.objective, 4),
-        "before": format_number(before, 4),
-    }
+    start, end = format_number(before, 4), format_number(event.objective, 4)
     decrease = before - event.objective
     if abs(decrease) <= STILL * abs(before):
-        words = "Step {step}: the objective hardly moves any more ({now})."
-    elif decrease > 0:
-        words = "Step {step}: the objective falls from {before} to {now}."
-    else:
-        words = "Step {step}: the objective rises from {before} to {now}."
-    return words.format(**values)
+        return f"Step {event.step}: the objective hardly moves any more ({end})."
+    verb = "falls" if decrease > 0 else "rises"
+    return f"Step {event.step}: the objective {verb} from {start} to {end}."
 
 
 def _gradient_step(run: RunState) -> str:

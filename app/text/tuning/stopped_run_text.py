@@ -1,4 +1,4 @@
-"""A run that is stopped or was interrupted: the best so far, what is kept, and what can be done."""
+"""Stopped and interrupted runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.tuning.runs.state import RunState
 
 
 def stopping_sentences(run: RunState) -> tuple[str, ...]:
-    """What is known before the results are there, and what happens meanwhile."""
+    """What is known before the results."""
     if run.ended is not None and run.exclusion is None:
         return ("The model that you selected is fitted and tested. Its results come next.",)
     if not run.done_count:
@@ -25,7 +25,7 @@ def stopping_sentences(run: RunState) -> tuple[str, ...]:
 
 
 def interrupted_sentences(run: RunState) -> tuple[str, ...]:
-    """What is kept of a run that nobody waited for, or whose process was lost."""
+    """What is kept of an interrupted run."""
     if not run.done_count:
         return (
             f"The run was interrupted before its first {_unit_name(run)} had ended. “Resume” "
@@ -54,7 +54,6 @@ def _leaving(run: RunState) -> tuple[str, ...]:
 
 
 def _best_sentences(run: RunState) -> tuple[str, ...]:
-    """The best so far, which no test has judged yet."""
     if run.best_trial is not None:
         noun = metric_as_noun(run.started.metric)
         setting = setting_text(run.started, run.best_trial.setting)

@@ -1,7 +1,4 @@
-"""What models of sequences and molecules say of the examples that are watched.
-
-The examples are training data; how good the model is on others, the results say.
-"""
+"""Text about shown sequences and molecules."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from core.tuning.run_results import MoleculePairs, PairCounts, SequenceCounts
 
 
 def sequence_examples_text(event: SequencesLabelled) -> str:
-    """How many tokens of the watched sequences are right, and how sure the model is."""
+    """Right tokens of the shown sequences, and the mean probability."""
     tokens = right = 0
     sure = 0.0
     for sequence in event.sequences:
@@ -21,42 +18,32 @@ def sequence_examples_text(event: SequencesLabelled) -> str:
         sure += sum(max(shares, default=0.0) for shares in sequence.marginals)
     if not tokens:
         return ""
-    words = (
-        "In the {count} training sequences shown, the model labels {right} of {tokens} tokens "
-        "rightly; it is {sure}\u00a0% sure on average."
-    )
-    return words.format(
-        count=len(event.sequences),
-        right=right,
-        tokens=tokens,
-        sure=format_decimals(100 * sure / tokens, 0),
+    return (
+        f"In the {len(event.sequences)} training sequences shown, the model labels {right} of "
+        f"{tokens} tokens rightly; it is {format_decimals(100 * sure / tokens, 0)}\u00a0% sure on "
+        "average."
     )
 
 
 def molecule_examples_text(event: MoleculesFolded) -> str:
-    """How many true base pairs are found, and how many called ones are right."""
+    """Base pairs found and called in the shown molecules."""
     right = called = true = 0
     for molecule in event.molecules:
-        predicted_pairs, true_pairs = (
-            set(bracket_pairs(molecule.predicted)),
-            set(bracket_pairs(molecule.truth)),
-        )
-        right, called, true = (
-            right + len(predicted_pairs & true_pairs),
-            called + len(predicted_pairs),
-            true + len(true_pairs),
-        )
+        predicted = set(bracket_pairs(molecule.predicted))
+        true_pairs = set(bracket_pairs(molecule.truth))
+        right += len(predicted & true_pairs)
+        called += len(predicted)
+        true += len(true_pairs)
     if not event.molecules:
         return ""
-    words = (
-        "In the {count} training molecules shown, the model finds {right} of {true} true base "
-        "pairs; {right} of the {called} pairs it calls are right."
+    return (
+        f"In the {len(event.molecules)} training molecules shown, the model finds {right} of "
+        f"{true} true base pairs; {right} of the {called} pairs it calls are right."
     )
-    return words.format(count=len(event.molecules), right=right, true=true, called=called)
 
 
 def sequences_text(sequences: SequenceCounts) -> str:
-    """How many whole sequences are right."""
+    """Sequences without any error."""
     return (
         f"It labels {sequences.tuned} of {sequences.count} sequences without any error, the "
         f"default setting {sequences.default}."
@@ -64,7 +51,7 @@ def sequences_text(sequences: SequenceCounts) -> str:
 
 
 def pairs_text(pairs: MoleculePairs) -> tuple[str, ...]:
-    """How many base pairs each setting finds, and how many it calls wrongly."""
+    """Base pairs found and called by each setting."""
     tuned, default = pairs.tuned, pairs.default
     return (
         f"On {pairs.molecules} test molecules the tuned model finds {tuned.right} of {tuned.true} "
@@ -75,7 +62,7 @@ def pairs_text(pairs: MoleculePairs) -> tuple[str, ...]:
 
 
 def pairs_summary(counts: PairCounts) -> str:
-    """Sensitivity and specificity of one setting: "finds 62 of 100 true base pairs; …"."""
+    """Such as "Finds 62 of 100 true base pairs; …"."""
     found = _of_hundred(counts.right, counts.true)
     right = _of_hundred(counts.right, counts.called)
     return f"Finds {found} of 100 true base pairs; {right} of 100 called pairs are right"

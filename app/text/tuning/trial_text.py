@@ -1,4 +1,4 @@
-"""What is said of single trials: that one was ended early, and after how much of it."""
+"""Text about a trial that ended early."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The tour: a card beside the real controls of the window, one after the other."""
+"""The tour: a card beside one control after the other."""

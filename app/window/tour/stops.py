@@ -1,4 +1,4 @@
-"""Where the tour stops: which control, and words that follow what the window truly shows."""
+"""The stops of the tour."""
 
 from __future__ import annotations
 
@@ -17,25 +17,15 @@ SAMPLE, MODEL, STRATEGY, TRIALS = "breast-cancer", "svm", "gp", 16
 
 @dataclass(frozen=True)
 class TourStop:
-    """One step of the tour.
+    """A stop of the tour."""
 
-    Attributes:
-        page: of the window, by its key.
-        title: the card's heading.
-        words: what the card says, of the session as it is now.
-        target: the control of the page that is pointed at, as `Page.tour_target` names it.
-        ready: whether the next step can be taken yet.
-        begin: what the tour does when it comes here.
-        leads_on: what pressing Next does here, before the next step.
-    """
-
-    page: str
+    page: str  # key in the window
     title: str
     words: Callable[[Session], str]
-    target: str
-    ready: Callable[[Session], bool] = lambda session: True
+    target: str  # the control, as `Page.tour_target` names it
+    ready: Callable[[Session], bool] = lambda session: True  # for the next stop
     begin: Callable[[Session], None] = lambda session: None
-    leads_on: Callable[[Session], None] = lambda session: None
+    leads_on: Callable[[Session], None] = lambda session: None  # called before the next stop
 
 
 def _data_text(session: Session) -> str:

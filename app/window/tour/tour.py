@@ -1,4 +1,4 @@
-"""The tour: steps through the window on a sample, and leaves as soon as a person does otherwise."""
+"""The tour through the window on a sample."""
 
 from __future__ import annotations
 
@@ -16,26 +16,22 @@ from app.window.tour.tour_card import AROUND, TourCard, TourFrame, card_position
 if TYPE_CHECKING:
     from app.window.window import Window
 
-FOLLOWS = 120  # milliseconds between two looks at where the control is
+FOLLOWS = 120  # milliseconds between two updates of the position
 
 
 class Tour(QObject):
-    """One tour, from its start until it is left.
+    """One tour, which ends when the person does something else."""
 
-    Signals:
-        tour_ended: it is over; the window is as a person would have left it.
-    """
-
-    tour_ended = Signal()
+    tour_ended = Signal()  # the earlier data are open again
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window, self._session = window, window.session
         open_data = self._session.data
-        self._earlier_state = (open_data, self._session.plan) if open_data is not None else None
+        self._earlier = (open_data, self._session.plan) if open_data is not None else None
         self.index = -1
         self._folder: object = None  # of its run
-        self._going = False  # whether it changes the window itself just now
+        self._going = False  # whether the tour itself changes the window
         self.frame, self.card = TourFrame(window), TourCard(window)
         self.card.back_pressed.connect(self.go_back)
         self.card.next_pressed.connect(self.go_forward)
@@ -47,7 +43,7 @@ class Tour(QObject):
 
     @property
     def current_stop(self) -> TourStop:
-        """Where it is."""
+        """The current stop."""
         return STOPS[self.index]
 
     def start(self) -> None:
@@ -59,7 +55,7 @@ class Tour(QObject):
         self._go_to(0)
 
     def go_forward(self) -> None:
-        """The next step; after the last one it is over."""
+        """Go to the next stop, or end the tour."""
         if not self.current_stop.ready(self._session):
             return
         if self.index + 1 == len(STOPS):
@@ -70,12 +66,12 @@ class Tour(QObject):
         self._go_to(self.index + 1)
 
     def go_back(self) -> None:
-        """The step before; from the results back past the start of the run."""
+        """Go to the stop before."""
         if self.index > 0:
             self._go_to(START - 1 if self.index == TUNE else self.index - 1)
 
     def end_tour(self) -> None:
-        """End it; what a person had open comes back."""
+        """End the tour and restore the earlier data."""
         if self.index < 0:
             return
         self.index = -1
@@ -90,20 +86,13 @@ class Tour(QObject):
         self.tour_ended.emit()
 
     def _give_back(self) -> None:
-        """The data and the plan that were open before, where the sample still is."""
         session = self._session
-        if (
-            self._earlier_state is None
-            or session.data is None
-            or session.data.file != _sample_file()
-        ):
+        if self._earlier is None or session.data is None or session.data.file != _sample_file():
             return
-        data, plan = self._earlier_state
+        data, plan = self._earlier
         if data == session.data:
             if plan is not None:
-                session.set_plan(
-                    **{field.name: getattr(plan, field.name) for field in fields(plan)}
-                )
+                session.set_plan(**{f.name: getattr(plan, f.name) for f in fields(plan)})
             return
 
         def reopen() -> None:
@@ -113,11 +102,10 @@ class Tour(QObject):
             reopen()
             return
         name = data.file.replace("\\", "/").rsplit("/", 1)[-1]
-        self._window.notice.show_message(
-            "The run on the sample continues.", f"Open {name} again", reopen
-        )
+        sentence = "The run on the sample continues."
+        self._window.notice.show_message(sentence, f"Open {name} again", reopen)
 
-    # Where it is ------------------------------------------------------------------------------
+    # Position ---------------------------------------------------------------------------------
 
     def _go_to(self, index: int) -> None:
         self._going = True
@@ -134,7 +122,6 @@ class Tour(QObject):
             self._window.show_page(page)
 
     def _follow_control(self) -> None:
-        """Bring card and frame to where the control is now, with what is true now."""
         if self.index < 0 or self._going:
             return
         if not self._is_sample():
@@ -150,7 +137,6 @@ class Tour(QObject):
         self._lay_out()
 
     def _may_come(self) -> bool:
-        """The page of the sample comes when it has been read."""
         if self.current_stop.page != "data" or self._window.here != "start":
             return False
         if self._session.summary is not None:
@@ -158,13 +144,8 @@ class Tour(QObject):
         return True
 
     def _is_sample(self) -> bool:
-        """Whether the sample is open, or was asked for and is on its way."""
-        data = self._session.data
-        return (
-            data is None
-            or data.file == _sample_file()
-            or self._session.requested_file == _sample_file()
-        )
+        data, session = self._session.data, self._session
+        return data is None or _sample_file() in (data.file, session.requested_file)
 
     def _update_card(self) -> None:
         last = self.index + 1 == len(STOPS)
@@ -175,9 +156,8 @@ class Tour(QObject):
         self.card.next.set_allowed(ready, why)
         self.card.back.set_allowed(self.index > 0, "This is the first step.")
         position = f"Step {self.index + 1} of {len(STOPS)} · arrow keys and Esc work too"
-        self.card.show_words(
-            self.current_stop.title, self.current_stop.words(self._session), position
-        )
+        stop = self.current_stop
+        self.card.show_words(stop.title, stop.words(self._session), position)
 
     def _lay_out(self) -> None:
         target = self._target_rectangle()
@@ -192,7 +172,6 @@ class Tour(QObject):
             widget.raise_()
 
     def _target_rectangle(self) -> QRect:
-        """Where the control is in the window: what is seen of it; the page where it is nowhere."""
         page = self._window.current_page
         is_here = self._window.here == self.current_stop.page
         control = page.tour_target(self.current_stop.target) if is_here else None
@@ -207,10 +186,10 @@ class Tour(QObject):
             return rectangle.intersected(view)
         return _rectangle_in(self._window, control)
 
-    # What a person does -----------------------------------------------------------------------
+    # Keys and clicks --------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow keys and Esc at the card; a click elsewhere leaves, and does what it does."""
+        """Arrow keys and Esc on the card; other clicks end the tour."""
         if self.index < 0 or not isinstance(watched, QWidget):
             return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
@@ -235,7 +214,6 @@ class Tour(QObject):
         return True
 
     def _is_ours(self, watched: QWidget, event: QMouseEvent) -> bool:
-        """Whether a click is on the card or on the control that it speaks of."""
         if watched.window() is not self._window:
             return True  # a menu or a dialog
         point = self._window.mapFromGlobal(event.globalPosition().toPoint())

@@ -1,4 +1,4 @@
-"""The tour's card, and the frame around the control that it speaks of."""
+"""The tour's card, and the frame around its control."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TourFrame(QWidget):
         self.setAccessibleName("Frame around the control that the tour speaks of")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The line, with a lighter one on both sides, so that it shows on any ground."""
+        """Paint a line that shows on any ground."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = appearance.current()
@@ -35,11 +35,7 @@ class TourFrame(QWidget):
 
 
 class TourCard(QFrame):
-    """Heading, words, and the buttons Back, Next and Leave.
-
-    Signals:
-        back_pressed, next_pressed, leave_pressed.
-    """
+    """Heading, text, and the buttons Back, Next and Leave."""
 
     back_pressed = Signal()
     next_pressed = Signal()
@@ -71,7 +67,7 @@ class TourCard(QFrame):
         column.addLayout(row)
 
     def show_words(self, title: str, words: str, position: str) -> None:
-        """Say something; a screen reader is told where it is new."""
+        """Show and announce a text."""
         if (title, words) == (self._title.text(), self._words.text()):
             return
         self._title.setText(title)
@@ -83,11 +79,11 @@ class TourCard(QFrame):
 
     @property
     def message_text(self) -> str:
-        """What it says."""
+        """The text."""
         return self._words.text()
 
     def fitting(self) -> QSize:
-        """As large as its words need, in the window's room."""
+        """The size that the text needs, within the window."""
         wide = min(appearance.pixels(WIDE), self._window.width() - 24)
         least = self._column.totalMinimumSize()
         wide = max(wide, least.width())
@@ -96,7 +92,7 @@ class TourCard(QFrame):
 
 
 def card_position(target: QRect, size: QSize, room: QRect) -> QPoint:
-    """Where a card goes: right of a control, left, below, above; else over its lower right part."""
+    """Right of a control, left, below, above; else over its corner."""
     x = max(room.left(), min(target.left(), room.right() - size.width()))
     y = max(room.top(), min(target.top(), room.bottom() - size.height()))
     if target.right() + GAP + size.width() <= room.right():

@@ -1,7 +1,6 @@
-"""What the window asks of the worker, and what the worker answers, as small frozen records.
+"""The messages between window and worker.
 
-The window gives every request an id, and every answer carries the id of its request. An answer to
-a request that is no longer wanted is dropped.
+An answer has the id of its request; it is dropped where the request is no longer wanted.
 """
 
 from __future__ import annotations

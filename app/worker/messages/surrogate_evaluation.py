@@ -1,4 +1,4 @@
-"""What views ask of the evaluator's process, and what it answers."""
+"""Requests of views to the evaluator's process, and its replies."""
 
 from __future__ import annotations
 
@@ -14,26 +14,19 @@ if TYPE_CHECKING:  # numpy comes with them
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """A surrogate is to be evaluated.
-
-    Attributes:
-        view, run: for which view of which run; the answer carries both.
-        space: its axes, in the order of its unit vectors.
-        fitted: the surrogate; a joint surface comes with its history.
-        axes: the name of the axis of a slice, or those of the two axes of an image.
-    """
+    """A request to evaluate a surrogate, for a view of a run."""
 
     view: str
     run: str
-    space: tuple[Axis, ...]
+    space: tuple[Axis, ...]  # in the order of the surrogate's unit vectors
     fitted: SurrogateFitted | JointSurfaceFitted
-    axes: tuple[str] | tuple[str, str]
-    history: HistoryRead | None = None
+    axes: tuple[str] | tuple[str, str]  # of a slice, or of an image
+    history: HistoryRead | None = None  # of a joint surface
 
 
 @dataclass(frozen=True)
 class EvaluationReply:
-    """The slice or the image, or by which error there is none."""
+    """The slice or the image, or the kind of error."""
 
     view: str
     run: str

@@ -1,4 +1,4 @@
-"""What the worker answers."""
+"""Answers of the worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.tuning.why import answer_types
 
 @dataclass(frozen=True)
 class ExportFormat(Record):
-    """What an exporter writes of one form of run (core.export.exporters, where the fields are)."""
+    """What an exporter writes of one form of run (fields of core.export.exporters)."""
 
     name: str
     title: str
@@ -33,15 +33,10 @@ class ExportFormat(Record):
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has imported what it needs.
-
-    Attributes:
-        exporters: what can be saved.
-        left_out: a sentence for each extension that could not be used.
-    """
+    """The worker has imported what it needs."""
 
     exporters: list[ExportFormat] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # a sentence for each unusable extension
 
 
 @dataclass(frozen=True)
@@ -55,17 +50,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Estimated:
-    """How long the plan will take, or (unusable) why it cannot be carried out."""
+    """The time of the plan, or (unusable) why it cannot be carried out."""
 
     estimate: RunEstimate
 
 
 @dataclass(frozen=True)
 class HistorySummary:
-    """What the history holds that can help, or the problem that keeps it from being used.
-
-    Neither of both where no strategy uses it.
-    """
+    """What the history has for a plan, or the problem; neither where no strategy uses it."""
 
     counts: HistoryCounts | None = None
     problem: str = ""
@@ -73,14 +65,14 @@ class HistorySummary:
 
 @dataclass(frozen=True)
 class HistoryImported:
-    """What came into the history."""
+    """What was added to the history."""
 
     imported: ImportCounts
 
 
 @dataclass(frozen=True)
 class FolderMade:
-    """Where the run keeps everything."""
+    """The folder of a new run."""
 
     folder: str
 
@@ -92,7 +84,7 @@ class Paused:
 
 @dataclass(frozen=True)
 class Concluding:
-    """The request to stop was heard; the results are being worked out."""
+    """The run stops; the results are being computed."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,7 @@ class RunEnded:
 
 @dataclass(frozen=True)
 class Exported:
-    """The file was written; `remark` is what had to be done before, a sentence, if anything."""
+    """The file was written; `remark` is a sentence about what had to be done before."""
 
     path: str
     remark: str = ""
@@ -110,22 +102,16 @@ class Exported:
 
 @dataclass(frozen=True)
 class ClusterChecked:
-    """A cluster answered, or not.
-
-    Attributes:
-        sentence: what was found.
-        warning: what to know before it is used; "" for nothing.
-        fine: whether trials can run there.
-    """
+    """The result of checking a cluster."""
 
     sentence: str
-    warning: str = ""
-    fine: bool = True
+    warning: str = ""  # before it is used
+    fine: bool = True  # trials can run there
 
 
 @dataclass(frozen=True)
 class PredictionsSaved:
-    """The predictions were written, so many of them."""
+    """The predictions were written."""
 
     path: str
     count: int
@@ -133,17 +119,11 @@ class PredictionsSaved:
 
 @dataclass(frozen=True)
 class Explained:
-    """The answer to a question about a run, or what is known of it so far.
-
-    Attributes:
-        request: the question.
-        answer: a NoAnswer where there is none.
-        details: of a defect; no data in it.
-    """
+    """An answer to a question about a run, final or so far."""
 
     request: Explain
-    answer: answer_types.Answer
-    details: str = ""
+    answer: answer_types.Answer  # NoAnswer where there is none
+    details: str = ""  # of a defect, without data
 
     @property
     def done(self) -> bool:
@@ -153,28 +133,20 @@ class Explained:
 
 @dataclass(frozen=True)
 class RowsPredicted:
-    """What a model predicts for new rows: the first of them, and how many there are.
-
-    Attributes:
-        headers, rows: of the table of predictions.
-        marked: how many rows are unlike the training rows.
-        remark: what is not known, a sentence.
-        sentences: what a person should know of the rows.
-        n_model_columns: how many of the columns are the model's; the others are the rows'.
-    """
+    """The first predictions of a file of rows."""
 
     headers: list[str]
     rows: list[list[object]]
-    count: int
-    marked: int
-    remark: str = ""
-    sentences: tuple[str, ...] = ()
-    n_model_columns: int = 0
+    count: int  # of all rows
+    marked: int  # rows unlike the training rows
+    remark: str = ""  # what is not known
+    sentences: tuple[str, ...] = ()  # for a person, about the rows
+    n_model_columns: int = 0  # the other columns come from the file
 
 
 @dataclass(frozen=True)
 class UseProgress:
-    """So many rows of a file are predicted, of so many."""
+    """The number of predicted rows of a file."""
 
     done: int
     total: int
@@ -182,7 +154,7 @@ class UseProgress:
 
 @dataclass(frozen=True)
 class ModelDescribed:
-    """The form for one row of the model, or the problem that there is none."""
+    """The form for one row of the model, or the problem."""
 
     request: DescribeModel
     form: ModelForm | None = None
@@ -191,7 +163,7 @@ class ModelDescribed:
 
 @dataclass(frozen=True)
 class RowPredicted:
-    """What the model predicts for a row, or the problem that it predicts nothing."""
+    """The prediction for a row, or the problem."""
 
     request: PredictRow
     prediction: RowPrediction | None = None
@@ -200,7 +172,7 @@ class RowPredicted:
 
 @dataclass(frozen=True)
 class TestRowFound:
-    """A row of the test set, or the problem that there is none."""
+    """A row of the test set, or the problem."""
 
     __test__ = False  # no test, for pytest
 
@@ -211,21 +183,17 @@ class TestRowFound:
 
 @dataclass(frozen=True)
 class InputRefused:
-    """Unusable input: one sentence that says what, where and what to do.
-
-    `columns` are those to choose from where the file's target is what cannot be used, `texts` those
-    whose topics could be looked for instead. `offer` is a change with which the file can be used.
-    """
+    """Unusable input: a sentence that says what, where and what to do."""
 
     sentence: str
-    columns: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    offer: SuggestedChange | None = None
+    columns: tuple[str, ...] = ()  # other targets, where the target is unusable
+    texts: tuple[str, ...] = ()  # columns whose topics could be looked for instead
+    offer: SuggestedChange | None = None  # a change with which the file is usable
 
 
 @dataclass(frozen=True)
 class WorkerDefect:
-    """A defect: a plain sentence, and details without any data for a report."""
+    """A defect: a plain sentence, and details without data for a report."""
 
     sentence: str
     details: str
@@ -233,17 +201,11 @@ class WorkerDefect:
 
 @dataclass(frozen=True)
 class WorkerDied:
-    """The process ended; said by the thread, not by the worker.
-
-    Attributes:
-        sentence: what happened, for a person.
-        forced: whether the window ended it itself because it did not react.
-        details: of a defect that kept it from starting; no data in it.
-    """
+    """The process ended; sent by the thread, not by the worker."""
 
     sentence: str
-    forced: bool = False
-    details: str = ""
+    forced: bool = False  # the window killed it because it did not react
+    details: str = ""  # of a defect at the start, without data
 
 
 Answer = (
@@ -274,7 +236,7 @@ Answer = (
 
 @dataclass(frozen=True)
 class Message:
-    """An answer, or an event of a run, with the id of its request; 0 for what nobody asked."""
+    """An answer or an event with the id of its request; 0 for none."""
 
     id: int
     answer: Answer

@@ -1,4 +1,4 @@
-"""What the window asks of the worker: work, and controls of the run that is going on."""
+"""Requests of the window to the worker: work, and controls of a run."""
 
 from __future__ import annotations
 
@@ -12,47 +12,40 @@ from core.tuning.plan import DataPlan, Plan
 
 @dataclass(frozen=True)
 class OpenData:
-    """Read the data, keep them in the worker, and tell what they are."""
+    """Read data, keep them in the worker, and return a summary."""
 
     data: DataPlan
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Say how long a plan will take."""
+    """Estimate the time of a plan."""
 
     plan: Plan
 
 
 @dataclass(frozen=True)
 class SummarizeHistory:
-    """Say how many earlier datasets can help a plan's model."""
+    """Count the earlier datasets that can help a plan's model."""
 
     plan: Plan
 
 
 @dataclass(frozen=True)
 class ImportHistory:
-    """Take Optuna studies into the history.
+    """Import Optuna studies into the history."""
 
-    Attributes:
-        storage: a storage URL, or a file.
-        model: whose settings were tried.
-        rows, columns, classes: of the data that they were tried on.
-        study: its name; "" for all of the storage.
-    """
-
-    storage: str
-    model: str
+    storage: str  # a URL or a file
+    model: str  # whose settings were tried
     rows: int
     columns: int
     classes: int
-    study: str = ""
+    study: str = ""  # "" for all
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where trials run instead of here: "local" or a scheduler's address, and certificates."""
+    """Where trials run: "local" or a scheduler's address, and certificates."""
 
     address: str
     ca: str = ""
@@ -62,110 +55,82 @@ class Cluster:
 
 @dataclass(frozen=True)
 class CheckCluster:
-    """See whether a cluster answers."""
+    """Check whether a cluster answers."""
 
     cluster: Cluster
 
 
 @dataclass(frozen=True)
 class Tune:
-    """Carry out a plan in a new folder below `root`, or go on in `folder`.
-
-    `more_trials` are tried beyond the budget with which the run in `folder` began; trials run on
-    the `cluster`, where there is one.
-    """
+    """Carry out a plan in a new folder below `root`, or continue in `folder`."""
 
     plan: Plan
     root: str = ""
     folder: str = ""
-    more_trials: int = 0
+    more_trials: int = 0  # beyond the first budget of the run in `folder`
     cluster: Cluster | None = None
-    settings: tuple[Setting, ...] = ()  # that a person wants tried first
+    settings: tuple[Setting, ...] = ()  # of a person, tried first
 
 
 @dataclass(frozen=True)
 class Conclude:
-    """Work out the results of a run anew from its folder.
-
-    Attributes:
-        exclude: one of its trials, which is taken out or counts again.
-        pick: another model to take away than the run did.
-    """
+    """Compute the results of a run again from its folder."""
 
     folder: str
     exclude: Exclude | None = None
-    pick: ModelSelected | None = None
+    pick: ModelSelected | None = None  # another model than the run selected
 
 
 @dataclass(frozen=True)
 class Export:
-    """Write something of a run that ended; `which` of its models (core.export.exportable_models).
-
-    Without `examples`, no rows and examples of the data.
-    """
+    """Export something of a run that ended, or of another of its models."""
 
     folder: str
     format: str
     path: str
-    which: str = "tuned"
-    examples: bool = True
+    which: str = "tuned"  # see core.export.exportable_models
+    examples: bool = True  # rows and examples of the data may be in it
 
 
 @dataclass(frozen=True)
 class Predict:
-    """Write what a model file says of the rows of another file.
-
-    Attributes:
-        trust: whether a person wants a model file opened that can run code.
-    """
+    """Write the predictions of a model file for the rows of another file."""
 
     model: str
     file: str
     out: str
-    trust: bool = False
+    trust: bool = False  # open a model file that can run code
 
 
 @dataclass(frozen=True)
 class Explain:
-    """Answer a question about a run that ended (core.tuning.why.answers).
-
-    Attributes:
-        folder: of the run.
-        question: rows, importance, dependence, learning or settings.
-        column: that is asked about, where the question is of one.
-    """
+    """Answer a question about a run that ended (core.tuning.why.answers)."""
 
     folder: str
-    question: str
-    column: str = ""
+    question: str  # rows, importance, dependence, learning or settings
+    column: str = ""  # of dependence
 
 
 @dataclass(frozen=True)
 class PredictRows:
-    """Say what a model says of the rows of a file; its table is kept for `SavePredictions`.
+    """Predict the rows of a file; the table is kept for `SavePredictions`."""
 
-    Attributes:
-        folder: of the run whose model is meant; "" for that of a file.
-        file: the rows.
-        model: a model file; trust: whether one is opened that can run code.
-    """
-
-    folder: str
+    folder: str  # of the run; "" for a model file
     file: str
     model: str = ""
-    trust: bool = False
+    trust: bool = False  # open a model file that can run code
 
 
 @dataclass(frozen=True)
 class SavePredictions:
-    """Write what `PredictRows` told last, all of its rows, as CSV."""
+    """Write all rows of the last `PredictRows` as CSV."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class DescribeModel:
-    """Tell which fields a form for one row of a model has: of a run in `folder`, or of a file."""
+    """Describe the form for one row of the model of a run or of a file."""
 
     folder: str
     model: str = ""
@@ -174,7 +139,7 @@ class DescribeModel:
 
 @dataclass(frozen=True)
 class PredictRow:
-    """Predict one row: its values by column."""
+    """Predict one row."""
 
     folder: str
     model: str
@@ -184,38 +149,38 @@ class PredictRow:
 
 @dataclass(frozen=True)
 class FindTestRow:
-    """Tell a row of the test set of a run: by its number from 1, or else by its line."""
+    """Get a row of a run's test set."""
 
     folder: str
-    number: int = 0
-    line: int = 0
+    number: int = 0  # from 1
+    line: int = 0  # of the file, where there is no number
 
 
 @dataclass(frozen=True)
 class CancelExplanation:
-    """Work no further on the answer to the question of this id; what is done is kept."""
+    """Cancel the request of this id; what is done is kept."""
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Do nothing after the current trial until Resume."""
+    """Pause after the current trial."""
 
 
 @dataclass(frozen=True)
 class Resume:
-    """Go on after Pause."""
+    """Continue after Pause."""
 
 
 @dataclass(frozen=True)
 class StopRun:
-    """End the run after the current trial; `keep` works out the results of what there is."""
+    """End the run after the current trial; `keep` computes the results."""
 
     keep: bool = True
 
 
 @dataclass(frozen=True)
 class Exclude:
-    """Take a trial out of the competition, or back in."""
+    """Exclude a trial, or include it again."""
 
     number: int
     excluded: bool = True
@@ -223,7 +188,7 @@ class Exclude:
 
 @dataclass(frozen=True)
 class AbandonRun:
-    """Do not wait for the results of a run: its process is ended, what was recorded is kept."""
+    """Do not wait for results: the process is killed, what was recorded is kept."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +199,7 @@ class TrySetting:
 
 
 Control = Pause | Resume | StopRun | AbandonRun | Exclude | TrySetting | CancelExplanation
-ShortWork = (  # that one answer ends
+ShortWork = (  # with one answer
     OpenData
     | Estimate
     | SummarizeHistory
@@ -252,7 +217,7 @@ Work = ShortWork | PredictRows | Tune | Conclude | Explain
 
 @dataclass(frozen=True)
 class Request:
-    """A request with its id; a control carries the id of the request whose run it is for."""
+    """A request with its id; a control has the id of its run's request."""
 
     id: int
     payload: Control | Work

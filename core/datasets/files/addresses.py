@@ -1,4 +1,4 @@
-"""Where a table is: a file, and in a workbook the sheet, written as book.xlsx#Sheet2."""
+"""The address of a table: a file, or a sheet of a workbook as book.xlsx#Sheet2."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ SHEET_ENDINGS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots")
 
 
 def split_sheet_address(file: str) -> tuple[str, str]:
-    """The path of a file, and the sheet that is asked for; "" for none.
-
-    A file whose own name holds the sign comes before a sheet.
-    """
+    """The path and the sheet, "" for none; an existing file with # in its name takes precedence."""
     path, sign, sheet = file.rpartition("#")
     named = path.lower().endswith(SHEET_ENDINGS)
     if not (sign and sheet and named) or Path(file).expanduser().exists():
@@ -20,10 +17,10 @@ def split_sheet_address(file: str) -> tuple[str, str]:
 
 
 def with_sheet(file: str, sheet: str) -> str:
-    """The same file with a sheet of it; the file may name a sheet already."""
+    """The address of a sheet of the file, replacing any sheet in it."""
     return f"{split_sheet_address(file)[0]}#{sheet}"
 
 
 def file_exists(file: str) -> bool:
-    """Whether the file is there, whatever sheet of it is meant."""
+    """Whether the file exists, whatever sheet is meant."""
     return Path(split_sheet_address(file)[0]).expanduser().is_file()

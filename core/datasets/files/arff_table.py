@@ -1,9 +1,10 @@
-"""An ARFF file becomes a table, by one call of pandas.read_csv that anyone can repeat.
+"""Reads an ARFF file by one repeatable call of pandas.read_csv.
 
-Below its header an ARFF file is a CSV file: the header says names and types. Of the format, sparse
-rows, weights of rows and attributes that hold tables are refused.
+Below the header, which has names and types, it is a CSV file. Sparse rows, row weights and
+relational attributes are refused.
 
-Source: Weka, Attribute-Relation File Format, https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
+Source: Weka, Attribute-Relation File Format,
+https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import first_infinity
 from core.datasets.dataset import DataSource
 from core.datasets.files.csv_table import settle_types
 from core.datasets.files.file_bytes import LONGEST_LINE, GuardedFile, fingerprint, open_bytes
@@ -34,7 +35,7 @@ _ATTRIBUTE = re.compile(
     r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.+)""", re.IGNORECASE
 )
 _NUMBERS = ("numeric", "real", "integer")
-_OPENS = re.compile(r"""(?:^|,)\s*(['"])""")
+_OPENING_QUOTE = re.compile(r"""(?:^|,)\s*(['"])""")
 _MAX_ATTRIBUTES = 200_000
 
 
@@ -47,61 +48,33 @@ def looks_like_arff(text: str) -> bool:
 
 @dataclass
 class _Header:
-    """What the header says, and which lines are no rows.
+    """The header, and which lines are no rows."""
 
-    Attributes:
-        types: {attribute: its type in small letters}.
-        lines: down to @data.
-        comments: the lines below that are comments, from 0.
-        quote: the sign around texts.
-        escapes: whether a backslash keeps the sign behind it.
-        rows: the first rows.
-    """
-
-    types: dict[str, str] = field(default_factory=dict)
-    lines: int = 0
-    comments: list[int] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)  # {attribute: type in lower case}
+    lines: int = 0  # down to @data
+    comments: list[int] = field(default_factory=list)  # line numbers below, from 0
     quote: str = '"'
-    escapes: bool = False
-    rows: list[list[str]] = field(default_factory=list)
+    escapes: bool = False  # backslashes escape
+    rows: list[list[str]] = field(default_factory=list)  # the first rows
 
 
 @dataclass(frozen=True)
 class ArffFile:
-    """An ARFF file, perhaps compressed.
-
-    Attributes:
-        path: the file.
-        compression: as `opening.compression_of` tells it.
-        head: its first bytes, decompressed.
-    """
+    """An ARFF file with its first bytes; `compression` as of `compression_of`."""
 
     path: Path
     compression: str
     head: bytes
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text.
-
-        Raises:
-            UnusableError: whatever makes it no table.
-        """
+        """Every column's first values as text."""
         rows = self._parsed_header.rows
         return {name: [row[i] for row in rows] for i, name in enumerate(self._parsed_header.types)}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table.
-
-        Args:
-            kinds: {column: kind} where a person or the training file has decided.
-            missing: passed over: the format itself says what stands for nothing.
-            required_column: passed over: the columns have names.
-
-        Raises:
-            UnusableError: whatever makes it no table, with its line.
-        """
+        """The table; `missing` and `required_column` are unused, since the format defines both."""
         arguments = self._arguments(kinds)
         table = self._parse_table(arguments)
         strays: list[Finding] | None = settle_types(table, arguments, kinds, self.path.name)
@@ -110,7 +83,7 @@ class ArffFile:
         _refuse_infinity(table, self.path.name)
         if not arguments["dtype"]:
             del arguments["dtype"]
-        alike = ("na_values", "keep_default_na", "dtype")
+        shared = ("na_values", "keep_default_na", "dtype")
         source = DataSource(
             str(self.path),
             "arff",
@@ -118,7 +91,7 @@ class ArffFile:
                 "sep": ",",
                 "encoding": "utf-8",
                 "index_col": False,
-                **{name: arguments[name] for name in alike if name in arguments},
+                **{name: arguments[name] for name in shared if name in arguments},
             },
             {},
             fingerprint(self.path),
@@ -134,11 +107,7 @@ class ArffFile:
 
     @cached_property
     def _parsed_header(self) -> _Header:
-        """What the header says, by a pass through the whole file that counts every row's cells.
-
-        Raises:
-            UnusableError: no ARFF file, or one of what is not read.
-        """
+        """The header, by a pass through the whole file that counts every row's cells."""
         header = _Header()
         with self._open_text() as lines:
             numbered = enumerate(lines)
@@ -149,9 +118,8 @@ class ArffFile:
             else:
                 raise self._line_error("there is no @data", len(header.types) + 1, "add it")
             if not header.types:
-                raise self._line_error(
-                    "no attribute is declared", header.lines, "add @attribute lines"
-                )
+                cure = "add @attribute lines"
+                raise self._line_error("no attribute is declared", header.lines, cure)
             self._pass_rows(header, numbered)
         return header
 
@@ -161,7 +129,7 @@ class ArffFile:
         return io.TextIOWrapper(io.BufferedReader(raw), encoding, "replace", newline="")
 
     def _header_line(self, header: _Header, number: int, line: str) -> bool:
-        """Take a line of the header; whether it is the last one, @data."""
+        """Parse a line of the header; True for the last one, @data."""
         word = line.split(maxsplit=1)[0].lower() if line else "%"
         if word == "@data":
             return True
@@ -183,8 +151,8 @@ class ArffFile:
                 number + 1,
                 "leave it out, or save the table as CSV",
             )
-        is_known_type = kind.startswith(("{", "string", "date")) or kind in _NUMBERS
-        if not is_known_type or len(header.types) >= _MAX_ATTRIBUTES:
+        is_valid_type = kind.startswith(("{", "string", "date")) or kind in _NUMBERS
+        if not is_valid_type or len(header.types) >= _MAX_ATTRIBUTES:
             raise self._line_error(
                 f"“{kind[:40]}” is no type of attribute",
                 number + 1,
@@ -194,7 +162,7 @@ class ArffFile:
         return False
 
     def _pass_rows(self, header: _Header, numbered: Iterator[tuple[int, str]]) -> None:
-        """Count the cells of every row, and find comments and how texts are quoted."""
+        """Count the cells of every row; collect comments and quoting."""
         csv.field_size_limit(2 * LONGEST_LINE)
         width, quotes, rows = len(header.types), set(), 0
         for number, line in numbered:
@@ -210,18 +178,17 @@ class ArffFile:
                     number + 1,
                     "save the table as CSV",
                 )
-            quotes.update(_OPENS.findall(text))
+            quotes.update(_OPENING_QUOTE.findall(text))
             header.escapes = header.escapes or "\\" in text
             if len(quotes) > 1:
-                raise self._line_error(
-                    "texts are in single and in double quotes", number + 1, "use one of them"
-                )
+                fault = "texts are in single and in double quotes"
+                raise self._line_error(fault, number + 1, "use one of them")
             header.quote = next(iter(quotes), '"')
             cells = self._split_row(text, header, number)
             if len(cells) != width:
-                row_text = f"the row has {len(cells)} {'value' if len(cells) == 1 else 'values'}"
+                values = f"{len(cells)} {'value' if len(cells) == 1 else 'values'}"
                 raise self._line_error(
-                    f"{row_text} where {width} attributes are declared",
+                    f"the row has {values} where {width} attributes are declared",
                     number + 1,
                     "give a value for each, ? where nothing is known",
                 )
@@ -247,14 +214,12 @@ class ArffFile:
             ) from None
 
     def _arguments(self, kinds: Mapping[str, str]) -> dict[str, Any]:
-        """What pandas.read_csv is told, in plain JSON types."""
         header = self._parsed_header
         words = ("category", "date", "text")
         text = [
             name
             for name, kind in header.types.items()
-            if kinds.get(name, "") in words
-            or (kind not in _NUMBERS and kinds.get(name) != "number")
+            if kinds.get(name) in words or (kind not in _NUMBERS and kinds.get(name) != "number")
         ]
         skipped = [*range(header.lines), *header.comments] if header.comments else header.lines
         arguments: dict[str, Any] = {
@@ -319,11 +284,7 @@ def _unquoted(word: str) -> str:
 
 
 def _refuse_infinity(table: pd.DataFrame, name: str) -> None:
-    for column in table.columns:
-        values = table[column]
-        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
-            raise UnusableError(
-                "the value is infinite",
-                where=f"{name}, row {int(endless.argmax()) + 1} of the data, column {column}",
-                cure="give a finite number, or ?",
-            )
+    if cell := first_infinity(table):
+        column, row = cell
+        where = f"{name}, row {row + 1} of the data, column {column}"
+        raise UnusableError("the value is infinite", where=where, cure="give a finite number, or ?")

@@ -1,4 +1,4 @@
-"""A Parquet or Feather file becomes a table, by a call of pandas that anyone can repeat."""
+"""Reads a Parquet or Feather file by one repeatable call of pandas."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import first_infinity
 from core.datasets.dataset import DataSource
 from core.datasets.files.csv_table import few_strays, stray_finding
 from core.datasets.files.delimiters import is_number
@@ -27,33 +28,24 @@ from core.datasets.raw_table import RawTable
 from core.datasets.sampling.row_sampling import MAX_LABELS
 from core.errors import UnusableError
 
-_MIN_BYTE_LIMIT = 2**30  # bytes that any file may unpack to: equal values take no room in it
-_BATCH = 2**16  # rows that are unpacked at a time
+_MIN_BYTE_LIMIT = 2**30  # bytes that any file may unpack to, as equal values take no space
+_BATCH = 2**16  # rows unpacked at a time
 _HEAD_ROWS = 500
 _TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
 
 
 @dataclass(frozen=True)
 class ColumnarFile:
-    """A file of columns.
-
-    Attributes:
-        path: the file.
-        kind: parquet or feather.
-        chosen: the numbers of the rows that are read, from 0, sorted; None for all.
-    """
+    """A Parquet or Feather file; `chosen` are row numbers to read, from 0, sorted, None for all."""
 
     path: Path
     kind: str
     chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
-        """How many rows there are, and the code of every row's value of a column.
+        """The number of rows, and the code of every row's value of a column.
 
-        The codes are None for no column, or where it has more than `MAX_LABELS` values.
-
-        Raises:
-            UnusableError: damaged, or not as many rows as the file says.
+        Codes are None without a column, or where it has more than `MAX_LABELS` values.
         """
         column = self._readable_columns[0] if name is None else name
         code_of_value, codes, total = dict[Any, int](), array("H"), 0
@@ -67,11 +59,8 @@ class ColumnarFile:
                 if hasattr(values, "dictionary_decode"):
                     values = values.dictionary_decode()
                 coded = values.dictionary_encode(null_encoding="encode")
-                batch_values = coded.dictionary.to_pylist()
-                batch_codes = [
-                    code_of_value.setdefault(str(value), len(code_of_value))
-                    for value in batch_values
-                ]
+                distinct = map(str, coded.dictionary.to_pylist())
+                batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]
                 value_indices = coded.indices.to_numpy(zero_copy_only=False)
                 codes.extend(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices].tolist())
         if self.kind == "parquet" and total != (stated_rows := self._stated_row_count()):
@@ -81,11 +70,11 @@ class ColumnarFile:
                 where=self.path.name,
                 cure="write it again, or save the table as CSV",
             )
-        sound = name is not None and len(code_of_value) <= MAX_LABELS
-        return total, np.frombuffer(codes, dtype=np.uint16) if sound and total else None
+        has_codes = name is not None and len(code_of_value) <= MAX_LABELS and total > 0
+        return total, np.frombuffer(codes, dtype=np.uint16) if has_codes else None
 
     def bytes_of_rows(self) -> float:
-        """About the memory that all rows take as pandas has them."""
+        """The approximate memory of all rows in pandas."""
         with _library_faults(self.path.name):
             first = next(_batches(self.path, self.kind, self._readable_columns), None)
             if first is None or first.num_rows == 0:
@@ -93,31 +82,27 @@ class ColumnarFile:
             head = first.slice(0, _HEAD_ROWS)
             head.validate(full=True)
             table = head.to_pandas()
-            head_bytes = max(
-                float(table.memory_usage(deep=True, index=False).sum()), 8.0 * table.size
-            )
+            deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
             rows = self._stated_row_count() if self.kind == "parquet" else self.count_labels()[0]
-        return head_bytes / len(table) * rows
+        return max(deep_bytes, 8.0 * table.size) / len(table) * rows
 
     def _stated_row_count(self) -> int:
-        """How many rows the file says that it has."""
         from pyarrow.parquet import ParquetFile
 
         with ParquetFile(self.path) as file:
             return int(file.metadata.num_rows)
 
     def column_named(self, name: str) -> str | None:
-        """A column by its name without blanks at the ends, as the file has it."""
+        """The column's name in the file, by its name stripped of blanks."""
         return next((column for column in self._readable_columns if column.strip() == name), None)
 
     @property
     def column_names(self) -> list[str]:
-        """The names of the columns that can be read, without blanks at the ends."""
+        """The readable columns, stripped of blanks."""
         return [name.strip() for name in self._readable_columns]
 
     @cached_property
     def _file_schema(self) -> Any:
-        """The names and types of its columns, a pyarrow.Schema."""
         check_package("pyarrow", self.path.name)
         with _library_faults(self.path.name):
             if self.kind == "parquet":
@@ -128,11 +113,7 @@ class ColumnarFile:
 
     @cached_property
     def _readable_columns(self) -> list[str]:
-        """The columns whose values are no lists, records or bytes.
-
-        Raises:
-            UnusableError: there is none, or several have one name.
-        """
+        """The columns whose values are no lists, records or bytes."""
         names = [name.strip() for name in self._file_schema.names]
         repeated_name, times = next(iter(Counter(names).most_common(1)), ("", 0))
         if times > 1:
@@ -152,17 +133,10 @@ class ColumnarFile:
 
     @cached_property
     def _parsed_table(self) -> pd.DataFrame:
-        """The kept columns as pandas reads them.
-
-        Raises:
-            UnusableError: damaged, too large, or without rows.
-        """
         max_bytes = max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
         with _library_faults(self.path.name):
-            read_arrow = _parquet_table if self.kind == "parquet" else _arrow_table
-            table = read_arrow(
-                self.path, self._readable_columns, max_bytes, self.chosen
-            ).to_pandas()
+            read = _parquet_table if self.kind == "parquet" else _arrow_table
+            table = read(self.path, self._readable_columns, max_bytes, self.chosen).to_pandas()
         if table.columns.nlevels > 1:
             table.columns = pd.Index([str(name) for name in table.columns])
         if table.empty:
@@ -170,30 +144,16 @@ class ColumnarFile:
         return table
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text.
-
-        Raises:
-            UnusableError: whatever makes it no table.
-        """
-        all_names = [
-            str(n).strip() for n in (*self._parsed_table.index.names, *self._parsed_table.columns)
-        ]
-        cells = plain_columns(self._parsed_table.head(_HEAD_ROWS), all_names, ())
+        """Every column's first values as text."""
+        table = self._parsed_table
+        names = [str(name).strip() for name in (*table.index.names, *table.columns)]
+        cells = plain_columns(table.head(_HEAD_ROWS), names, ())
         return {str(name): cells[name].fillna("").tolist() for name in cells}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table.
-
-        Args:
-            kinds: {column: kind} where a person or the training file has decided.
-            missing: texts that stand for nothing.
-            required_column: passed over: the columns have names.
-
-        Raises:
-            UnusableError: whatever makes it no table.
-        """
+        """The table; `missing` texts count as missing, `required_column` is unused."""
         raw, name = self._parsed_table, self.path.name
         text = [column for column in self._names_of_texts() if kinds.get(column) != "number"]
         text += [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
@@ -215,7 +175,7 @@ class ColumnarFile:
                 **({"dtype": dict.fromkeys(text, "str")} if text else {}),
             },
             {},
-            "" if self.chosen is not None else fingerprint(self.path),  # a part is told by others
+            "" if self.chosen is not None else fingerprint(self.path),  # of whole files only
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
             reading={"columns": self._readable_columns}
             if len(self._readable_columns) < len(self._file_schema)
@@ -224,7 +184,6 @@ class ColumnarFile:
         return RawTable(name, table, source, lambda row: row + 1, tuple(findings))
 
     def _names_of_texts(self) -> list[str]:
-        """The columns that the file says are texts, truth values, dates or categories."""
         from pyarrow import types
 
         tests = (
@@ -240,7 +199,6 @@ class ColumnarFile:
     def _stray_findings(
         self, raw: pd.DataFrame, kinds: Mapping[str, str], missing: Sequence[str]
     ) -> Iterator[Finding]:
-        """What is said of texts that a person called numbers."""
         texts = set(self._names_of_texts())
         for column in raw.columns:
             name = str(column).strip()
@@ -258,18 +216,14 @@ class ColumnarFile:
                 yield stray_finding(name, len(odd), list(odd.unique()))
 
     def _findings(self) -> Iterator[Finding]:
-        readable_names = set(self._readable_columns)
-        unreadable_names = [name for name in self._file_schema.names if name not in readable_names]
-        if unreadable_names:
-            name_list = ", ".join(f"“{name}”" for name in unreadable_names[:5]) + (
-                " …" if len(unreadable_names) > 5 else ""
-            )
-            which = (
-                f"Column {name_list} holds"
-                if len(unreadable_names) == 1
-                else f"The columns {name_list} hold"
-            )
-            verb = "is" if len(unreadable_names) == 1 else "are"
+        readable = set(self._readable_columns)
+        unreadable = [name for name in self._file_schema.names if name not in readable]
+        if unreadable:
+            names = ", ".join(f"“{name}”" for name in unreadable[:5])
+            names += " …" if len(unreadable) > 5 else ""
+            is_single = len(unreadable) == 1
+            which = f"Column {names} holds" if is_single else f"The columns {names} hold"
+            verb = "is" if is_single else "are"
             yield Finding(f"{which} lists, records or bytes and {verb} left out.", serious=True)
         index = self._parsed_table.index
         if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
@@ -292,7 +246,7 @@ def _is_nested(kind: Any) -> bool:
 def _parquet_table(
     path: Path, columns: list[str], max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
-    """The columns, a pyarrow.Table; texts are kept once each, with a number in every row."""
+    """The columns, a pyarrow.Table with dictionary-encoded texts."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
@@ -308,23 +262,23 @@ def _parquet_table(
         if chosen is not None:
             sizes = np.array([group.num_rows for group in groups])
             firsts = np.cumsum(sizes) - sizes
-            is_wanted_group = np.searchsorted(chosen, firsts + sizes) > np.searchsorted(
-                chosen, firsts
-            )
-            chosen = _rows_within_groups(chosen, firsts, sizes, is_wanted_group)
-            wanted_groups = np.flatnonzero(is_wanted_group).tolist()
+            lasts = firsts + sizes
+            is_wanted = np.searchsorted(chosen, lasts) > np.searchsorted(chosen, firsts)
+            skipped_rows = np.cumsum(np.where(is_wanted, 0, sizes))
+            chosen = chosen - skipped_rows[np.searchsorted(lasts, chosen, side="right")]
+            wanted_groups = np.flatnonzero(is_wanted).tolist()
             all_batches = file.iter_batches(_BATCH, row_groups=wanted_groups, columns=columns)
         batches = _bounded_batches(all_batches, path, max_bytes, chosen)
         if not batches:
             return schema.empty_table()
-        # What pandas wrote about the index: the batches have lost it.
+        # Batches lose what pandas wrote about the index.
         return pa.Table.from_batches(batches).replace_schema_metadata(schema.metadata)
 
 
 def _arrow_table(
     path: Path, columns: list[str] | None, max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
-    """The columns, a pyarrow.Table; without any columns named, one that only has a schema."""
+    """The columns, a pyarrow.Table; with `columns` None, the schema only."""
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
@@ -339,7 +293,6 @@ def _arrow_table(
 
 
 def _batches(path: Path, kind: str, columns: list[str]) -> Iterator[Any]:
-    """Some columns of all rows, a pyarrow.RecordBatch after the other."""
     import pyarrow as pa
 
     if kind == "parquet":
@@ -356,49 +309,35 @@ def _batches(path: Path, kind: str, columns: list[str]) -> Iterator[Any]:
             yield file.get_batch(number)
 
 
-def _rows_within_groups(
-    chosen: np.ndarray, firsts: np.ndarray, sizes: np.ndarray, is_wanted_group: np.ndarray
-) -> np.ndarray:
-    """The numbers of rows where only the groups of rows that hold some of them are read."""
-    left_out = np.cumsum(np.where(is_wanted_group, 0, sizes))
-    return chosen - left_out[np.searchsorted(firsts + sizes, chosen, side="right")]
-
-
 def _bounded_batches(
     batches: Iterator[Any], path: Path, max_bytes: int, chosen: np.ndarray | None = None
 ) -> list[Any]:
-    """The batches of rows, as long as they do not hold more bytes than the file may."""
     import pyarrow as pa
 
     row_batches, byte_count, first = [], 0, 0
     for batch in batches:
         if chosen is not None:
-            rows_in_batch = (
-                chosen[slice(*np.searchsorted(chosen, (first, first + batch.num_rows)))] - first
-            )
-            first += batch.num_rows
+            n_rows = batch.num_rows
+            begin, end = np.searchsorted(chosen, (first, first + n_rows))
             batch.validate(full=True)
-            batch = batch.take(pa.array(rows_in_batch))
+            batch = batch.take(pa.array(chosen[begin:end] - first))
+            first += n_rows
         byte_count += batch.nbytes
         if byte_count > max_bytes:
             raise too_large_error(path)
-        batch.validate(full=True)  # offsets of damaged files point anywhere in the memory
+        batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
         row_batches.append(batch)
     return row_batches
 
 
 @contextmanager
 def _library_faults(name: str) -> Iterator[None]:
-    """Turn whatever the library says of a damaged file into one sentence.
-
-    Raises:
-        UnusableError: it cannot be read.
-    """
+    """Turn any error of pyarrow on a damaged file into one sentence."""
     try:
         yield
     except UnusableError:
         raise
-    except Exception as error:  # besides its own errors it raises any, for spoilt descriptions
+    except Exception as error:  # pyarrow raises any error for damaged metadata
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:120]
         raise UnusableError(
             f"the file is damaged ({reason})",
@@ -408,11 +347,8 @@ def _library_faults(name: str) -> Iterator[None]:
 
 
 def _refuse_infinity(table: pd.DataFrame, name: str) -> None:
-    for column in table.columns:
-        values = table[column]
-        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
-            raise UnusableError(
-                "the value is infinite",
-                where=f"{name}, row {int(endless.argmax()) + 1}, column {column}",
-                cure="give a finite number, or none",
-            )
+    if cell := first_infinity(table):
+        column, row = cell
+        where = f"{name}, row {row + 1}, column {column}"
+        cure = "give a finite number, or none"
+        raise UnusableError("the value is infinite", where=where, cure=cure)

@@ -1,4 +1,4 @@
-"""Where in a CSV file something is wrong: a slow second look, after the fast one failed."""
+"""Locates faults of a CSV file, slowly, after fast reading failed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.errors import UnusableError
 def numbered_rows(
     path: Path, compression: str, dialect: Dialect
 ) -> Iterator[tuple[int, int, list[str]]]:
-    """Every row that is not blank: the line where it begins, where it ends, and its cells."""
+    """Every row that is not blank: its first line, its last line, and its cells."""
     csv.field_size_limit(2 * LONGEST_LINE)
     raw = GuardedFile(open_bytes(path, compression), path.name, wide=True)
     encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
@@ -39,16 +39,14 @@ def numbered_rows(
 
 
 def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
-    """Look for the first row that has more or fewer cells than the others.
+    """Find the first row that has more or fewer cells than the others.
 
     Raises:
-        UnusableError: with line, found and expected count, or with the line of an open quote.
+        UnusableError: with line, actual and expected count, or with the line of an open quote.
     """
     for index, (begin, end, row) in enumerate(numbered_rows(path, compression, dialect)):
-        first = index == 0
-        if len(row) == dialect.width:
-            continue
-        if dialect.extra and len(row) == len(dialect.header) and first:
+        is_header = index == 0 and dialect.extra and len(row) == len(dialect.header)
+        if is_header or len(row) == dialect.width:
             continue
         if end > begin and any("\n" in cell or "\r" in cell for cell in row):
             raise open_quote(path.name, begin, dialect.quote)
@@ -63,10 +61,7 @@ def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
 
 
 def plainly_regular(path: Path, compression: str, dialect: Dialect) -> bool:
-    """Whether counting bytes already shows that no row is short; False says nothing.
-
-    It does where there is no quote, and there are just as many delimiters as the lines need.
-    """
+    """Whether no row can be short: there are no quotes, and the fewest delimiters possible."""
     if dialect.delimiter == " " or dialect.encoding == "utf-16":
         return False
     delimiter, quote = dialect.delimiter.encode(), dialect.quote.encode()
@@ -84,14 +79,14 @@ def plainly_regular(path: Path, compression: str, dialect: Dialect) -> bool:
 
 
 def has_wide_cell(table: pd.DataFrame, dialect: Dialect) -> bool:
-    """Whether a cell of text holds line ends with a row's worth of delimiters between them."""
+    """Whether a text cell holds line ends with a row's worth of delimiters between them."""
     for name in table.columns:
         values = table[name]
         if pd.api.types.is_numeric_dtype(values.dtype):
             continue
-        present_values = values.dropna().astype(str)
-        several = present_values[present_values.str.contains("\n", regex=False)]
-        if any(_holds_rows(text, dialect) for text in several):
+        texts = values.dropna().astype(str)
+        multiline_texts = texts[texts.str.contains("\n", regex=False)]
+        if any(_holds_rows(text, dialect) for text in multiline_texts):
             return True
     return False
 
@@ -103,7 +98,7 @@ def _holds_rows(text: str, dialect: Dialect) -> bool:
 
 
 def check_swallowed(path: Path, compression: str, dialect: Dialect) -> None:
-    """Look for the row where a cell took in the rows below it.
+    """Find the row where a cell swallowed the rows below it.
 
     Raises:
         UnusableError: with the line where the quote opens.
@@ -114,7 +109,7 @@ def check_swallowed(path: Path, compression: str, dialect: Dialect) -> None:
 
 
 def open_quote(name: str, line: int, quote: str) -> UnusableError:
-    """The error for a quote that opens in this line and does not close."""
+    """The error for a quote that opens in this line and is not closed."""
     return UnusableError(
         f"a quote ({quote}) opens here and is not closed",
         where=f"{name}, line {line}",
@@ -123,7 +118,7 @@ def open_quote(name: str, line: int, quote: str) -> UnusableError:
 
 
 def last_open_quote(path: Path, compression: str, dialect: Dialect) -> UnusableError:
-    """The error for a file that ends inside quotes: the last row is where they opened."""
+    """The error for a file that ends inside quotes, which open in its last row."""
     begin = 1
     for begin, _, _ in numbered_rows(path, compression, dialect):  # noqa: B007
         pass
@@ -133,7 +128,7 @@ def last_open_quote(path: Path, compression: str, dialect: Dialect) -> UnusableE
 def find_cell(
     path: Path, compression: str, dialect: Dialect, column: int, is_wanted: Callable[[str], bool]
 ) -> tuple[int, str]:
-    """The line and text of the first cell of a column (from 0) that is wanted; (0, "") if none."""
+    """Line and text of the first wanted cell of a column (from 0); (0, "") if none."""
     rows = numbered_rows(path, compression, dialect)
     if dialect.header:
         next(rows, None)

@@ -1,4 +1,4 @@
-"""A CSV file goes through pandas: by its path where that can be, and what it stumbles over."""
+"""Parses a CSV file with pandas, by its path where possible, and explains errors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from core.datasets.files.survey import FileSurvey, survey_file
 from core.errors import UnusableError
 
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
-_LARGE = 2**22  # bytes, below which nothing is gained
+_LARGE = 2**22  # bytes; below, inferring types gains nothing
 
 
 class CsvParser(ExitStack):
-    """Reads a file with pandas, as often as its types ask for.
+    """Reads a file with pandas, repeatedly where types change.
 
-    A plain file is looked through first and then read by its path, which pandas does with several
-    threads where it is large. Of others the fingerprint is taken meanwhile.
+    A plain file is surveyed, then read by its path, with several threads where it is large. Of
+    others the fingerprint is computed while reading.
     """
 
     def __init__(self, path: Path, compression: str) -> None:
@@ -45,7 +45,7 @@ class CsvParser(ExitStack):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the file, after it was parsed."""
+        """SHA-256 of the file, after parsing."""
         return self._survey.fingerprint if self._survey else self._fingerprint_future.result()
 
     def parse_file(
@@ -54,7 +54,7 @@ class CsvParser(ExitStack):
         """The table, and the dialect (its encoding changes when a later byte is not UTF-8).
 
         Raises:
-            UnusableError: whatever makes it no table, with line and column.
+            UnusableError: it is no table, with line and column.
         """
         path, compression = self._path, self._compression
         try:
@@ -73,15 +73,14 @@ class CsvParser(ExitStack):
             raise _parse_error(error, path, compression, dialect) from None
         _check_short_rows(table, lines, path, compression, dialect)
         if len(table) == 0:
-            raise UnusableError(
-                "there is no row below the header", where=path.name, cure="add rows"
-            )
+            fault = "there is no row below the header"
+            raise UnusableError(fault, where=path.name, cure="add rows")
         return table.reset_index(drop=True), dialect
 
     def _read_table(
         self, dialect: Dialect, arguments: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, int | None]:
-        """The table, and how many lines have passed; None where none can hold another."""
+        """The table, and the number of lines; None where none can hold another row."""
         if not self._compression and not _is_wide(dialect):
             self._survey = self._survey or survey_file(self._path, dialect.quote)
             absolute_path = str(self._path.absolute())
@@ -107,9 +106,9 @@ def _is_wide(dialect: Dialect) -> bool:
 
 
 def _read_inferred(absolute_path: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
-    """The same table of a large file in half the time, its columns of texts found by pandas itself.
+    """The table of a large file in half the time, with pandas' own detection of text columns.
 
-    None where pandas takes cells of such a column for something else and has to be told.
+    None where pandas reads cells of such a column as something else.
     """
     if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(absolute_path) < _LARGE:
         return None
@@ -129,14 +128,12 @@ def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
     with warnings.catch_warnings(), file_faults(str(source)):
         warnings.simplefilter("error", pd.errors.ParserWarning)
         warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-        # A stream is decompressed already, so pandas must not do it again. An empty mapping of
-        # types would be asked for every column.
+        # A stream is decompressed already. An empty mapping would be looked up for every column.
         types = arguments["dtype"] or None
         return pd.read_csv(source, **{**arguments, "compression": None, "dtype": types})
 
 
 def _parse_error(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
-    """The place of what pandas stumbled over."""
     try:
         csv_faults.check_widths(path, compression, dialect)
     except UnusableError as fault:
@@ -152,12 +149,9 @@ def _parse_error(error: Exception, path: Path, compression: str, dialect: Dialec
 def _check_short_rows(
     table: pd.DataFrame, lines: int | None, path: Path, compression: str, dialect: Dialect
 ) -> None:
-    """Look for rows that pandas filled up, and for rows that an open quote swallowed.
-
-    Only where there is a sign of it, since cells are then counted row by row.
-    """
+    """Find rows that pandas filled up or an open quote swallowed, where there is a sign of them."""
     headless = len(table) + dialect.skip + bool(dialect.header)
-    swallowed = lines is not None and headless < lines and not dialect.encoding.startswith("utf-16")
+    swallowed = lines is not None and headless < lines and not _is_wide(dialect)
     if swallowed and csv_faults.has_wide_cell(table, dialect):
         csv_faults.check_swallowed(path, compression, dialect)
     if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():

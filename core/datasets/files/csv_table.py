@@ -1,4 +1,4 @@
-"""A CSV file becomes a table, by one call of pandas.read_csv that anyone can repeat."""
+"""Reads a CSV file by one repeatable call of pandas.read_csv."""
 
 from __future__ import annotations
 
@@ -36,19 +36,16 @@ def read_csv_table(
     missing: Sequence[str] = MISSING,
     required_column: str = "",
 ) -> RawTable:
-    """Read a delimited text file.
+    """The table of a delimited text file; raises UnusableError with line and column.
 
     Args:
         path: the file.
-        compression: as `opening.compression_of` tells it.
+        compression: of `compression_of`.
         head: its first bytes, decompressed.
         complete: whether these are all.
-        kinds: {column: kind} where a person or the training file has decided.
-        missing: what stands for nothing; among words, "." and "none" are words.
-        required_column: a column that must be there, if any: it decides between delimiters.
-
-    Raises:
-        UnusableError: whatever makes it no table, with line and column.
+        kinds: {column: kind} that a person or the training file decided.
+        missing: texts that count as missing; in text columns, "." and "none" do not.
+        required_column: a column that must exist, if any; it decides between delimiters.
     """
     dialect = sniff_dialect(head, path.name, complete=complete, required_column=required_column)
     check_header(dialect, path.name)
@@ -77,11 +74,7 @@ def read_csv_table(
 def first_cells(
     head: bytes, name: str, *, complete: bool, required_column: str = ""
 ) -> dict[str, list[str]]:
-    """Every column's first values as text, from the first bytes of the file.
-
-    Raises:
-        UnusableError: whatever makes it no table.
-    """
+    """Every column's first values as text, from the first bytes of the file."""
     dialect = sniff_dialect(head, name, complete=complete, required_column=required_column)
     shift = 1 if dialect.extra == "names" else 0
     return {
@@ -91,11 +84,11 @@ def first_cells(
 
 
 def check_header(dialect: Dialect, name: str) -> None:
-    """See that no two columns have the same name; raises UnusableError."""
+    """Raise UnusableError if two columns have the same name."""
     for cell, times in Counter(dialect.header).items():
         if times > 1 and cell:
             positions = [
-                str(i + 1) for i, other_cell in enumerate(dialect.header) if other_cell == cell
+                str(i) for i, header_cell in enumerate(dialect.header, 1) if header_cell == cell
             ]
             raise UnusableError(
                 f"{times} columns are called “{cell}” (columns {' and '.join(positions)})",
@@ -105,7 +98,6 @@ def check_header(dialect: Dialect, name: str) -> None:
 
 
 def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> dict[str, Any]:
-    """What pandas.read_csv is told; only what differs from its defaults, and plain JSON types."""
     arguments: dict[str, Any] = {
         "sep": r"\s+" if dialect.delimiter == " " else dialect.delimiter,
         "encoding": dialect.encoding,
@@ -131,14 +123,14 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
 
 
 def names_of(dialect: Dialect) -> list[str]:
-    """The columns' names."""
+    """The columns' names, made up where there is no header."""
     if not dialect.header:
         return [f"column {i + 1}" for i in range(dialect.width)]
     return [cell if cell else f"Unnamed: {i}" for i, cell in enumerate(dialect.header)]
 
 
 def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
-    """The columns to be read as text: those whose first values are not all numbers."""
+    """The columns to read as text: their first values are not all numbers."""
     shift = 1 if dialect.extra == "names" else 0
     as_text = {}
     for i, name in enumerate(names_of(dialect)):
@@ -153,10 +145,10 @@ def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
 def settle_types(
     table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], name: str
 ) -> list[Finding] | None:
-    """Decide about columns that turned out to hold text below the head.
+    """Settle the types of columns that hold text below the head.
 
-    Completes ``arguments``; returns None where the table can stay as it is, otherwise what to
-    say about values that are to count as missing, and the file has to be read once more.
+    Completes `arguments`, with which the file must be read again; None where the table can stay,
+    otherwise findings on the values that then count as missing.
 
     Raises:
         UnusableError: a column that a person called numbers holds too many words.
@@ -175,7 +167,7 @@ def settle_types(
         values = values[values.map(lambda value: isinstance(value, str))]
         decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
         odd = [text for text in values.unique() if not is_number(text, decimal, thousands)]
-        # " NA " with blanks around it is missing too, but pandas takes it for text.
+        # pandas reads " NA " with blanks around it as text.
         texts = [text for text in odd if not is_missing(text)]
         count = int(values.isin(texts).sum())
         has_few_strays = len(odd) > 0 and few_strays(values[values.isin(texts)], len(table))
@@ -200,37 +192,32 @@ def settle_types(
 
 
 def few_strays(odd: pd.Series, rows: int) -> bool:
-    """Whether the texts in a column of numbers are so few that they can count as missing."""
+    """Whether the texts in a numeric column are few enough to count as missing."""
     return len(odd) <= STRAY_SHARE * rows and odd.nunique() <= STRAY_KINDS
 
 
 def stray_finding(column: str, count: int, texts: list[str]) -> Finding:
-    """What is said of texts in a column of numbers, which count as missing."""
-    # One pair of quotes a value, so that they can be told apart and left out.
+    """The finding on texts in a numeric column, which count as missing."""
+    # One pair of quotes per value, so that each can be redacted.
     examples = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
-    values = (
-        "1 value that is no number counts"
-        if count == 1
-        else (f"{count:,} values that are no numbers count")
-    )
+    several = f"{count:,} values that are no numbers count"
+    values = "1 value that is no number counts" if count == 1 else several
     return Finding(f"In column “{column}”, {values} as missing ({examples}).", column)
 
 
 def _refuse_infinity(table: pd.DataFrame, path: Path, compression: str, dialect: Dialect) -> None:
-    numbers = column_blocks(table, number_names(table))
-    endless = [
-        name for block_names, matrix in numbers if np.isinf(matrix).any() for name in block_names
-    ]
-    for column in endless:
+    blocks = column_blocks(table, number_names(table))
+    suspects = [name for names, matrix in blocks if np.isinf(matrix).any() for name in names]
+    for column in suspects:
         if not np.isinf(table[column].to_numpy()).any():
             continue
         position = list(table.columns).index(column) + (dialect.extra == "names")
 
-        def is_endless(cell: str) -> bool:
+        def is_infinite(cell: str) -> bool:
             text = cell.replace(dialect.decimal, ".")
             return is_number(text) and np.isinf(float(text))
 
-        line, _ = csv_faults.find_cell(path, compression, dialect, position, is_endless)
+        line, _ = csv_faults.find_cell(path, compression, dialect, position, is_infinite)
         raise UnusableError(
             "the value is infinite",
             where=f"{path.name}, line {line}, column {column}",

@@ -1,4 +1,4 @@
-"""What divides the cells of a text table, told from its first lines."""
+"""Detects the delimiter of a text table from its first lines."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def delimiter_of(
 ) -> tuple[str, list[list[str]]]:
     """The delimiter under which most rows have the same number of cells, two or more.
 
-    Blanks are one only where nearly all rows have that number: texts are cut at them too. One that
-    makes a column of the wanted name comes before all others. ONE_COLUMN where there is none.
+    Blanks qualify only where nearly all rows have that number, since texts split at them too. A
+    delimiter that gives the required column comes first. ONE_COLUMN where there is none.
     """
     best: _Scored | None = None
     for delimiter in DELIMITERS:
@@ -34,7 +34,7 @@ def delimiter_of(
         share, width = _evenness(rows)
         if width < 2 or (delimiter == " " and share < _ALIKE):
             continue
-        # A first row as wide as the others (or one short: row names) speaks for the delimiter.
+        # In favour: a first row as wide as the others, or one cell shorter for row names.
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
         has_required = bool(required_column) and required_column in named
@@ -60,10 +60,7 @@ def _one_column(lines: list[str], quote: str, name: str) -> list[list[str]]:
 
 
 def _evenness(rows: list[list[str]]) -> tuple[float, int]:
-    """The share of the rows below the first that have the usual number of cells, and this number.
-
-    Comments do not count where there are other rows.
-    """
+    """The share of rows below the first with the usual number of cells, and this number."""
     below = [row for row in rows[1:] if not row[0].startswith("#")] or rows[1:] or rows
     counts = Counter(len(row) for row in below)
     if not counts:
@@ -75,10 +72,7 @@ def _evenness(rows: list[list[str]]) -> tuple[float, int]:
 def _is_prose(
     lines: list[str], rows: list[list[str]], delimiter: str, share: float, fits: bool
 ) -> bool:
-    """Whether the delimiter is a sign inside of texts: the rows are uneven, with blanks behind it.
-
-    Where the first row does not look like the others, it may be the name of a column of texts.
-    """
+    """Whether the delimiter is punctuation in texts: uneven rows, with blanks behind it."""
     if fits and share >= 0.75:
         return False
     if not fits and share < 0.5:
@@ -92,14 +86,14 @@ def _is_prose(
 
 
 def _number_columns(rows: list[list[str]]) -> bool:
-    """Whether most values of a column below the first row are numbers."""
+    """Whether most values of some column below the first row are numbers."""
     width = _evenness(rows)[1]
     below = [row for row in rows[1:] if len(row) == width]
     return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
 
 
 def _has_dates(rows: list[list[str]]) -> bool:
-    """Whether a column holds dates with blanks inside."""
+    """Whether a column holds dates that contain blanks."""
     import pandas as pd
 
     from core.datasets.dates import date_format
@@ -110,7 +104,6 @@ def _has_dates(rows: list[list[str]]) -> bool:
 
 
 def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
-    """An open quote makes all that follows one cell."""
     odd = [number for number, line in enumerate(lines, 1) if line.count(quote) % 2]
     if len(odd) % 2:
         raise UnusableError(
@@ -121,10 +114,7 @@ def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
 
 
 def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
-    """Whether blanks divide better than commas: these all stand inside of numbers such as 0,5.
-
-    Dates with blanks and commas between them look so too.
-    """
+    """Whether blanks divide better than commas, which are all decimal signs as in 0,5."""
     if candidate[0] != best[0] or (candidate[1], best[1]) != (" ", ","):
         return False
     with_commas = [cell for row in candidate[2] for cell in row if "," in cell]
@@ -133,7 +123,7 @@ def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
 
 
 def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
-    """The lines' cells, blank lines left out; [] where the csv module cannot make sense of it."""
+    """The lines' cells without blank lines, up to a line that the csv module cannot parse."""
     csv.field_size_limit(LONGEST_CELL)
     blank = delimiter == " "
     source = [line.strip() + "\n" for line in lines] if blank else lines
@@ -150,13 +140,13 @@ def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
                 rows.append(row)
             if len(rows) > SAMPLE_ROWS:
                 break
-    except csv.Error:  # the csv module cannot make sense of a line
+    except csv.Error:
         pass
     return rows
 
 
 def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:
-    """Whether a cell is a number in this way of writing."""
+    """Whether a cell is a number in this notation."""
     cell = cell.strip()
     if thousands:
         cell = cell.replace(thousands, "")

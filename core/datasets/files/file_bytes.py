@@ -1,4 +1,4 @@
-"""The bytes of a file: decompressed on the way, guarded against what no table contains."""
+"""The decompressed bytes of a file, guarded against what no table contains."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from typing import IO, cast
 from core.datasets.files.unpacking_limits import check_stream, max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
-LONGEST_LINE = 64 * 2**20
-HEAD_BYTES = 2**20
+LONGEST_LINE = 64 * 2**20  # bytes
+HEAD_BYTES = 2**20  # by which a format is detected
 
-# The first bytes of what people open by mistake, and what it is.
+_SAVE_AS = "save the table as .xlsx or CSV and open that"
+# First bytes of files opened by mistake, and their kinds.
 _FOREIGN = (
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
@@ -51,17 +52,10 @@ _COMPRESSED = (
 
 
 class GuardedFile(io.RawIOBase):
-    """Decompressed bytes of a file, read in order, that refuses endless lines and NUL bytes.
+    """Decompressed bytes, read in order, that refuse endless lines and NUL bytes.
 
-    Args:
-        inner: the decompressed bytes.
-        name: of the file, for errors.
-        wide: whether it is UTF-16, where NUL is half of a letter.
-        counts: whether lines are counted, without which errors name a wrong one.
-
-    Attributes:
-        lines: how many lines have passed.
-        fault: the error that was raised while reading, if any.
+    `wide` is for UTF-16, where NUL is half of a letter; `counts`, to count `lines` for errors.
+    `fault` is the error raised while reading, if any.
     """
 
     def __init__(self, inner: IO[bytes], name: str, *, wide: bool, counts: bool = True) -> None:
@@ -75,11 +69,11 @@ class GuardedFile(io.RawIOBase):
         self.fault: UnusableError | None = None
 
     def readable(self) -> bool:
-        """Always: it is made for reading."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: object) -> int:
-        """Fill the buffer from the file; raises UnusableError at a broken or endless place."""
+        """Fill the buffer from the file; raises UnusableError at damaged or endless content."""
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         try:
             with file_faults(self._name):
@@ -91,7 +85,7 @@ class GuardedFile(io.RawIOBase):
         return int(size)
 
     def close(self) -> None:
-        """Close the file beneath too."""
+        """Close the inner file too."""
         self._inner.close()
         super().close()
 
@@ -125,11 +119,7 @@ class GuardedFile(io.RawIOBase):
 
 
 def check_path(file: str) -> Path:
-    """The path of an existing, ordinary file.
-
-    Raises:
-        UnusableError: nothing is there (with the nearest name in the folder), or it is a folder.
-    """
+    """The path of an existing, ordinary file; raises UnusableError with the nearest name."""
     path = Path(file).expanduser()
     try:
         if path.is_dir():
@@ -155,9 +145,8 @@ def _files_in(folder: Path) -> str:
 
 def _unreadable(name: str, error: OSError) -> UnusableError:
     if isinstance(error, PermissionError):
-        return UnusableError(
-            "the file may not be read", where=name, cure="ask for the right to read it"
-        )
+        cure = "ask for the right to read it"
+        return UnusableError("the file may not be read", where=name, cure=cure)
     if isinstance(error, FileNotFoundError):
         return UnusableError("the file is gone", where=name, cure="put it back or choose another")
     reason = (error.strerror or str(error)).lower()
@@ -166,11 +155,7 @@ def _unreadable(name: str, error: OSError) -> UnusableError:
 
 @contextmanager
 def file_faults(name: str) -> Iterator[None]:
-    """Turn what goes wrong while reading a file into one sentence.
-
-    Raises:
-        UnusableError: the file vanished, may not be read, or its compressed content is broken.
-    """
+    """Turn errors while reading a file (vanished, forbidden, damaged) into an UnusableError."""
     broken = UnusableError(
         "the compressed file is broken or cut short", where=name, cure="download or pack it again"
     )
@@ -178,16 +163,16 @@ def file_faults(name: str) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise broken from None
-    except NotImplementedError:  # zipfile does not know this way of packing
+    except NotImplementedError:  # zipfile lacks this compression method
         raise broken from None
     except OSError as error:
-        if error.errno is None:  # bz2 says "Invalid data stream" this way
+        if error.errno is None:  # "Invalid data stream" of bz2
             raise broken from None
         raise _unreadable(name, error) from None
 
 
 def compression_of(path: Path) -> str:
-    """The compression, told by the first bytes: gzip, bz2, xz, zip or "" for none.
+    """The compression by the first bytes: gzip, bz2, xz, zip or "" for none.
 
     Raises:
         UnusableError: the file is empty, or of a kind that is no table.
@@ -198,13 +183,9 @@ def compression_of(path: Path) -> str:
         raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
     for magic, description in _FOREIGN:
         if start.startswith(magic):
-            raise UnusableError(
-                f"this is {description}, not a table", where=path.name, cure=_SAVE_AS
-            )
+            fault = f"this is {description}, not a table"
+            raise UnusableError(fault, where=path.name, cure=_SAVE_AS)
     return next((name for magic, name in _COMPRESSED if start.startswith(magic)), "")
-
-
-_SAVE_AS = "save the table as .xlsx or CSV and open that"
 
 
 def open_bytes(path: Path, compression: str) -> IO[bytes]:
@@ -238,13 +219,12 @@ def _open_zip(path: Path) -> IO[bytes]:
 
 
 def read_head(path: Path, compression: str) -> bytes:
-    """The first megabyte, or more where lines are so long that it holds fewer than ten.
+    """The first megabyte, or more where that is less than ten lines.
 
     Raises:
-        UnusableError: empty, binary, with a line that never ends, or packed so that it would fill
-            the memory.
+        UnusableError: empty, binary, with an endless line, or a decompression bomb.
     """
-    if compression in ("gzip", "bz2", "xz"):  # a zip file says itself how much it holds
+    if compression in ("gzip", "bz2", "xz"):  # a zip file declares its size
         with file_faults(path.name), open_bytes(path, compression) as packed:
             check_stream(packed, path)
     with io.BufferedReader(
@@ -276,7 +256,7 @@ def _check_text(head: bytes, name: str) -> None:
 
 
 def fingerprint(path: Path) -> str:
-    """SHA-256 of the file's bytes as they lie on disk, hexadecimal."""
+    """SHA-256 of the file's bytes on disk, hexadecimal."""
     with file_faults(path.name), path.open("rb", buffering=0) as file:
         digest = hashlib.sha256()
         while chunk := file.read(4 * 2**20):

@@ -1,4 +1,4 @@
-"""A LIBSVM file becomes a CSR matrix, by scikit-learn's own loader."""
+"""Reads a LIBSVM file as a CSR matrix with scikit-learn's loader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TARGET = "target"
 
 @dataclass(frozen=True)
 class LibsvmRows:
-    """What a LIBSVM file holds: indices from 0, whatever it counted from."""
+    """The content of a LIBSVM file, with indices from 0."""
 
     matrix: sparse.csr_matrix
     target: np.ndarray
@@ -40,25 +40,23 @@ class LibsvmRows:
 def read_rows(
     path: Path, compression: str, head: bytes, zero_based: bool | None = None
 ) -> LibsvmRows:
-    """Read the file in one pass; only if that fails is it searched for the place.
+    """Read the file in one pass; locate the fault if that fails.
 
-    Args:
-        path, compression, head: of a text file.
-        zero_based: whether a larger file, of which these are rows, counts from 0; None to tell.
+    `zero_based`: whether indices of the file that these rows are from begin with 0; None to detect.
 
     Raises:
-        UnusableError: a label or pair that is none, indices out of order, infinite values.
+        UnusableError: an invalid label or pair, indices out of order, infinite values.
     """
     has_queries = b" qid:" in head
     guarded = GuardedFile(open_bytes(path, compression), path.name, wide=False)
-    with ThreadPoolExecutor(1) as beside:
-        print_of_file = beside.submit(fingerprint, path)
+    with ThreadPoolExecutor(1) as executor:
+        digest_future = executor.submit(fingerprint, path)
         try:
             with io.BufferedReader(guarded, 2**18) as file:
                 loaded = load_svmlight_file(file, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
             raise libsvm_faults.load_error(error, path, compression) from None
-        digest = print_of_file.result()
+        digest = digest_future.result()
     matrix, target = loaded[0], loaded[1]
     if has_queries and len(loaded[2]) != len(target):
         raise libsvm_faults.without_query(path, compression)
@@ -82,7 +80,7 @@ def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
 
 
 def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str) -> None:
-    """An index 0 in hardly any row, while most rows begin at 1, is a slip and no convention."""
+    """Index 0 in hardly any row, while most begin with 1, is a mistake and no convention."""
     filled = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
     first = matrix.indices[filled]
     zeros, ones = int(np.sum(first == 0)), int(np.sum(first == 1))
@@ -96,11 +94,7 @@ def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str)
 
 
 def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptions) -> Dataset:
-    """The dataset of a LIBSVM file.
-
-    Raises:
-        UnusableError: an unusable target, or choices that only a table knows.
-    """
+    """The dataset of a LIBSVM file; `choices` that apply to tables only raise UnusableError."""
     columns = {choices.target, *choices.roles, *choices.kinds}
     if columns - {"", TARGET}:
         raise UnusableError(
@@ -115,7 +109,7 @@ def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptio
         raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
     if not Task(choices.task).has_target:
         return _counted_documents(rows, path, compression)
-    values, settled, classes = settle_target(
+    values, task, classes = settle_target(
         pd.Series(rows.target[has_target]), choices.task, f"{path.name}, target"
     )
     set_aside = int(len(has_target) - has_target.sum())
@@ -126,19 +120,19 @@ def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptio
         table=None,
         matrix=rows.matrix[has_target] if set_aside else rows.matrix,
         target=values,
-        task=settled,
+        task=task,
         classes=classes,
         row_groups=None if rows.queries is None else rows.queries[has_target],
         set_aside=set_aside,
         findings=(
-            *target_findings(TARGET, values, settled, classes, bool(choices.task), set_aside),
+            *target_findings(TARGET, values, task, classes, bool(choices.task), set_aside),
             *_unused_findings(rows.matrix),
         ),
     )
 
 
 def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Dataset:
-    """The dataset whose numbers are counts of words; what stands in front of a row is left out."""
+    """The dataset whose numbers are word counts; labels are dropped."""
     labels = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
     dataset = Dataset(
         name=path.name,
@@ -151,7 +145,7 @@ def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Datase
         row_groups=rows.queries,
         findings=(Finding("What stands in front of every row is left out."),),
     )
-    _ = dataset.documents  # refuses what is no count
+    _ = dataset.documents  # refuses numbers that are no counts
     return dataset
 
 
@@ -199,7 +193,7 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
             where=f"{path.name}, line {line}, column {column}",
             cure="let both files count from the same number",
         )
-    if zero_based and not rows.zero_based:  # it just never used its feature 0
+    if zero_based and not rows.zero_based:  # the second file has no value of feature 0
         matrix = matrix.copy()
         matrix.indices += 1
         matrix = _with_width(matrix, matrix.shape[1] + 1)

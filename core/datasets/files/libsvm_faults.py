@@ -1,4 +1,4 @@
-"""Where in a LIBSVM file something is wrong: found line by line, after the fast loader failed."""
+"""Locates faults of a LIBSVM file line by line, after the fast loader failed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from core.datasets.files.file_bytes import GuardedFile, open_bytes
 from core.errors import UnusableError
 
-# Some structures have an entry for every feature, used or not: a slip in one index must not take
-# all memory. The widest public files of text have some three million.
+# Arrays have an entry for every feature, used or not: one wrong index must not fill the memory.
+# The widest public files of text have some three million.
 MAX_FEATURES = 5_000_000
 
 _TOKEN = re.compile(r"\S+")
 
 
 def _token_lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
-    """Each line that holds something: its number, and (position from 1, token) of its words."""
+    """Each non-empty line: its number, and (position from 1, token) of its words."""
     raw = GuardedFile(open_bytes(path, compression), path.name, wide=False)
     with io.BufferedReader(raw, 2**18) as file:
         for number, line in enumerate(file, 1):
@@ -30,7 +30,7 @@ def _token_lines(path: Path, compression: str) -> Iterator[tuple[int, list[tuple
 
 
 def load_error(error: Exception, path: Path, compression: str) -> UnusableError:
-    """The place of what the loader stumbled over."""
+    """The error for what the loader failed on, with its place."""
     if isinstance(error, UnusableError):
         return error
     try:
@@ -46,11 +46,7 @@ def load_error(error: Exception, path: Path, compression: str) -> UnusableError:
 
 
 def check_lines(path: Path, compression: str) -> None:
-    """Look at every label and pair.
-
-    Raises:
-        UnusableError: with line and position of the first that is wrong.
-    """
+    """Raise UnusableError with line and position of the first invalid label or pair, if any."""
     for number, tokens in _token_lines(path, compression):
         where = f"{path.name}, line {number}, column "
         _check_label(tokens[0], where)
@@ -86,7 +82,7 @@ def _check_label(token: tuple[int, str], where: str) -> None:
 
 
 def _check_pair(token: str, where: str) -> int:
-    """The pair's index, if the pair is sound."""
+    """The pair's index, if the pair is valid."""
     index_text, colon, value_text = token.partition(":")
     if not colon or not re.fullmatch(r"[+-]?\d+", index_text) or _parse_number(value_text) is None:
         raise UnusableError(
@@ -118,7 +114,7 @@ def _parse_number(text: str) -> float | None:
 
 
 def without_query(path: Path, compression: str) -> UnusableError:
-    """The error for the first row that has no qid, or two of them, where others have one."""
+    """The error for the first row with no qid or two, where others have one."""
     line = 0
     for line, tokens in _token_lines(path, compression):  # noqa: B007
         if sum(token.startswith("qid:") for _, token in tokens) != 1:

@@ -1,4 +1,4 @@
-"""The columns of a LIBSVM file, which have numbers for names and are described when asked for."""
+"""The columns of a LIBSVM file: numbered, and described on access."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from core.datasets.dataset import Column
 
 
 class NumberedColumns(Sequence[Column]):
-    """The columns "feature 1" … "feature p" and the target, in place of a tuple of them.
-
-    A file may have millions of features; making a Column for each takes as long as reading a
-    sparse file does, and reading alone needs none of them.
+    """Columns "feature 1" … "feature p" and the target, made on access.
 
     Args:
-        filled: p truth values: whether a feature is anything but 0 in some row.
-        target: the target's column, the last one.
-        called: what a feature is called.
+        filled: p booleans: whether a feature is nonzero in some row.
+        target: the last column.
+        called: the noun in the features' names.
     """
 
     def __init__(self, filled: np.ndarray, target: Column, called: str = "feature") -> None:
@@ -30,11 +27,10 @@ class NumberedColumns(Sequence[Column]):
 
     @cached_property
     def _all_columns(self) -> tuple[Column, ...]:
+        notes = ["" if is_filled else "0 in every row" for is_filled in self._filled.tolist()]
         features = [
-            Column(
-                f"{self.called} {i + 1}", "feature", "number", note="" if used else "0 in every row"
-            )
-            for i, used in enumerate(self._filled.tolist())
+            Column(f"{self.called} {i}", "feature", "number", note=note)
+            for i, note in enumerate(notes, 1)
         ]
         return (*features, self._target)
 

@@ -1,4 +1,4 @@
-"""The packages that some kinds of files need, which are not always installed."""
+"""Optional packages that some file formats need."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NEEDED = {
 
 
 def check_package(module: str, where: str) -> None:
-    """See that a package can be imported.
+    """Check that a package is installed.
 
     Raises:
-        UnusableError: it is missing; with the command that brings it.
+        UnusableError: it is missing; with the command that installs it.
     """
     if find_spec(module) is None:
         extra, needs = NEEDED[module]

@@ -1,4 +1,4 @@
-"""The memory that a parser's threads free goes back to the system."""
+"""Returns memory freed by a parser's threads to the system."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
 
 @contextlib.contextmanager
 def freed_at_once() -> Iterator[None]:
-    """Let the system have at once what is freed inside, by other threads too.
+    """Return memory freed inside to the system at once, of all threads.
 
-    Each thread of a parser keeps some 30 megabytes otherwise, which glibc gives to nobody else.
-    After the block it keeps 16 megabytes a thread at most, where it would come to 64 by itself.
+    glibc otherwise keeps some 30 megabytes per parser thread. Afterwards it keeps at most 16
+    megabytes per thread, by default up to 64.
     """
     try:
         adjust = ctypes.CDLL(None).mallopt

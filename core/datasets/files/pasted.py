@@ -1,4 +1,4 @@
-"""Tables that were pasted: kept as files of their own, so that a run on one can go on later."""
+"""Stores pasted tables as files, so that a run on one can be resumed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ _CURE = "copy the cells of a table, those of its header too"
 
 
 def keep_pasted(text: str, folder: Path) -> Path:
-    """The file that holds a pasted text; the one that held it before, if there is one.
+    """The file with a pasted text, in a private folder; the existing one if there is one.
 
-    Nobody else may look into the folder.
-
-    Args:
-        text: what the clipboard holds: of a spreadsheet, its cells with tabs between.
-        folder: where pasted tables are kept.
+    `text`: tab-separated cells, as spreadsheets copy them.
 
     Raises:
         UnusableError: it is no table, or cannot be written.

@@ -1,4 +1,4 @@
-"""How a text table is written, told from its head: encoding, delimiter, header, decimal sign."""
+"""Detects the dialect of a text table from its head: encoding, delimiter, header, decimal sign."""
 
 from __future__ import annotations
 
@@ -20,20 +20,14 @@ from core.datasets.files.delimiters import (
 )
 from core.errors import UnusableError
 
-DELIMITER_NAMES = {
-    ";": "semicolons",
-    "\t": "tabs",
-    "|": "vertical bars",
-    ",": "commas",
-    " ": "spaces",
-}
+_NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
     *("-nan", "-NaN", "null", "Null", "NULL", "none", "None", "NONE", "?", "-", "--", ".", "NaT"),
     *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 _MISSING = frozenset(MISSING)
-_LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of a column's name that stands alone
+_LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of the name of a single column
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
@@ -45,57 +39,36 @@ _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the table is written.
+    """The format of a text table."""
 
-    Attributes:
-        encoding: for Python's open.
-        delimiter: one of DELIMITERS, where a space stands for any run of blanks, or ONE_COLUMN.
-        quote: the quoting sign.
-        decimal: "." or ",".
-        thousands: "", "," or ".".
-        skip: lines before the table begins.
-        header: the header's cells without blanks at both ends, or () where there is none.
-        width: how many cells a row has.
-        extra: cells that rows have beyond the header: "" none, "empty" a delimiter at every line's
-            end, "names" row names in front.
-        padded: whether blanks follow the delimiters.
-        trimmed: whether the file has the header's cells with blanks at an end.
-        rows: the first rows below the header, as text.
-    """
-
-    encoding: str
-    delimiter: str
+    encoding: str  # for open()
+    delimiter: str  # of DELIMITERS (" ": any run of blanks), or ONE_COLUMN
     quote: str = '"'
     decimal: str = "."
     thousands: str = ""
-    skip: int = 0
-    header: tuple[str, ...] = ()
-    width: int = 0
-    extra: str = ""
-    padded: bool = False
-    trimmed: bool = False
-    rows: list[list[str]] = field(default_factory=list)
+    skip: int = 0  # lines before the table
+    header: tuple[str, ...] = ()  # stripped; () for none
+    width: int = 0  # cells per row
+    extra: str = ""  # "empty" last cell of rows, or "names" of rows first
+    padded: bool = False  # blanks follow delimiters
+    trimmed: bool = False  # header cells had blanks around
+    rows: list[list[str]] = field(default_factory=list)  # the first ones
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The share of numbers among the first values of every cell of a row, missing ones aside.
-
-        1 where all are missing, and for cells that no row has.
-        """
+        """The share of numbers among each column's first values; 1 if all are missing."""
         shares = []
         for i in range(max(self.width, len(self.header)) + 1):
             cells = [row[i] for row in self.rows if i < len(row)]
-            present_cells = [cell for cell in cells if not is_missing(cell)]
-            number_count = sum(
-                is_number(cell, self.decimal, self.thousands) for cell in present_cells
-            )
-            shares.append(number_count / len(present_cells) if present_cells else 1.0)
+            filled = [cell for cell in cells if not is_missing(cell)]
+            count = sum(is_number(cell, self.decimal, self.thousands) for cell in filled)
+            shares.append(count / len(filled) if filled else 1.0)
         return shares
 
     @property
     def description(self) -> str:
         """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
-        between = DELIMITER_NAMES.get(self.delimiter)
+        between = _NAMES.get(self.delimiter)
         phrases = [f"{between} between columns" if between else "one column", *self.row_phrases]
         names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
         names["cp1252"] = "Windows-1252"
@@ -103,7 +76,7 @@ class Dialect:
 
     @property
     def row_phrases(self) -> list[str]:
-        """The same of what sheets have too: decimal sign, header, lines above."""
+        """The phrases that also apply to sheets: decimal sign, header, lines above."""
         phrases = ["decimal commas"] if self.decimal == "," else []
         phrases.append("a header" if self.header else "no header")
         if self.skip:
@@ -113,10 +86,9 @@ class Dialect:
 
 
 def decode_head(head: bytes) -> tuple[str, str]:
-    """The encoding's name and the head as text; a letter cut at the end is left out.
+    """The encoding's name, and the head as text without a letter cut at the end.
 
-    Latin-1 is Windows-1252 without the letters and quotes at 0x80 to 0x9F, so that it is taken only
-    where bytes come that Windows-1252 does not know.
+    Latin-1 only where bytes are undefined in Windows-1252, a superset in printable letters.
     """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
@@ -135,8 +107,8 @@ def decode_head(head: bytes) -> tuple[str, str]:
 def looks_like_libsvm(text: str) -> bool:
     """Whether most lines are a number and index:value pairs, and nothing else.
 
-    Lines with a number alone, a label of a row without pairs, say nothing either way. A time of day
-    looks like a pair; lines of a number and a time are a table.
+    Lines with a label alone are ignored. Lines of a number and a time of day, which looks like a
+    pair, are a table.
     """
     hits = clocks = lines = 0
     for line in text.splitlines()[:200]:
@@ -155,15 +127,10 @@ def looks_like_libsvm(text: str) -> bool:
 
 
 def sniff_dialect(head: bytes, name: str, *, complete: bool, required_column: str = "") -> Dialect:
-    """The dialect of a text table.
+    """The dialect of a text table; a single column holds texts at best.
 
-    Args:
-        head: the file's first bytes.
-        name: the file's name, for errors.
-        complete: whether the head is the whole file; otherwise its last line is cut and left out.
-        required_column: a column that must be there: of several delimiters, the one that gives it.
-
-    A table of one column is one of texts at best; whoever needs more columns says so.
+    `complete`: whether the head is the whole file; otherwise its last line is dropped. A
+    `required_column` decides between delimiters.
 
     Raises:
         UnusableError: an open quote, no row, or nothing below the header.
@@ -171,7 +138,7 @@ def sniff_dialect(head: bytes, name: str, *, complete: bool, required_column: st
     return _cached_dialect(head, name, complete, required_column)
 
 
-@lru_cache(maxsize=2)  # reading a file asks several times; `forget` lets the cells go
+@lru_cache(maxsize=2)  # one reading asks several times; `clear_sniff_cache` frees the cells
 def _cached_dialect(head: bytes, name: str, complete: bool, required_column: str) -> Dialect:
     encoding, text = decode_head(head)
     # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
@@ -211,7 +178,7 @@ def _cached_dialect(head: bytes, name: str, complete: bool, required_column: str
 
 
 def clear_sniff_cache() -> None:
-    """Let go of the files' beginnings that were looked at."""
+    """Clear the cache of detected dialects."""
     _cached_dialect.cache_clear()
 
 
@@ -220,7 +187,7 @@ def _usual_width(table: list[list[str]]) -> int:
 
 
 def _check_above(above: list[str], delimiter: str, quote: str, name: str) -> None:
-    """No cell above the table may open a quote and keep it open: it would swallow the header."""
+    """Refuse a cell above the table that opens a quote, which would swallow the header."""
     for number, line in enumerate(above, 1):
         reader = csv.reader([line, f"{quote}\n"], delimiter=delimiter, quotechar=quote)
         next(reader)
@@ -233,10 +200,10 @@ def _check_above(above: list[str], delimiter: str, quote: str, name: str) -> Non
 
 
 def _lines_above(lines: list[str], delimiter: str, table: list[list[str]], quote: str) -> int:
-    """How many lines stand above the table: comments (#), a title, blank lines between."""
+    """The number of lines above the table: comments (#), a title, blank lines between."""
     width = _usual_width(table)
     if delimiter == ONE_COLUMN:
-        return 0  # every line is like a title
+        return 0  # every line looks like a title
     below = [row for row in table if not row[0].startswith("#")]
     named_below = bool(below and header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
@@ -257,14 +224,14 @@ def _quote_of(lines: list[str]) -> str:
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell is one of the usual spellings of nothing."""
+    """Whether a cell is one of the usual spellings of a missing value."""
     return cell.strip() in _MISSING
 
 
 def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
-    """The first row where it names the columns of a table so wide, otherwise ()."""
+    """The first row if it is a header of `width` columns, otherwise ()."""
     first, below = [cell.strip() for cell in table[0]], table[1:]
-    if len(first) == width - 1:  # row names stand in front of each row: only a header is shorter
+    if len(first) == width - 1:  # rows begin with their names; only a header is shorter
         return tuple(table[0])
     numeric = [any(is_number(cell, mark) for mark in ".,") for cell in first]
     counting = [str(i) for i in range(len(first))], [str(i + 1) for i in range(len(first))]
@@ -285,7 +252,6 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
 
 
 def _is_sentence(cell: str) -> bool:
-    """Whether a line that stands alone is a text rather than a column's name."""
     long = len(cell.split()) > _LONGEST_NAME or len(cell) > _LONGEST_LETTERS
     return long or _SENTENCE_END.search(cell) is not None
 
@@ -299,14 +265,13 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
 
 def _is_padded(lines: list[str], delimiter: str) -> bool:
     start = "".join(lines[:200])
-    # Names are told apart without the blanks in front: a header alone may have them.
-    return delimiter + " " in _first_line(lines) or start.count(
-        delimiter + " "
-    ) > 0.5 * start.count(delimiter)
+    padded_count = start.count(delimiter + " ")
+    # The header may be padded alone.
+    return delimiter + " " in _first_line(lines) or padded_count > 0.5 * start.count(delimiter)
 
 
 def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:
-    # The cells lack the blanks in front already, as pandas leaves them out where they are padded.
+    # `header` lacks blanks in front already, which pandas also skips in padded tables.
     ahead = delimiter != " " and _first_line(lines).startswith(" ")
     return bool(header) and (ahead or any(cell != cell.strip() for cell in header))
 
@@ -316,7 +281,7 @@ def _first_line(lines: list[str]) -> str:
 
 
 def decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
-    """The decimal sign and the sign between thousands, by which cells look like which."""
+    """The decimal and the thousands sign of most cells."""
     cells = [cell.strip() for row in rows for cell in row]
     commas = [cell for cell in cells if "," in cell]
     comma_numbers = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)

@@ -1,4 +1,4 @@
-"""One pass through a plain file's bytes, before a parser takes it by its path."""
+"""One pass through a plain file's bytes, before a parser reads it by its path."""
 
 from __future__ import annotations
 
@@ -16,26 +16,14 @@ _BLOCK = 4 * 2**20
 
 @dataclass(frozen=True)
 class FileSurvey:
-    """What a pass through a file tells.
-
-    Attributes:
-        fingerprint: SHA-256 of its bytes, hexadecimal.
-        lines: how many it has; None where it has no quote, since each row is a line then.
-    """
+    """SHA-256 in hexadecimal, and the number of lines (None in a file without quotes)."""
 
     fingerprint: str
     lines: int | None
 
 
 def survey_file(path: Path, quote: str) -> FileSurvey:
-    """Look through a file that is not compressed.
-
-    A parser that takes a path may share the file among its threads; what no table contains is then
-    to be refused beforehand, lest an endless line fill the memory.
-
-    Args:
-        path: the file.
-        quote: the quoting sign, within which a line may end.
+    """Survey an uncompressed file; a line may end inside of `quote`.
 
     Raises:
         UnusableError: it cannot be read, has a NUL byte or an endless line.
@@ -49,7 +37,7 @@ def survey_file(path: Path, quote: str) -> FileSurvey:
     try:
         _pass_through(path, False, note_quotes, digest.update)
     except UnusableError:
-        _pass_through(path, True, lambda *_: None, lambda _: None)  # tells the line
+        _pass_through(path, True, lambda *_: None, lambda _: None)  # raises with the line
         raise
     lines = _pass_through(path, True, lambda *_: None, lambda _: None) if quoted else None
     return FileSurvey(digest.hexdigest(), lines)
@@ -61,13 +49,9 @@ def _pass_through(
     on_block: Callable[[bytearray, int], None],
     on_block_in_thread: Callable[[memoryview], None],
 ) -> int:
-    """Go through a file; how many lines it has, where they are counted.
+    """Read a file; returns the number of lines, where `counts`.
 
-    Args:
-        path: the file.
-        counts: whether lines are counted.
-        on_block: takes every block, and how much of it is filled.
-        on_block_in_thread: takes the same in another thread.
+    `on_block` takes every block and its filled size, `on_block_in_thread` the same in a thread.
     """
     blocks = (bytearray(_BLOCK), bytearray(_BLOCK))
     inner = open_bytes(path, "")
@@ -78,7 +62,7 @@ def _pass_through(
         pending, block_index = executor.submit(on_block_in_thread, memoryview(b"")), 0
         while size := file.readinto(blocks[block_index]):
             on_block(blocks[block_index], size)
-            pending.result()  # then the other block is free again
+            pending.result()  # frees the other block
             pending = executor.submit(on_block_in_thread, memoryview(blocks[block_index])[:size])
             block_index = 1 - block_index
         pending.result()

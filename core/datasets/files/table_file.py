@@ -1,4 +1,4 @@
-"""Which reader a file needs, told by its first bytes and not by its name."""
+"""Chooses a file's reader by its first bytes, not by its name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ODS = "application/vnd.oasis.opendocument.spreadsheet"
 
 
 class TableFile(Protocol):
-    """A file that holds a table, in any format."""
+    """A file with a table, in any format."""
 
     @property
     def path(self) -> Path:
@@ -43,18 +43,12 @@ class TableFile(Protocol):
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table; raises UnusableError with the place of whatever makes it none."""
+        """The table; raises UnusableError with the place of the fault."""
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A CSV or LIBSVM file, perhaps compressed.
-
-    Attributes:
-        path: the file.
-        compression: as `opening.compression_of` tells it.
-        head: its first bytes, decompressed.
-    """
+    """A CSV or LIBSVM file with its first bytes; `compression` as of `compression_of`."""
 
     path: Path
     compression: str
@@ -74,11 +68,7 @@ class TextFile:
         return len(self.head) < HEAD_BYTES
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text.
-
-        Raises:
-            UnusableError: whatever makes it no table.
-        """
+        """Every column's first values as text."""
         return first_cells(
             self.head, self.path.name, complete=self._complete, required_column=required_column
         )
@@ -86,16 +76,7 @@ class TextFile:
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table of a CSV file.
-
-        Args:
-            kinds: {column: kind} where a person or the training file has decided.
-            missing: what stands for nothing; among words, "." and "none" are words.
-            required_column: a column that must be there, if any: it decides between delimiters.
-
-        Raises:
-            UnusableError: whatever makes it no table, with line and column.
-        """
+        """The table of a CSV file; see `read_csv_table`."""
         return read_csv_table(
             self.path,
             self.compression,
@@ -108,7 +89,7 @@ class TextFile:
 
 
 def open_table(file: str) -> TableFile:
-    """The reader of a file; a sheet of a workbook is asked for as book.xlsx#Sheet2.
+    """The reader of a file; a sheet of a workbook is addressed as book.xlsx#Sheet2.
 
     Raises:
         UnusableError: there is no such file, or it is of a kind that is no table.
@@ -130,20 +111,15 @@ def open_table(file: str) -> TableFile:
 
 
 def _workbook_kind(path: Path) -> str:
-    """Xlsx or ods; "" for another archive.
-
-    Raises:
-        UnusableError: an Office document of another kind.
-    """
+    """The kind xlsx or ods; "" for another archive. Other Office documents are refused."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             if "[Content_Types].xml" in names or any(n.startswith("xl/") for n in names):
-                if any(name.startswith("xl/") and name.endswith(".bin") for name in names):
-                    description = "a binary Excel workbook (.xlsb)"
+                if "xl/workbook.bin" in names:
+                    fault = "this is a binary Excel workbook (.xlsb)"
                     cure = "save it as .xlsx in the spreadsheet program"
-                    if "xl/workbook.bin" in names:
-                        raise UnusableError(f"this is {description}", where=path.name, cure=cure)
+                    raise UnusableError(fault, where=path.name, cure=cure)
                 if any(name.startswith("xl/") for name in names):
                     return "xlsx"
                 raise _other_document(path)
@@ -151,7 +127,7 @@ def _workbook_kind(path: Path) -> str:
                 return ""
             kind = archive.open("mimetype").read(200).decode("ascii", "replace").strip()
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, ValueError, EOFError):
-        return ""  # opening the archive says what is wrong
+        return ""  # opening the archive raises the error
     if kind.removesuffix("-template") != _ODS:
         raise _other_document(path)
     return "ods"

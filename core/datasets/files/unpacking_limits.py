@@ -1,4 +1,4 @@
-"""How much a packed file may hold: a few bytes can unpack to more than a computer has."""
+"""Limits on unpacked size, against decompression bombs."""
 
 from __future__ import annotations
 
@@ -15,48 +15,38 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def max_unpacked_bytes(packed: int) -> int:
-    """The bytes that the content of a packed file of a size may have."""
+    """The maximal unpacked size of a packed file of a size."""
     return max(ALWAYS_ALLOWED, MAX_EXPANSION * packed)
 
 
 def too_large_error(path: Path) -> UnusableError:
-    """What is said of a packed file that holds more."""
+    """The error for a packed file beyond the limit."""
     packed = path.stat().st_size
     max_bytes = max_unpacked_bytes(packed)
     return UnusableError(
         f"unpacked, its {packed / 1e6:.3g} MB are more than {max_bytes / 1e6:,.0f} MB, as in "
-        "files that"
-        " are made to fill the memory",
+        "files that are made to fill the memory",
         where=path.name,
         cure="if you trust it, unpack it yourself and open what is inside",
     )
 
 
 def check_stream(unpacked: IO[bytes], path: Path) -> None:
-    """Unpack a file once and keep nothing of it, to see that it ends in time.
-
-    Raises:
-        UnusableError: it holds more than a file of its size may.
-    """
-    bytes_left = max_unpacked_bytes(path.stat().st_size)
+    """Unpack a file once, without storing it; raises UnusableError beyond the limit."""
+    remaining_bytes = max_unpacked_bytes(path.stat().st_size)
     while chunk := unpacked.read(2**18):
-        bytes_left -= len(chunk)
-        if bytes_left < 0:
+        remaining_bytes -= len(chunk)
+        if remaining_bytes < 0:
             raise too_large_error(path)
 
 
 def check_archive(archive: zipfile.ZipFile, path: Path, packed: int = 0) -> None:
-    """See that the archive of a model has a model's size, by what its directory says.
+    """Check the size of a model's archive by its directory; zipfile never unpacks more than that.
 
-    Nothing more than that is ever unpacked: zipfile stops there.
-
-    Args:
-        archive: it.
-        path: the file that it is, or is in.
-        packed: its bytes; 0 for those of the file.
+    `path` is its file, or contains it, with `packed` bytes (0 for the file's size).
 
     Raises:
-        UnusableError: it would take too much memory, or is packed in a way of others.
+        UnusableError: it would take too much memory, or its packing method is not allowed.
     """
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)

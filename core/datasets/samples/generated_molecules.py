@@ -1,4 +1,4 @@
-"""Generated RNA molecules: helices and loops at random, with letters that follow the structure."""
+"""Generated RNA molecules: random helices and loops, with letters that follow the structure."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ import pandas as pd
 
 MOLECULES = 60
 SHORTEST, LONGEST = 30, 80  # bases
-NOISE = 0.04  # the share of unpaired bases, and half that of paired ones, that are drawn anew
+NOISE = 0.04  # share of unpaired bases drawn anew; half of it for paired ones
 _PAIRS = (("GC", 0.34), ("CG", 0.3), ("AU", 0.14), ("UA", 0.14), ("GU", 0.05), ("UG", 0.03))
 _UNPAIRED = {"A": 0.46, "U": 0.24, "G": 0.16, "C": 0.14}
 _CANONICAL = {pair for pair, _ in _PAIRS}
 
 
 def molecules_table() -> pd.DataFrame:
-    """60 molecules of 30 to 80 bases: names, letters, structures of AU, CG and GU pairs.
-
-    Helices of 3 to 8 pairs are mostly GC; unpaired bases are mostly A; hairpins have 3 to 8 bases.
-    """
+    """60 molecules of 30 to 80 bases: names, letters, structures of AU, CG and GU pairs."""
     rng = np.random.default_rng(19650319)
     rows: list[tuple[str, str, str]] = []
     while len(rows) < MOLECULES:
@@ -57,7 +54,7 @@ def _random_stem(rng: np.random.Generator, depth: int) -> str:
 
 
 def _letters(rng: np.random.Generator, structure: str) -> str:
-    """Letters drawn by what the structure does, and some drawn anew where pairs stay pairs."""
+    """Letters drawn by structure, some drawn anew where pairs stay pairs."""
     kinds, chances = zip(*_PAIRS, strict=True)
     bases, weights = list(_UNPAIRED), list(_UNPAIRED.values())
     letters = [str(letter) for letter in rng.choice(bases, len(structure), p=weights)]

@@ -1,4 +1,4 @@
-"""Generated sample tables: deterministic, and with a truth that is known."""
+"""Generated sample tables: deterministic, with a known truth."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def prices_table() -> pd.DataFrame:
 
 
 def clinic_table() -> pd.DataFrame:
-    """600 visits: categories (one rare), dates, yes/no, an identifier, and holes of 3 to 20 %."""
+    """600 visits: categories (one rare), dates, yes/no, an identifier, 3 to 20 % missing."""
     rng = np.random.default_rng(18540110)
     rows = 600
     age = np.clip(rng.normal(52, 18, rows), 1, 98).round(0)

@@ -1,4 +1,4 @@
-"""A generated tagged text: a small grammar, made-up words, and two columns of no use."""
+"""A generated tagged text: a small grammar, made-up words, and two columns of noise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 SENTENCES = 300
 TAGS = ("DET", "ADJ", "NOUN", "PRON", "VERB", "ADV", "PREP", "NUM", "END")
-# What follows what: the probabilities of the next tag; the row "START" begins a sentence.
+# Probabilities of the next tag; "START" begins a sentence.
 FOLLOWS: dict[str, dict[str, float]] = {
     "START": {"DET": 0.5, "PRON": 0.3, "ADV": 0.1, "NUM": 0.1},
     "DET": {"NOUN": 0.6, "ADJ": 0.35, "NUM": 0.05},
@@ -25,22 +25,19 @@ _WORDS = {
     "PREP": ("in", "on", "by", "to", "over", "before"),
     "END": (".", "!", "?"),
 }
-# Endings, and how many stems of the tag there are; some endings are shared, and "" tells nothing.
+# Endings and number of stems of a tag; some endings are shared.
 _ENDINGS = {
     "ADJ": (("ous", "ish", "al", ""), 60),
     "NOUN": (("ness", "er", "s", "al", ""), 120),
     "VERB": (("ed", "s", "ing", "er", ""), 90),
     "ADV": (("ly", "ly", "er", ""), 30),
 }
-_STEMS = 140  # shared, so that a stem alone does not say the tag
+_STEMS = 140  # shared by tags, so that a stem alone does not determine the tag
 _LONGEST = 20
 
 
 def tags_table() -> pd.DataFrame:
-    """300 sentences; tags are a Markov chain (FOLLOWS), words depend on the tag alone.
-
-    The columns word, suffix and shape are made of the word; weekday and shelf are noise.
-    """
+    """300 sentences: tags form a Markov chain (FOLLOWS), words depend on the tag alone."""
     rng = np.random.default_rng(19680411)
     words = _vocabulary(rng)
     rows: list[tuple[int, str, str, str, str, str, str]] = []
@@ -58,7 +55,7 @@ def tags_table() -> pd.DataFrame:
 
 
 def _sentence(rng: np.random.Generator) -> list[str]:
-    """Tags until END; sentences that do not come to an end in 20 words are drawn again."""
+    """Tags until END, drawn again beyond 20 words."""
     while True:
         tags: list[str] = []
         tag = "START"
@@ -70,7 +67,7 @@ def _sentence(rng: np.random.Generator) -> list[str]:
 
 
 def _vocabulary(rng: np.random.Generator) -> dict[str, list[str]]:
-    """The words of every tag; frequent and rare ones, as repeated entries."""
+    """The words of every tag; frequent ones are repeated."""
     stems = _random_stems(rng)
     words: dict[str, list[str]] = {}
     for tag in TAGS:
@@ -87,7 +84,7 @@ def _vocabulary(rng: np.random.Generator) -> dict[str, list[str]]:
 
 
 def _random_stems(rng: np.random.Generator) -> list[str]:
-    """Made-up stems of two syllables, each once."""
+    """Distinct stems of two syllables."""
     heads, tails = ("b", "d", "f", "gr", "k", "l", "m", "pl", "st", "t"), ("n", "l", "rk", "m", "t")
     stems: dict[str, None] = {}
     while len(stems) < _STEMS:

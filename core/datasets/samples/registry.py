@@ -1,4 +1,4 @@
-"""The sample datasets: scikit-learn's own, and generated ones whose truth is known."""
+"""The sample datasets: scikit-learn's, and generated ones with a known truth."""
 
 from __future__ import annotations
 
@@ -24,26 +24,17 @@ from core.datasets.understanding.recognition import detect_layout, matches_layou
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample.
+    """A sample dataset."""
 
-    Attributes:
-        name: behind ``sample:`` on the command line.
-        title: in the window.
-        sentence: what it is and what to try on it.
-        task: what is predicted.
-        target: its target column; "" where nothing is predicted.
-        table: makes the raw table, target included; the same one every time.
-    """
-
-    name: str
+    name: str  # behind "sample:"
     title: str
-    sentence: str
+    sentence: str  # what it is and what to try
     task: Task
-    target: str
-    table: Callable[[], pd.DataFrame]
+    target: str  # "" for topics
+    table: Callable[[], pd.DataFrame]  # makes the raw table, always the same
 
     def read(self, choices: DataOptions = NO_CHOICES) -> Dataset:
-        """The sample as a dataset, with a person's choices where there are any."""
+        """The sample as a dataset."""
         table = self.table()
         lines = table.to_csv(index=False).encode()
         source = DataSource("", "sample", fingerprint=hashlib.sha256(lines).hexdigest())
@@ -60,14 +51,14 @@ class Sample:
 
 
 def _bundled(name: str) -> Callable[[], pd.DataFrame]:
-    """A maker of scikit-learn's table; classes get their names."""
+    """A maker of scikit-learn's table, with class names."""
 
     def make_table() -> pd.DataFrame:
         from sklearn import datasets
 
         bunch = getattr(datasets, f"load_{name}")(as_frame=True)
         table = bunch.frame.copy()
-        if name == "breast_cancer":  # "radius error" stands among "mean radius", "worst radius"
+        if name == "breast_cancer":  # like "mean radius", so that the prefix is a group
             table.columns = [re.sub(r"^(.*) error$", r"error \1", str(c)) for c in table.columns]
         if name in ("iris", "wine", "breast_cancer"):
             words = [str(word) for word in bunch.target_names]

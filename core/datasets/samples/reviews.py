@@ -1,8 +1,7 @@
-"""Generated reviews: sentences of praise and blame, what was bought, its price, and a verdict.
+"""Generated reviews: sentences, what was bought, its price, and a verdict.
 
-A buyer is content or not. Each sentence about a thing praises where the buyer is content and blames
-otherwise, nine times in ten; one time in six praise is denied ("never punctual"), which only two
-words together tell. Content buyers buy again, but for one in fifteen, and so the other way round.
+A sentence fits the buyer's satisfaction nine times in ten; one in six denies the opposite ("never
+punctual"), which only pairs of words show. One buyer in fifteen decides against it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Generated short texts: sentences of readable words from a topic model that is known.
+"""Generated short texts of readable words from a known topic model.
 
-Every text has shares θ ~ Dirichlet(0.12) of the ten subjects. Every word that carries meaning is
-drawn by itself: first a subject by θ (or, one time in four, none, for a word of everyday), then a
-word of this subject, the first of its list more often. The words between are stop words.
+Every text has shares θ ~ Dirichlet(0.12) of the ten subjects. A content word is drawn from a
+subject by θ (one time in four from everyday words), the first words of its list more often. The
+words between are stop words.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def texts_table() -> pd.DataFrame:
 
 
 def _weighted_words(lists: tuple[str, str, str]) -> dict[str, tuple[list[str], np.ndarray]]:
-    """The words of every slot, and how likely each is: in proportion to 1/(its place + 2)."""
+    """The words of every slot, with probabilities proportional to 1/(rank + 2)."""
     by_slot = {}
     for slot, words in zip(_SLOTS, lists, strict=True):
         slot_words = words.split()

@@ -1,1 +1,1 @@
-"""Files larger than memory: how many of their rows fit, rows drawn at random, and rows in parts."""
+"""Files larger than memory: rows drawn at random, and rows in parts."""

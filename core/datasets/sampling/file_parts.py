@@ -1,7 +1,7 @@
-"""What of a file is read: all rows, or so many drawn at random; and its rows in parts.
+"""Which rows of a file are read: all, a random sample, or one part after another.
 
-Text is written anew with fewer rows and then read like any other file, so that a sample has just
-the rows that a reading of the whole file has. Of columns only the wanted rows are taken.
+A sample of a text is a smaller file with exactly its rows; of columnar files only the wanted rows
+are read.
 """
 
 from __future__ import annotations
@@ -31,25 +31,20 @@ from core.datasets.sampling.memory_limit import max_data_bytes
 from core.datasets.understanding.target import target_column
 from core.errors import UnusableError, write_error
 
-ALL = 0  # all of them, whatever the memory
-MIN_ROWS = 1000  # rows that are drawn at least
+ALL = 0  # rows: all of them, whatever the memory
+MIN_ROWS = 1000  # smallest sample that is drawn for want of memory
 _ENTRY = 12  # bytes of an entry of a sparse matrix
 _TEXT = 60  # bytes of a text beside its letters
-_PACKED = 5.0  # times that a compressed file is larger when it is unpacked
+_PACKED = 5.0  # assumed compression ratio
 _LINE = re.compile(r"\bline (\d+(?:,\d{3})*)")
 _ZEROS = (b" 0:", b"\t0:")
 
 
 @dataclass(frozen=True)
 class RowLimit:
-    """How many rows of a file are wanted.
+    """How many rows of a file are wanted."""
 
-    Attributes:
-        rows: at most so many; `ALL`; or None for as many as fit into memory.
-        seed: of the draw.
-    """
-
-    rows: int | None = None
+    rows: int | None = None  # maximum; ALL; None for as many as fit into memory
     seed: int = 0
 
 
@@ -58,27 +53,18 @@ AS_FIT = RowLimit()
 
 @dataclass
 class LineNumbers:
-    """The rows that stand in a text of fewer rows, to name them in errors.
+    """Maps lines of a sample to lines of the whole file, for errors."""
 
-    Attributes:
-        chosen: their numbers in the whole file, from 0; None where lines are its own.
-        before: lines before the first row.
-    """
-
-    chosen: np.ndarray | None = None
-    before: int = 0
+    chosen: np.ndarray | None = None  # row numbers; None for the whole file
+    before: int = 0  # lines before the first row
 
     def set_rows(self, chosen: np.ndarray, form: row_sampling.RowFormat) -> None:
-        """From now on lines are those of a text with these rows."""
+        """Map the lines of a text with these rows."""
         self.chosen, self.before = chosen, form.skip + int(form.header)
 
     @contextmanager
     def translate_line_numbers(self) -> Iterator[None]:
-        """Let errors name rows of the whole file.
-
-        Raises:
-            UnusableError: what was raised inside, at its place in the whole file.
-        """
+        """Translate line numbers of errors raised inside to those of the whole file."""
         try:
             yield
         except UnusableError as error:
@@ -93,26 +79,17 @@ class LineNumbers:
 
 @dataclass(frozen=True)
 class FilePart:
-    """What is read of a file.
+    """The rows of a file to read."""
 
-    Attributes:
-        file: all of it, or some of its rows.
-        sampled: which they are; None for all.
-        zero_based: whether the LIBSVM indices of the whole file begin with 0; None where all is
-            read, which tells.
-        path, compression: of the whole file.
-        lines: names rows of the whole file in errors.
-    """
-
-    file: TableFile
-    sampled: RowSample | None = None
-    zero_based: bool | None = None
-    path: Path = field(default_factory=Path)
+    file: TableFile  # all of it, or of some rows
+    sampled: RowSample | None = None  # None for all rows
+    zero_based: bool | None = None  # LIBSVM indices of the whole file; None for all rows
+    path: Path = field(default_factory=Path)  # of the whole file
     compression: str = ""
     lines: LineNumbers = field(default_factory=LineNumbers)
 
     def with_sample_note(self, dataset: Dataset) -> Dataset:
-        """The dataset of the file's rows as that of a sample of the whole file."""
+        """The dataset marked as a sample of the whole file."""
         sample = self.sampled
         if sample is None:
             return dataset
@@ -122,9 +99,8 @@ class FilePart:
             if "compression" in csv_arguments:
                 csv_arguments["compression"] = self.compression
             described = f"{source.described}, {self.compression}"
-            source = replace(
-                source, read_csv=csv_arguments, described=described, compression=self.compression
-            )
+            source = replace(source, read_csv=csv_arguments, described=described)
+            source = replace(source, compression=self.compression)
         read_all = SuggestedChange("Read all rows", "--rows all", fields={"rows": ALL})
         proposal = None if sample.asked else read_all
         finding = Finding(sample.sentence(self.path.name), serious=True, proposal=proposal)
@@ -136,10 +112,10 @@ class FilePart:
 def open_file_part(
     file: TableFile, choices: DataOptions, row_limit: RowLimit
 ) -> Iterator[FilePart]:
-    """The part of a file that is read; what was written for it goes on the way out.
+    """The rows to read, in a temporary file if sampled.
 
     Raises:
-        UnusableError: rows were asked for and the file's kind does not allow to draw them.
+        UnusableError: rows were requested and the format does not allow drawing them.
     """
     _check_limit(row_limit)
     whole_file = FilePart(file)
@@ -155,11 +131,8 @@ def open_file_part(
             )
         yield whole_file
         return
-    estimated_bytes = 0.0
-    if (
-        row_limit.rows is None
-        and (estimated_bytes := bytes_of(file, choices.kinds)) <= max_data_bytes()
-    ):
+    estimated_bytes = bytes_of(file, choices.kinds) if row_limit.rows is None else 0.0
+    if row_limit.rows is None and estimated_bytes <= max_data_bytes():
         yield whole_file
     elif isinstance(file, ColumnarFile):
         yield _columnar_part(file, choices, row_limit, estimated_bytes)
@@ -179,7 +152,7 @@ def _check_limit(row_limit: RowLimit) -> None:
 
 
 def can_be_drawn(file: TableFile) -> bool:
-    """Whether rows of a file can be read without the others."""
+    """Whether the format allows reading some rows alone."""
     if isinstance(file, ColumnarFile):
         return True
     wide = (b"\xff\xfe", b"\xfe\xff")
@@ -187,7 +160,7 @@ def can_be_drawn(file: TableFile) -> bool:
 
 
 def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
-    """About the memory that a file's rows take: 8 bytes a number, 12 a sparse entry, and texts."""
+    """The approximate memory of all rows: 8 bytes a number, 12 a sparse entry, and texts."""
     if isinstance(file, ColumnarFile):
         return file.bytes_of_rows()
     if not isinstance(file, TextFile):
@@ -209,7 +182,7 @@ def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
 
 
 def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
-    """How the rows of a text stand in it; `target` is the column that a person wants predicted."""
+    """The row format of a text; `target` is the requested target column."""
     if file.is_libsvm:
         return row_sampling.RowFormat()
     complete = len(file.head) < 2**20
@@ -219,7 +192,7 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
         try:
             position = names.index(target_column(names, target, file.path.name))
             position += dialect.extra == "names"
-        except UnusableError:  # reading says so
+        except UnusableError:  # raised again by reading
             position = None
     return row_sampling.RowFormat(
         skip=dialect.skip,
@@ -231,7 +204,6 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
 
 
 def _sample_size(row_limit: RowLimit, total: int, estimated_bytes: float) -> int:
-    """How many rows to draw."""
     if row_limit.rows is not None:
         return row_limit.rows
     return max(MIN_ROWS, int(total * max_data_bytes() / estimated_bytes))
@@ -246,19 +218,17 @@ def _columnar_part(
     file: ColumnarFile, choices: DataOptions, row_limit: RowLimit, estimated_bytes: float
 ) -> FilePart:
     try:
-        name = file.column_named(
-            target_column(file.column_names, _target_of(choices), file.path.name)
-        )
-    except UnusableError:  # reading says so
+        target = target_column(file.column_names, _target_of(choices), file.path.name)
+        name = file.column_named(target)
+    except UnusableError:  # raised again by reading
         name = None
     total, codes = file.count_labels(name)
     size = _sample_size(row_limit, total, estimated_bytes)
     if size >= total:
         return FilePart(file)
     row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
-    sampled = RowSample(
-        size, total, row_limit.seed, codes is not None, row_limit.rows is not None, row_numbers
-    )
+    asked = row_limit.rows is not None
+    sampled = RowSample(size, total, row_limit.seed, codes is not None, asked, row_numbers)
     return FilePart(replace(file, chosen=row_numbers), sampled, path=file.path)
 
 
@@ -267,9 +237,8 @@ def _text_part(
 ) -> FilePart:
     form, scan = form_of(file, _target_of(choices)), _ZeroIndexScan()
     with open_text(file) as source:
-        total, codes = row_sampling.count_labels(
-            scan.watched(row_sampling.rows_of(source, form)), form
-        )
+        rows = scan.watched(row_sampling.rows_of(source, form))
+        total, codes = row_sampling.count_labels(rows, form)
     size = _sample_size(row_limit, total, estimated_bytes)
     if size >= total:
         return FilePart(file)
@@ -277,25 +246,23 @@ def _text_part(
     copy = write_part(file, form, row_numbers, folder)
     lines = LineNumbers()
     lines.set_rows(row_numbers, form)
-    is_requested = row_limit.rows is not None
+    asked = row_limit.rows is not None
     plain = {
         name: value.decode("latin-1") if isinstance(value, bytes) else value
         for name, value in asdict(form).items()
     }
-    sampled = RowSample(
-        size, total, row_limit.seed, codes is not None, is_requested, row_numbers, plain
-    )
+    sampled = RowSample(size, total, row_limit.seed, codes is not None, asked, row_numbers, plain)
     return FilePart(copy, sampled, scan.zero, file.path, file.compression, lines)
 
 
 class _ZeroIndexScan:
-    """What passes by while rows are counted: whether an index is 0."""
+    """Whether an index of the rows that pass is 0."""
 
     def __init__(self) -> None:
         self.zero = False
 
     def watched(self, rows: Iterator[bytes]) -> Iterator[bytes]:
-        """The rows as they are."""
+        """The rows, unchanged."""
         for row in rows:
             if not self.zero and any(sign in row for sign in _ZEROS):
                 self.zero = True
@@ -303,7 +270,7 @@ class _ZeroIndexScan:
 
 
 def open_text(file: TextFile) -> IO[bytes]:
-    """The unpacked bytes of a text."""
+    """The decompressed bytes of a text."""
     guarded = GuardedFile(open_bytes(file.path, file.compression), file.path.name, wide=False)
     return io.BufferedReader(guarded, 2**18)
 
@@ -311,11 +278,7 @@ def open_text(file: TextFile) -> IO[bytes]:
 def write_part(
     file: TextFile, form: row_sampling.RowFormat, row_numbers: np.ndarray, folder: Path
 ) -> TextFile:
-    """A text of some rows, in a file of the same name in another folder.
-
-    Raises:
-        UnusableError: the disk is full.
-    """
+    """A text of some rows, in a file of the same name in another folder."""
     path = folder / file.path.name
     try:
         with path.open("wb") as into:
@@ -326,16 +289,11 @@ def write_part(
 
 
 def as_text(path: Path) -> TextFile:
-    """The reader of a text that was written here.
-
-    Raises:
-        UnusableError: it is none.
-    """
+    """The reader of a written text; raises UnusableError if it is none."""
     copy = open_table(str(path))
     if not isinstance(copy, TextFile):
-        raise UnusableError(
-            "the rows that were drawn are no table", where=path.name, cure="read all rows"
-        )
+        fault = "the rows that were drawn are no table"
+        raise UnusableError(fault, where=path.name, cure="read all rows")
     return copy
 
 
@@ -346,11 +304,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def memory_sized_parts(file: TableFile) -> Iterator[FilePart]:
-    """The whole file where it fits into memory; otherwise its rows in parts that do.
-
-    Raises:
-        UnusableError: it cannot be read, or parts of it not written.
-    """
+    """The whole file where it fits into memory, otherwise parts that do."""
     if not can_be_drawn(file) or (estimated_bytes := bytes_of(file, {})) <= max_data_bytes():
         yield FilePart(file)
         return
@@ -364,21 +318,12 @@ def memory_sized_parts(file: TableFile) -> Iterator[FilePart]:
 
 
 def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> Iterator[FilePart]:
-    """All rows of a file, so many at a time, each part readable until the next is asked for.
-
-    Args:
-        file: one whose rows can be drawn.
-        size: rows of a part.
-        without: the numbers of rows that are left out, sorted.
-
-    Raises:
-        UnusableError: it cannot be read, or parts of it not written.
-    """
-    leave = np.empty(0, dtype=np.int64) if without is None else without
+    """Parts of `size` rows, each readable until the next is requested; `without` are sorted."""
+    skipped = np.empty(0, dtype=np.int64) if without is None else without
     if isinstance(file, ColumnarFile):
         total, _ = file.count_labels()
         for first in range(0, total, size):
-            rows = np.setdiff1d(np.arange(first, min(first + size, total)), leave, True)
+            rows = np.setdiff1d(np.arange(first, min(first + size, total)), skipped, True)
             if len(rows):
                 yield FilePart(replace(file, chosen=rows), path=file.path)
         return
@@ -393,7 +338,7 @@ def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> 
         zero = scan.zero
     with open_text(file) as source, _temporary_folder() as folder:
         preamble_lines = row_sampling.preamble(source, form)
-        for numbers, block in _row_blocks(row_sampling.records(source, form), size, leave):
+        for numbers, block in _row_blocks(row_sampling.records(source, form), size, skipped):
             path, lines = folder / file.path.name, LineNumbers()
             _write_lines(path, [*preamble_lines, *block])
             lines.set_rows(np.array(numbers), form)
@@ -403,12 +348,11 @@ def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> 
 def _row_blocks(
     rows: Iterator[bytes], size: int, without: np.ndarray
 ) -> Iterator[tuple[list[int], list[bytes]]]:
-    """Rows with their numbers, so many at a time."""
-    left_out = iter(without.tolist())
-    leave, numbers, block = next(left_out, -1), list[int](), list[bytes]()
+    skipped_rows = iter(without.tolist())
+    skipped, numbers, block = next(skipped_rows, -1), list[int](), list[bytes]()
     for number, row in enumerate(rows):
-        if number == leave:
-            leave = next(left_out, -1)
+        if number == skipped:
+            skipped = next(skipped_rows, -1)
             continue
         numbers.append(number)
         block.append(row if row.endswith(b"\n") else row + b"\n")

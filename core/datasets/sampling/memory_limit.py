@@ -1,4 +1,4 @@
-"""How many bytes of memory this process may still take, and the share that a file may have."""
+"""How much memory this process may still take, and a file's share of it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import os
 import sys
 from pathlib import Path
 
-# A run holds its rows raw, divided, and prepared for every fold: some eight times in all.
+# A run holds its rows raw, divided, and prepared for every fold: some eight copies.
 SHARE = 1 / 8
 VARIABLE = "TUNESCOPE_MEMORY"
-_USUAL = 2**32  # where the system does not tell
+_USUAL = 2**32  # bytes, where the system reports nothing
 _PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
 def max_data_bytes() -> float:
-    """The bytes that the rows of a file may take; rows are drawn where they would take more."""
+    """The bytes that the rows of a file may take; beyond that rows are sampled."""
     return available_memory() * SHARE
 
 
 def available_memory() -> int:
-    """Bytes of memory that are free, within the limits of this process's control group.
+    """Free bytes of memory, within the limits of this process's control group.
 
-    The environment's TUNESCOPE_MEMORY, a number of bytes, outweighs what the system says.
+    The environment variable TUNESCOPE_MEMORY, in bytes, takes precedence.
     """
     with contextlib.suppress(ValueError):
         return max(0, int(os.environ.get(VARIABLE, "")))
@@ -32,7 +32,6 @@ def available_memory() -> int:
 
 
 def _free_memory() -> int:
-    """What the system says to be free."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in (_PROC / "meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -40,7 +39,7 @@ def _free_memory() -> int:
     if sys.platform == "win32":
         return _free_of_windows()
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # Half of all there is: macOS does not say how much of it is free.
+        # Half of the total: macOS does not report free memory.
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     return _USUAL
 
@@ -59,7 +58,7 @@ def _free_of_windows() -> int:
 
 
 def _group_limits() -> list[int | None]:
-    """What the control groups of this process leave it, those above them too."""
+    """The allowances of this process's control groups and their parents."""
     try:
         lines = (_PROC / "self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -82,13 +81,13 @@ def _group_limits() -> list[int | None]:
 
 
 def _group_allowance(folder: Path, limit: str, used: str) -> int | None:
-    """The limit of a group less what it uses, caches that can be dropped not counted."""
+    """The limit of a group less its usage without reclaimable caches."""
     try:
         max_bytes = int((folder / limit).read_text(encoding="ascii"))
         used_bytes = int((folder / used).read_text(encoding="ascii"))
         statistics = (folder / "memory.stat").read_text(encoding="ascii").split()
     except (OSError, ValueError):  # "max" is no limit
         return None
-    facts = dict(zip(statistics[::2], statistics[1::2], strict=False))
-    dropped = int(facts.get("inactive_file", facts.get("total_inactive_file", "0")))
+    counts = dict(zip(statistics[::2], statistics[1::2], strict=False))
+    dropped = int(counts.get("inactive_file", counts.get("total_inactive_file", "0")))
     return max(0, max_bytes - max(0, used_bytes - dropped))

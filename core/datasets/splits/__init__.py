@@ -1,1 +1,1 @@
-"""Which rows train, validate and test, and which belong together."""
+"""Training, validation and test rows, and which rows belong together."""

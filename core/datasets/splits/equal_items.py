@@ -1,4 +1,4 @@
-"""Which rows, sequences, molecules or texts are equal, told by 64-bit hashes of what is learned."""
+"""Finds equal rows, sequences, molecules or texts by 64-bit hashes of their features."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from core.datasets.molecules import plain_letters
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-LARGEST_UNIT = 0.2  # of all items: one fold of five; what is commoner is no copy
-_FEW_COLUMNS, _LOOKED_AT, _FIRST_ROWS = 4, 30, 1000
-_CHANCE_ROWS = 5000  # different rows that tell how likely two rows are equal by chance
+LARGEST_UNIT = 0.2  # of all items, one fold of five; more frequent items are no copies
+_FEW_COLUMNS, _EXAMINED_COLUMNS, _FIRST_ROWS = 4, 30, 1000
+_CHANCE_ROWS = 5000  # distinct rows for the probability that two are equal by chance
 
 
 def equal_items(dataset: Dataset) -> np.ndarray:
-    """A code for every item; equal items have the same.
+    """A code for every item, the same for equal items.
 
-    Items are rows, or whole sequences in the order of their first rows. Rows are equal in every
-    feature (a missing value equals another), sequences in the features of all their tokens,
-    molecules in their letters as they are read (in either case, T as U), texts but for case and
-    blanks. A text that is missing or empty, and a sparse row of zeros, equals none.
+    Sequences are items in the order of their first rows. Rows are equal in every feature (missing
+    equals missing), sequences in those of all tokens, molecules in their parsed letters, texts up
+    to case and blanks. An empty text and a sparse row of zeros equal none.
     """
     if dataset.matrix is not None:
         hashes, empty = _matrix_hashes(dataset.matrix), np.diff(dataset.matrix.indptr) == 0
@@ -42,25 +41,25 @@ def equal_items(dataset: Dataset) -> np.ndarray:
         else:
             texts = texts.str.casefold().str.split().str.join(" ")
         return _codes_of_hashes(_table_hashes(texts.to_frame()), (texts == "").to_numpy(dtype=bool))
-    # Where all rows differ in a few columns of numbers already, the others need no look.
-    telling = _most_different(table)
-    if telling and _all_differ(_number_hashes(table, telling)):
+    # Where all rows differ in a few numeric columns, the other ones are not hashed.
+    names = _most_different(table)
+    if names and _all_differ(_number_hashes(table, names)):
         return np.arange(len(table))
     return pd.factorize(_table_hashes(table))[0]
 
 
 def _most_different(table: pd.DataFrame) -> list[str]:
-    """A few columns of numbers whose first rows have the most different values."""
-    head = table[number_names(table)[:_LOOKED_AT]].head(_FIRST_ROWS)
+    """The few numeric columns whose first rows have the most distinct values."""
+    head = table[number_names(table)[:_EXAMINED_COLUMNS]].head(_FIRST_ROWS)
     return list(head.nunique().nlargest(_FEW_COLUMNS).index)
 
 
 def _number_hashes(table: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """A hash of some columns of numbers; rows that differ in what a double holds not may agree."""
+    """Hashes of numeric columns; rows may collide beyond the precision of doubles."""
     total = np.zeros(len(table), dtype=np.uint64)
     for name in names:
         values = table[name].to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # −0 is 0
-        values[np.isnan(values)] = np.nan  # whose bits could be others
+        values[np.isnan(values)] = np.nan  # NaNs of one bit pattern
         total = _mix_bits(total + values.view(np.uint64))
     return total
 
@@ -71,17 +70,16 @@ def _all_differ(hashes: np.ndarray) -> bool:
 
 
 def sequence_codes(dataset: Dataset) -> np.ndarray:
-    """The number of the sequence of every token, from 0 in their order."""
+    """The sequence number of every token, from 0 in order of appearance."""
     assert dataset.row_groups is not None
     return pd.factorize(dataset.row_groups)[0]
 
 
 def chance_of_twins(dataset: Dataset) -> float:
-    """How many rows of a table would equal a given one by chance, were its columns independent.
+    """The expected number of rows equal to a given one by chance, were columns independent.
 
-    (n − 1) Π_j Σ_v p_jv², p_jv the share of the value v in column j among rows that differ from
-    each other in features or target (copies say nothing about chance) and are not one common row.
-    0 for other tasks.
+    (n − 1) Π_j Σ_v p_jv², p_jv the share of value v in column j among distinct rows (features and
+    target) that are not one common row. 0 for other tasks than tables.
     """
     table = dataset.table
     if table is None or not dataset.task.is_table:
@@ -106,29 +104,28 @@ def chance_of_twins(dataset: Dataset) -> float:
 
 
 def shared_items(dataset: Dataset, test: Dataset) -> tuple[int, int]:
-    """How many items of a test file equal one of the first file, and how many it has."""
+    """The number of test items that equal one of the first file, and the number of test items."""
     combined: Any = {"matrix": None, "table": None, "row_groups": None}
     if dataset.matrix is not None and test.matrix is not None:
         combined["matrix"] = sparse.vstack([dataset.matrix, test.matrix], format="csr")
     elif dataset.table is not None and test.table is not None:
         tables = [dataset.table, test.table[dataset.table.columns]]
         combined["table"] = pd.concat(tables, ignore_index=True)
-    first = dataset.rows
+    train_count = dataset.rows
     if dataset.task.has_sequences:
-        ours, theirs = sequence_codes(dataset), sequence_codes(test)
-        first = int(ours.max()) + 1
-        combined["row_groups"] = np.concatenate([ours, first + theirs])
+        train_codes, test_codes = sequence_codes(dataset), sequence_codes(test)
+        train_count = int(train_codes.max()) + 1
+        combined["row_groups"] = np.concatenate([train_codes, train_count + test_codes])
     codes = equal_items(replace(dataset, **combined))
-    return int(np.isin(codes[first:], codes[:first]).sum()), len(codes) - first
+    return int(np.isin(codes[train_count:], codes[:train_count]).sum()), len(codes) - train_count
 
 
 def _table_hashes(table: pd.DataFrame) -> np.ndarray:
-    """A hash of every row, unsigned 64 bit."""
     return pd.util.hash_pandas_object(table, index=False).to_numpy()
 
 
 def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
-    """A hash of every row of a CSR matrix: a sum over its entries other than 0, in any order."""
+    """A hash of every CSR row: a sum over its nonzero entries, in any order."""
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     column_hashes = matrix.indices.astype(np.uint64) * _GOLDEN
     entries = _mix_bits(_mix_bits(values.view(np.uint64)) + column_hashes)
@@ -138,16 +135,15 @@ def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
 
 
 def _sequence_hashes(dataset: Dataset) -> np.ndarray:
-    """A hash of every sequence: a sum over its tokens, each with its place."""
+    """A hash of every sequence: a sum over its tokens and their positions."""
     assert dataset.table is not None
     tokens = _table_hashes(dataset.table.drop(columns=dataset.sequence_name, errors="ignore"))
     codes = sequence_codes(dataset)
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))  # rows of a sequence stand together
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))  # the rows of a sequence are adjacent
     lengths = np.bincount(codes)
     positions = (np.arange(len(codes)) - np.repeat(starts, lengths)).astype(np.uint64)
-    return np.add.reduceat(
-        _mix_bits(_mix_bits(tokens) + (positions + np.uint64(1)) * _GOLDEN), starts
-    )
+    hashes = _mix_bits(_mix_bits(tokens) + (positions + np.uint64(1)) * _GOLDEN)
+    return np.add.reduceat(hashes, starts)
 
 
 def _mix_bits(codes: np.ndarray) -> np.ndarray:
@@ -158,7 +154,7 @@ def _mix_bits(codes: np.ndarray) -> np.ndarray:
 
 
 def _codes_of_hashes(hashes: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """Codes of equal hashes, with a code of its own for every item that is alone."""
+    """Codes of equal hashes; items in `alone` get unique codes."""
     codes = pd.factorize(hashes)[0]
     codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
     return pd.factorize(codes)[0]

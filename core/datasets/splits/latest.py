@@ -1,4 +1,4 @@
-"""When rows were: the points in time of a column, so that the latest rows can test."""
+"""The points in time of a column, so that the latest rows can test."""
 
 from __future__ import annotations
 
@@ -15,47 +15,40 @@ from core.errors import UnusableError
 
 
 def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
-    """The dataset with the points in time of a column, and a finding that says what they decide.
+    """The dataset with the points in time of a column, and a finding on it.
 
-    Args:
-        dataset: as it is understood.
-        table: every column of the file; rows without a target may be among its rows.
-        column: of dates, or of numbers that grow with time, such as years.
-
-    Raises:
-        UnusableError: there is no such column, it is the target, or it holds no times.
+    `table` has every column of the file, also rows without a target; `column` holds dates, or
+    numbers that grow with time. Others, unknown ones and the target raise UnusableError.
     """
     names = [str(name) for name in table.columns]
     if column not in names:
         raise unknown_column(column, names, "test on the latest rows")
     where = f"{dataset.name}, column {column}"
     if column == dataset.target_name:
-        raise UnusableError(
-            "the column is what is predicted", where=where, cure="choose a column of dates"
-        )
+        cure = "choose a column of dates"
+        raise UnusableError("the column is what is predicted", where=where, cure=cure)
     if len(table) > dataset.rows:
         table = table[table[dataset.target_name].notna()]
     times = _time_points(table[column], where)
     known_times = times[np.isfinite(times)]
     if len(known_times) < 2 or known_times.min() == known_times.max():
-        raise UnusableError(
-            "there are no two different times", where=where, cure="choose another column"
-        )
-    word = dataset.task.items
+        cure = "choose another column"
+        raise UnusableError("there are no two different times", where=where, cure=cure)
+    items = dataset.task.items
     sentence = (
-        f"The latest {word} by “{column}” test the result, earlier ones train; validation rows are"
-        f" drawn at random among those. What belongs together with {word} of the test is left out"
+        f"The latest {items} by “{column}” test the result, earlier ones train; validation rows are"
+        f" drawn at random among those. What belongs together with {items} of the test is left out"
         " of training."
     )
     if missing := len(times) - len(known_times):
         sentence += f" Rows without a time ({missing:,}) train."
-    offer = SuggestedChange(f"Test on {word} drawn at random", "", fields={"latest": ""})
+    offer = SuggestedChange(f"Test on {items} drawn at random", "", fields={"latest": ""})
     finding = Finding(sentence, column, proposal=offer)
     return replace(dataset, times=times, findings=(*dataset.findings, finding))
 
 
 def _time_points(values: pd.Series, where: str) -> np.ndarray:
-    """Numbers as they are, dates as seconds since 1970; NaN where there is none."""
+    """Numbers unchanged, dates as seconds since 1970; NaN where missing."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return values.to_numpy(dtype=float, na_value=np.nan)
     form = date_format(values)

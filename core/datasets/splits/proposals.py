@@ -1,4 +1,4 @@
-"""Columns that look like whom or what a row is about, or when it was: proposed, never forced."""
+"""Suggests columns to group rows by, or to split them by time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.datasets.finding import Finding, SuggestedChange
 from core.datasets.option_syntax import column_option, option_with_value
 from core.datasets.splits.equal_items import sequence_codes
 
-MIN_GROUPS = 8  # with fewer, a test set and five folds of whole groups cannot be made
+MIN_GROUPS = 8  # enough for a test set and five folds of whole groups
 _MIN_CODES, _MIN_DATES = 20, 10
 _SAMPLE = 2000
 _LONGEST = 24  # letters of a name on a button
@@ -45,12 +45,12 @@ def name_words(name: str) -> list[str]:
 
 
 def shortened_name(name: str) -> str:
-    """The name as it has room on a button."""
+    """The name, shortened to fit a button."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2].rstrip()} …"
 
 
 def family_column(columns: Sequence[str]) -> str:
-    """The column that is called the family of molecules; "" if none is."""
+    """The column named as the family of molecules; "" if none."""
     for name in columns:
         words = name_words(name)
         if words and set(words) & _FAMILY and set(words) <= _FAMILY | _SIGN | {"rna"}:
@@ -59,12 +59,7 @@ def family_column(columns: Sequence[str]) -> str:
 
 
 def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
-    """Findings that propose to keep rows together, or to test on the latest rows.
-
-    Args:
-        dataset: as it is understood now.
-        table: every column of the file.
-    """
+    """Suggestions to keep rows together, or to test on the latest rows."""
     findings = []
     grouped = any(column.role == "group" for column in dataset.columns)
     if not grouped and not dataset.task.has_pairs:
@@ -75,19 +70,18 @@ def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
 
 
 class _ColumnValues:
-    """The values of a column that are there; how many differ is counted once."""
+    """The values of a column that are not missing; distinct ones are counted once."""
 
     def __init__(self, values: pd.Series) -> None:
         self.values = values.dropna()
 
     @cached_property
     def different(self) -> int:
-        """How many different values there are."""
+        """The number of distinct values."""
         return int(self.values.nunique())
 
 
 def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
-    """A proposal of the column that most looks like one of whom rows are about."""
     free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
     values_of = cache(lambda name: _ColumnValues(pd.Series(table[name])))
     features = [c.name for c in dataset.columns if c.role == "feature"]
@@ -98,11 +92,8 @@ def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
         named_columns = [c for c in named_columns if _of_whole_sequences(dataset, table[c.name])]
     else:
         id_columns = [c for c in free if _is_signed(c.name) and c not in named_columns]
-        code_columns = [
-            c
-            for c in free
-            if c not in named_columns and c not in id_columns and _is_code(c, values_of)
-        ]
+        unnamed = [c for c in free if c not in named_columns and c not in id_columns]
+        code_columns = [c for c in unnamed if _is_code(c, values_of)]
     for column in (*named_columns, *id_columns, *code_columns):
         if not dataset.task.has_target and column.name in features:
             continue
@@ -129,7 +120,7 @@ def _is_signed(name: str) -> bool:
 
 
 def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
-    """Whether texts are short codes, each many times but none in most rows."""
+    """Whether texts are short codes, repeated but none in most rows."""
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
     values = values_of(column.name).values
@@ -140,7 +131,7 @@ def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
 
 
 def _repeats(column: Column, column_values: _ColumnValues) -> bool:
-    """Whether there are enough groups, and groups of several rows; amounts are no names."""
+    """Whether there are enough groups of several rows; amounts are no groups."""
     if column.kind == "date":
         return False
     values = column_values.values
@@ -153,40 +144,36 @@ def _group_finding(
     dataset: Dataset, column: Column, column_values: _ColumnValues, is_code: bool
 ) -> Finding:
     words = [word for word in name_words(column.name) if word not in _SIGN]
-    who = (
-        f"“{shortened_name(column.name)}”"
-        if is_code or not words
-        else shortened_name(" ".join(words))
-    )
+    who = shortened_name(" ".join(words))
+    if is_code or not words:
+        who = f"“{shortened_name(column.name)}”"
     items = dataset.task.items
     count = len(column_values.values)
     if dataset.task.has_sequences:
         count = int(sequence_codes(dataset).max()) + 1
     option = column_option("--role", column.name, "group")
-    offer = SuggestedChange(
-        f"Keep the {items} of one {who} together", option, {column.name: "group"}
-    )
+    label = f"Keep the {items} of one {who} together"
+    offer = SuggestedChange(label, option, {column.name: "group"})
     return Finding(
         f"“{column.name}” has {column_values.different:,} different values in {count:,} {items}. "
-        "Where"
-        f" {items} of one {who} are on both sides of a split, scores may look too good.",
+        f"Where {items} of one {who} are on both sides of a split, scores may look too good.",
         column.name,
         proposal=offer,
     )
 
 
 def _suggest_date_split(dataset: Dataset) -> list[Finding]:
-    """A proposal of the first column that says when a row was."""
     for column in dataset.columns:
         if column.kind != "date" or column.role == "group" or column.distinct < _MIN_DATES:
             continue
-        timed = column.date_format.startswith("%H")  # an hour of no day
-        if timed or set(name_words(column.name)) & _NOT_LATER:
+        is_clock = column.date_format.startswith("%H")  # an hour without a day
+        if is_clock or set(name_words(column.name)) & _NOT_LATER:
             continue
         option = option_with_value("--test-latest", column.name)
         offer = SuggestedChange("Test on the latest rows", option, fields={"latest": column.name})
         sentence = (
-            f"“{column.name}” holds dates. If the model is to predict rows that come later, test"
+            f"“{column.name}” holds dates. If the model is to predict rows that come later, test it"
+            " on the latest ones."
         )
-        return [Finding(f"{sentence} it on the latest ones.", column.name, proposal=offer)]
+        return [Finding(sentence, column.name, proposal=offer)]
     return []

@@ -1,8 +1,7 @@
-"""Which rows train, validate and test: stratified by class, groups of rows kept together.
+"""Training, validation and test rows: stratified by class, groups of rows kept together.
 
-Sequences stay whole and are divided like rows of their own, whatever labels they hold. Where equal
-or related items are units (`Dataset.units`), units stay whole. Where there are times, the latest
-items test; folds are random in any case.
+Sequences and units (`Dataset.units`) stay whole; sequences are not stratified. With times, the
+latest items test; folds are random in any case.
 """
 
 from __future__ import annotations
@@ -31,13 +30,8 @@ _MAX_MIXED_UNITS, _MIXED = 500, 0.05  # units that scikit-learn's slow search ba
 def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
     """Row numbers to train on and to test on, both sorted.
 
-    Args:
-        dataset: the rows.
-        test_size: the share of rows to test on, above 0 and below 1.
-        seed: of the shuffle.
-
     Raises:
-        UnusableError: the share is out of range, or rows, classes or groups are too few.
+        UnusableError: `test_size` is not between 0 and 1, or rows, classes or groups are too few.
     """
     if not 0 < test_size < 1:
         raise UnusableError(
@@ -67,7 +61,6 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
 
 
 def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
-    """How many rows, sequences, molecules or texts test."""
     count = round(units * test_size)
     if units < 4 or count < 1 or units - count < 2:
         word = dataset.task.item
@@ -84,14 +77,14 @@ def _count_text(count: int, word: str) -> str:
 
 
 def _item_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """The number of the item (row, or sequence) of each of some rows, and how many there are."""
+    """The item (row, or sequence) of each of some rows, and the number of items."""
     if dataset.task.has_sequences:
         return _sequence_codes(dataset, rows)
     return np.arange(len(rows)), len(rows)
 
 
 def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The unit and the class of every item of some rows; classes are zeros where items have none.
+    """Unit and class of every item of some rows; classes are zeros where items have none.
 
     A unit that is all of a class is divided, or the class could not be learned and scored.
     """
@@ -113,7 +106,7 @@ def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split | None:
-    """Whole units are tested; None where there are none, or a class would miss a side."""
+    """Test on whole units; None where there are none, or a class would miss a side."""
     if dataset.units is None:
         return None
     rows = np.arange(dataset.rows)
@@ -124,22 +117,18 @@ def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Spli
     units, labels = _unit_codes(dataset, rows)
     if units.max() < 1:
         return None
-    is_tested = test_items(units, labels, max(count, int(labels.max()) + 1), seed)
-    sides = (
-        np.bincount(labels[side], minlength=labels.max() + 1) for side in (is_tested, ~is_tested)
-    )
-    if any((side == 0).any() for side in sides):
+    width = int(labels.max()) + 1
+    is_tested = test_items(units, labels, max(count, width), seed)
+    sides = (labels[is_tested], labels[~is_tested])
+    if any((np.bincount(side, minlength=width) == 0).any() for side in sides):
         return None
     return np.flatnonzero(~is_tested[items]), np.flatnonzero(is_tested[items])
 
 
 def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> Split:
-    """The latest items are tested, those of one time on one side; items without a time train.
+    """Test on the latest items, those of one time on one side; items without a time train.
 
-    What is kept together with a tested item is neither trained on nor tested.
-
-    Raises:
-        UnusableError: too few items, or a class that would miss a side.
+    Groups and units with a tested item are dropped from training.
     """
     rows = np.arange(dataset.rows)
     items, item_count = _item_codes(dataset, rows)
@@ -155,12 +144,14 @@ def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> S
 
 
 def _test_start(times: np.ndarray, count: int) -> float:
-    """The time from which on items test: about `count` of them, some before and some after."""
-    different, counts = np.unique(times, return_counts=True)
-    later = np.cumsum(counts[::-1])[::-1]
-    later = np.where(np.isfinite(different), later, 0)
-    later[0] = 0  # some must come before
-    return float(different[np.argmin(np.where(later > 0, np.abs(later - count), np.inf))])
+    """The time from which items test: about `count` of them, not all."""
+    points, counts = np.unique(times, return_counts=True)
+    later_counts = np.cumsum(counts[::-1])[::-1]
+    later_counts = np.where(np.isfinite(points), later_counts, 0)
+    later_counts[0] = 0  # some must come before
+    return float(
+        points[np.argmin(np.where(later_counts > 0, np.abs(later_counts - count), np.inf))]
+    )
 
 
 def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray) -> None:
@@ -190,7 +181,6 @@ def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray
 
 
 def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
-    """A share of the sequences, drawn without regard to their labels."""
     codes, count = _sequence_codes(dataset, np.arange(dataset.rows))
     tested_sequences = np.random.default_rng(seed).permutation(count)
     tested_sequences = tested_sequences[: _test_count(dataset, count, test_size)]
@@ -200,14 +190,12 @@ def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> 
 
 
 def _sequence_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """The number of the sequence that each of some rows belongs to, and how many there are."""
     assert dataset.row_groups is not None
     codes, names = pd.factorize(dataset.row_groups[rows])
     return codes, len(names)
 
 
 def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
-    """A class with one row cannot be both learned and scored."""
     if not dataset.classes:
         return
     labels, counts = np.unique(dataset.target[rows], return_counts=True)
@@ -222,7 +210,7 @@ def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
 
 
 def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
-    """Whole groups are tested; of ten tries the one whose class shares are nearest the whole's."""
+    """Test on whole groups; of ten draws, that with class shares nearest the overall ones."""
     groups = dataset.row_groups
     assert groups is not None
     group_count = len(np.unique(groups))
@@ -243,9 +231,8 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
         worst = 0.0
         for side in split:
             side_shares = np.bincount(codes[side], minlength=len(shares)) / len(side)
-            worst = max(
-                worst, float(np.abs(side_shares - shares).max()), float((side_shares == 0).any())
-            )
+            is_empty = float((side_shares == 0).any())
+            worst = max(worst, float(np.abs(side_shares - shares).max()), is_empty)
         return worst
 
     best = min(candidates, key=share_deviation)
@@ -261,13 +248,9 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
 def cross_validation_folds(
     dataset: Dataset, rows: np.ndarray, count: int, seed: int
 ) -> list[Split]:
-    """Folds of cross-validation: (rows to fit, rows to score) for each, as row numbers.
+    """Folds of cross-validation: (rows to fit, rows to score) each, as row numbers.
 
-    Args:
-        dataset: the data.
-        rows: the row numbers to divide (usually the training rows).
-        count: how many folds.
-        seed: of the shuffle.
+    `rows` are the row numbers to divide, usually the training rows.
 
     Raises:
         UnusableError: fewer than two folds, fewer rows or groups than folds, a class with one row.
@@ -295,7 +278,7 @@ def cross_validation_folds(
     else:
         divide = GroupKFold(count, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # A class with fewer rows than folds is missing from some folds; findings say so already.
+        # A class with fewer rows than folds; a finding reports it.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         splits = list(divide.split(np.zeros(len(rows)), target, groups))
     return [(rows[fit], rows[score]) for fit, score in splits]
@@ -319,7 +302,7 @@ def _whole_units_folds(
             raise _too_few_groups(dataset, unit_count, count)
         if not dataset.task.has_pairs or dataset.row_groups is None or unit_count < 2:
             return None
-        count = unit_count  # families are kept together unasked, so that few of them are no error
+        count = unit_count  # few families are no error, since nobody asked to keep them together
     if labels.any():
         _check_fold_count(labels, count)
     fold = fold_of_items(units, labels, count, seed)
@@ -329,12 +312,14 @@ def _whole_units_folds(
         fold = balanced_fold if _is_learnable(balanced_fold, labels, count) else fold
     if not _is_learnable(fold, labels, count):
         return None
-    of_row = fold[_item_codes(dataset, rows)[0]]
-    return [(rows[of_row != fold_index], rows[of_row == fold_index]) for fold_index in range(count)]
+    return _splits_of_folds(rows, fold[_item_codes(dataset, rows)[0]], count)
+
+
+def _splits_of_folds(rows: np.ndarray, fold: np.ndarray, count: int) -> list[Split]:
+    return [(rows[fold != index], rows[fold == index]) for index in range(count)]
 
 
 def _balanced_folds(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """The fold of every item, where units have several classes (scikit-learn's search)."""
     divide = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
     fold = np.zeros(len(units), dtype=np.int64)
     with warnings.catch_warnings():
@@ -352,11 +337,8 @@ def _is_learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
 
 
 def _too_few_groups(dataset: Dataset, group_count: int, count: int) -> UnusableError:
-    return UnusableError(
-        f"{group_count} groups of rows cannot make {count} folds",
-        where=dataset.name,
-        cure="use fewer folds",
-    )
+    fault = f"{group_count} groups of rows cannot make {count} folds"
+    return UnusableError(fault, where=dataset.name, cure="use fewer folds")
 
 
 def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> UnusableError:
@@ -374,17 +356,12 @@ def _whole_sequences_folds(
     if sequence_count < count:
         raise _too_few_for_folds(dataset, sequence_count, "sequence", count)
     fold = np.empty(sequence_count, dtype=np.int64)
-    fold[np.random.default_rng(seed).permutation(sequence_count)] = (
-        np.arange(sequence_count) % count
-    )
-    return [
-        (rows[fold[codes] != fold_index], rows[fold[codes] == fold_index])
-        for fold_index in range(count)
-    ]
+    order = np.random.default_rng(seed).permutation(sequence_count)
+    fold[order] = np.arange(sequence_count) % count
+    return _splits_of_folds(rows, fold[codes], count)
 
 
 def _check_fold_count(target: np.ndarray, count: int) -> int:
-    """Stratified folds need one class with as many rows; five rows of three classes have none."""
     largest = int(np.unique(target, return_counts=True)[1].max())
     if largest < count:
         raise UnusableError(

@@ -1,11 +1,11 @@
-"""Splits of items that come in units (copies, relatives): whole units, stratified by class, fast.
+"""Splits items that come in units (copies, relatives): whole units, stratified by class.
 
 U: units; k: folds. Items are rows, or whole sequences. All functions take
 
-    units   codes 0 … U − 1, one an item
-    labels  codes of classes, one an item; zeros where there are none
+    units   codes 0 … U − 1, one per item
+    labels  codes of classes, one per item; zeros where there are none
 
-and answer for items. A unit counts for the class that most of its items have.
+A unit counts for the most frequent class of its items.
 """
 
 from __future__ import annotations
@@ -14,23 +14,15 @@ import heapq
 
 import numpy as np
 
-TRIES = 10  # shuffles among which the one with the nearest shares is taken
-NEAR = 0.005  # a split whose shares are off by less needs no further try
+TRIES = 10  # shuffles, of which that with the nearest shares is used
+NEAR = 0.005  # distance of shares that needs no further try
 MAX_CODE = 2**62
 
 
 def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Which items to test on: whole units, about `count` items, classes in their shares.
+    """A mask of items to test on: whole units, about `count` items, stratified by class.
 
-    Every class with two units or more has one on either side, as far as its units are its own.
-
-    Args:
-        units, labels: as above; at least two units.
-        count: how many items are wanted.
-        seed: of the shuffles.
-
-    Returns:
-        A mask over the items.
+    Every class of two units or more is on both sides, if its units are of no other class.
     """
     sizes = np.bincount(units)
     strata = majority(units, labels)
@@ -53,15 +45,10 @@ def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> 
 
 
 def fold_of_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """The fold (0 … k − 1) of every item: whole units, folds alike in size and classes.
+    """The fold (0 … k − 1) of every item: whole units, folds balanced in size and classes.
 
-    Class by class, the largest units first, each goes to the fold that has least of its class so
-    far (of those, the one with fewest items). With k units or more no fold is empty.
-
-    Args:
-        units, labels: as above.
-        count: k.
-        seed: decides among units and folds that are alike.
+    Class by class, the largest units first, each goes to the fold with the least of its class (then
+    the fewest items; `seed` decides ties). With k units or more no fold is empty.
     """
     sizes = np.bincount(units)
     strata = majority(units, labels)
@@ -86,7 +73,7 @@ def _shuffled(count: int, generator: np.random.Generator) -> enumerate:
 
 
 def majority(units: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The class that most items of every unit have, shape (U,); of equals the first."""
+    """The most frequent class of every unit, shape (U,); of ties the first."""
     width = int(labels.max()) + 1
     pairs, counts = np.unique(units.astype(np.int64) * width + labels, return_counts=True)
     unit, label = np.divmod(pairs, width)
@@ -96,10 +83,7 @@ def majority(units: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _class_quotas(weights: np.ndarray, units: np.ndarray, count: int) -> np.ndarray:
-    """Items to test of every class: its share of `count` by largest remainders.
-
-    At least one where a class has two units.
-    """
+    """Test items per class: its share of `count` by largest remainders, at least 1 of two units."""
     exact = count * weights / weights.sum()
     quotas = np.floor(exact).astype(np.int64)
     largest_remainders = np.argsort(-(exact - quotas), kind="stable")[: count - int(quotas.sum())]
@@ -108,21 +92,18 @@ def _class_quotas(weights: np.ndarray, units: np.ndarray, count: int) -> np.ndar
 
 
 def _fill_quota(sizes: np.ndarray, quota: int) -> np.ndarray:
-    """Places of units, in their order, that hold `quota` items or as near as they can.
-
-    Of two units or more, one is taken and one is left.
-    """
+    """Positions of units, in order, with about `quota` items; of two or more, one stays."""
     is_chosen = np.cumsum(sizes) <= quota
-    items_left = quota - int(sizes[is_chosen].sum())
-    for position in np.flatnonzero(~is_chosen & (sizes <= items_left)).tolist():
-        if sizes[position] <= items_left:
+    remaining_items = quota - int(sizes[is_chosen].sum())
+    for position in np.flatnonzero(~is_chosen & (sizes <= remaining_items)).tolist():
+        if sizes[position] <= remaining_items:
             is_chosen[position] = True
-            items_left -= int(sizes[position])
-        if not items_left:
+            remaining_items -= int(sizes[position])
+        if not remaining_items:
             break
-    if items_left and not is_chosen.all():
+    if remaining_items and not is_chosen.all():
         smallest = int(np.argmin(np.where(is_chosen, MAX_CODE, sizes)))
-        nearer = abs(items_left - int(sizes[smallest])) < items_left
+        nearer = abs(remaining_items - int(sizes[smallest])) < remaining_items
         is_chosen[smallest] = nearer or (len(sizes) > 1 and not is_chosen.any())
     if len(sizes) > 1 and is_chosen.all():
         is_chosen[int(np.argmin(sizes))] = False
@@ -132,7 +113,7 @@ def _fill_quota(sizes: np.ndarray, quota: int) -> np.ndarray:
 def _share_distance(
     is_tested: np.ndarray, labels: np.ndarray, shares: np.ndarray, count: int
 ) -> float:
-    """How far a split is from the shares wanted; 1 more for a class that one side has not."""
+    """The distance to the wanted class shares, plus 1 for each class missing on a side."""
     inside = int(is_tested.sum())
     if not 0 < inside < len(labels):
         return 4.0

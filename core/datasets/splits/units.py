@@ -1,8 +1,8 @@
-"""What belongs together: equal items and their relatives become one unit of every split.
+"""Units of a split: equal items and their relatives.
 
-Items are rows, whole sequences, molecules or texts. Equal items are copies, and copies on both
-sides of a split make scores optimistic. In a table of few values equal rows are no copies but
-chance: there, and where the units would be too few to divide, the items are divided one by one.
+Items are rows, sequences, molecules or texts. Copies on both sides of a split make scores
+optimistic. In a table of few distinct values equal rows are chance: there, or with too few units,
+items are divided individually.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.datasets.splits.equal_items import (
 )
 
 MIN_UNITS = 10
-MAX_COPIES = 20  # of an item on average; beyond, equal items are the rule and no copies
+MAX_COPIES = 20  # of an item on average; beyond, equal items are no copies
 MAX_GROUPS = 1000  # beyond, the usual splitters of groups take minutes
 _EQUAL = {
     "row": "equal another row in every feature",
@@ -36,15 +36,14 @@ _EQUAL = {
 
 
 def with_units(dataset: Dataset, together: bool = True) -> Dataset:
-    """The dataset with its units, and findings that say what stays together and how many.
+    """The dataset with its units, and findings on what stays together.
 
-    Args:
-        dataset: `units` may join sequences already, by their document.
-        together: whether equal items stay together; a person's own groups do in any case.
+    Unless `together`, only a person's own groups do; `units` may already join sequences by
+    document.
     """
     findings = _group_findings(dataset)
-    tokens = dataset.task.has_sequences
-    items = sequence_codes(dataset) if tokens else np.arange(dataset.rows)
+    has_sequences = dataset.task.has_sequences
+    items = sequence_codes(dataset) if has_sequences else np.arange(dataset.rows)
     equal = equal_items(dataset)
     counts = np.bincount(equal)
     twins = int(counts[counts > 1].sum())
@@ -61,11 +60,7 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
 
 
 def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Codes of rows that either of two codings joins, also by way of others.
-
-    Args:
-        first, second: codes from 0, without gaps, n each.
-    """
+    """Codes of rows that either of two codings (from 0, without gaps) joins, transitively."""
     first_count, second_count = int(first.max()) + 1, int(second.max()) + 1
     ends = (np.ones(len(first), dtype=np.int8), (first, second + first_count))
     links = sparse.coo_array(ends, shape=(first_count + second_count,) * 2)
@@ -74,7 +69,7 @@ def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _wants_units(dataset: Dataset) -> bool:
-    """Whether groups of rows are divided by size, not by number: families, and very many."""
+    """Whether groups are divided by size: families, and very many groups."""
     groups = dataset.row_groups
     if groups is None or dataset.task.has_sequences:
         return False
@@ -82,7 +77,7 @@ def _wants_units(dataset: Dataset) -> bool:
 
 
 def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
-    """Why equal items are divided all the same; "" where nothing speaks against it."""
+    """Why equal items are divided nevertheless; "" if they are not."""
     word = dataset.task.item
     items = int(counts.sum())
     if len(counts) < max(MIN_UNITS, items / MAX_COPIES):
@@ -95,7 +90,7 @@ def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
 def _join_equal_items(
     dataset: Dataset, items: np.ndarray, equal: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
-    """The units of all rows; or why equal items cannot be kept together beside the groups."""
+    """The units of all rows; or why equal items cannot be joined beside the groups."""
     max_size = LARGEST_UNIT * len(equal)
     codes = equal.copy()
     common = counts[equal] > max_size
@@ -132,7 +127,6 @@ def _units_finding(dataset: Dataset, counts: np.ndarray, reason: str, together: 
 
 
 def _group_findings(dataset: Dataset) -> list[Finding]:
-    """That rows of one group stay together, and how many groups there are."""
     groups = dataset.units if dataset.task.has_sequences else dataset.row_groups
     if groups is None:
         return []
@@ -155,7 +149,7 @@ def _group_findings(dataset: Dataset) -> list[Finding]:
 
 
 def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
-    """That items of the test file are in the first file too; nothing where that is chance."""
+    """The finding on test items that are in the first file too; [] where that is chance."""
     shared, items = shared_items(dataset, test)
     if not shared or chance_of_twins(dataset) >= 1:
         return []

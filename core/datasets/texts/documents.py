@@ -1,4 +1,4 @@
-"""Documents as counts of words: from texts or from counts, and how they are divided."""
+"""Documents as word counts, made from texts or from counts, and their division."""
 
 from __future__ import annotations
 
@@ -24,41 +24,27 @@ from core.datasets.texts.words import words_of
 from core.errors import UnusableError
 
 MIN_SHARED_FRACTION = 0.1  # of the documents must have two words
-_LOOK_AT = 2000  # texts whose words tell the language
+_LANGUAGE_TEXTS = 2000  # by which the language is detected
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Documents:
-    """How often every word of a vocabulary comes in every document.
+    """The count of every word of a vocabulary in every document."""
 
-    Attributes:
-        vocabulary: V words.
-        counts: CSR, shape (D, V), whole numbers as floats, nothing stored where a word is absent.
-    """
-
-    vocabulary: tuple[str, ...]
-    counts: sparse.csr_matrix
+    vocabulary: tuple[str, ...]  # V words
+    counts: sparse.csr_matrix  # (D, V), whole numbers as floats, no explicit zeros
 
     @property
     def token_counts(self) -> np.ndarray:
-        """How many words of the vocabulary every document has, shape (D,)."""
+        """The number of vocabulary tokens of every document, shape (D,)."""
         return np.asarray(self.counts.sum(axis=1), dtype=np.float64).ravel()
 
 
 def documents_of_texts(
     texts: Iterable[Any], where: str = "", rules: WordRules = PAPER_RULES
 ) -> Documents:
-    """The documents of a column of texts; a missing text is a document without words.
-
-    Args:
-        texts: one a document.
-        where: the column, for errors ("posts.csv, column text").
-        rules: which words count.
-
-    Raises:
-        UnusableError: there is no text with a word in it, or no word that the rules keep.
-    """
+    """The documents of texts; a missing text is empty. `where` is the column, for errors."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     cells = [_cell_text(text) for text in texts]
@@ -68,7 +54,7 @@ def documents_of_texts(
     counter = CountVectorizer(analyzer=words_of, dtype=np.float64)
     try:
         counts = sparse.csr_matrix(counter.fit_transform(cells))
-    except ValueError:  # its vocabulary is empty
+    except ValueError:  # empty vocabulary
         raise UnusableError(
             "no text has a word of three or more letters",
             where=where,
@@ -79,9 +65,9 @@ def documents_of_texts(
 
 
 def language_of_texts(texts: Iterable[Any]) -> str:
-    """The language of texts, told from the words of the first 2,000."""
+    """The language, detected from the words of the first 2,000 texts."""
     word_counts: Counter[str] = Counter()
-    for text in itertools.islice(texts, _LOOK_AT):
+    for text in itertools.islice(texts, _LANGUAGE_TEXTS):
         word_counts.update(words_of(_cell_text(text)))
     return guess_language(word_counts)
 
@@ -89,19 +75,10 @@ def language_of_texts(texts: Iterable[Any]) -> str:
 def documents_of_counts(
     counts: Any, words: Sequence[str] = (), where: str = "", rules: WordRules = PAPER_RULES
 ) -> Documents:
-    """The documents of counts, with the words that the rules keep.
-
-    The rule on letters is about cutting texts into words and has no say over words that are given.
-
-    Args:
-        counts: dense or sparse, shape (D, words).
-        words: their names; without them they are called "word 1", "word 2", …
-        where: the file, for errors.
-        rules: which words count.
+    """The documents of counts, shape (D, words), with the words that the rules keep.
 
     Raises:
-        UnusableError: counts that are negative or not whole, names that are not as many, or no
-            word that the rules keep.
+        UnusableError: negative or fractional counts, a wrong number of names, or no word is kept.
     """
     table = sparse.csr_matrix(counts, dtype=np.float64)
     if words and len(words) != table.shape[1]:
@@ -118,7 +95,7 @@ def documents_of_counts(
 
 
 def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_matrix:
-    """How often the words of a vocabulary come in further texts, CSR of shape (texts, V)."""
+    """The counts of a vocabulary in further texts, CSR of shape (texts, V)."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     counter = CountVectorizer(analyzer=words_of, vocabulary=list(vocabulary), dtype=np.float64)
@@ -128,16 +105,9 @@ def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_m
 def divide_documents(
     count: int, seed: int, shares: tuple[float, float] = (0.1, 0.1), where: str = ""
 ) -> Parts:
-    """Numbers of the documents to train, to validate and to test on, each sorted.
+    """Sorted document numbers to train, to validate and to test on; an empty part is refused.
 
-    Args:
-        count: how many documents there are.
-        seed: of the shuffle.
-        shares: of validation and test; the rest trains (80–10–10 in McInerney 2017).
-        where: the file, for the error.
-
-    Raises:
-        UnusableError: a part would be empty.
+    `shares` are those of validation and test (80–10–10 in McInerney 2017).
     """
     validation, test = (round(count * share) for share in shares)
     if min(validation, test, count - validation - test) < 1:
@@ -152,11 +122,7 @@ def divide_documents(
 
 
 def refuse_lonely_words(documents: Documents, where: str = "") -> None:
-    """See that words come together: topics are told from that, and judged by it.
-
-    Raises:
-        UnusableError: hardly any document has two words that count.
-    """
+    """Raise UnusableError unless words co-occur, which topics are learned from and scored by."""
     count = len(documents.token_counts)
     several = int((documents.token_counts >= 2).sum())
     if several < max(2, MIN_SHARED_FRACTION * count):
@@ -170,11 +136,7 @@ def refuse_lonely_words(documents: Documents, where: str = "") -> None:
 
 
 def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:
-    """See that there is a whole minibatch of documents to train on.
-
-    Raises:
-        UnusableError: there is none.
-    """
+    """Raise UnusableError unless a whole minibatch of documents trains."""
     if training < minibatch:
         raise UnusableError(
             f"a minibatch of {minibatch:,} is more than there is to train on,"
@@ -191,7 +153,6 @@ def _narrowed(counts: sparse.csr_matrix, words: Sequence[str], columns: np.ndarr
 
 
 def _cell_text(text: Any) -> str:
-    """A cell as text; missing ones (None, NaN, NA) are empty."""
     if isinstance(text, str):
         return text
     return "" if pd.isna(text) else str(text)

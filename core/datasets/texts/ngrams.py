@@ -1,15 +1,14 @@
-"""Which words, pairs of words and parts of words texts have, and how often: counted by arrays.
+"""Words, pairs of words and parts of words of texts, counted with arrays.
 
-What is counted is what scikit-learn's CountVectorizer counts: words of two or more letters or
-digits and every two that follow each other (analyzer "word", 1 to 2), and every 3 to 5 letters of a
-word with a blank on both sides (analyzer "char_wb"). A word is taken apart once, however often it
-comes: 11,000 messages take seconds where letter by letter takes minutes.
+The same counts as scikit-learn's CountVectorizer: words of two or more letters or digits and pairs
+of adjacent words (analyzer "word"), and 3 to 5 letters within a word between blanks (analyzer
+"char_wb"). Each distinct word is split once, so that 11,000 messages take seconds, not minutes.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | n | | | texts |
 | | ``keys`` | (grams,) | a word, pair or part as a number of 64 bits |
-| | ``first``, ``last`` | (grams,) | the texts that have it first and last; apart, two have it |
+| | ``first``, ``last`` | (grams,) | the first and last text with it |
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ import pandas as pd
 from scipy import sparse
 
 LENGTHS = (3, 4, 5)  # of parts
-DIRECTIONS = 100  # that stand for all words and parts where a model takes no sparse columns
-MAX_PARTED_LETTERS = 30_000_000  # letters of a column of texts, beyond which only whole words count
-LONGEST_NAME = 100  # letters of a word or pair that counts; longer ones are no language
+DIRECTIONS = 100  # dense outputs for models that take no sparse ones
+MAX_PARTED_LETTERS = 30_000_000  # letters of a column, beyond which parts of words are not used
+LONGEST_NAME = 100  # letters of a word or pair; longer ones are no language
 _WORD = re.compile(r"\b\w\w+\b")
-_AT_ONCE = 3_000_000  # letters that are counted at a time
+_AT_ONCE = 3_000_000  # letters counted at a time
 _MAX_WORD_LETTERS = 6_000_000  # of the different words whose parts may be chosen
 # A part's key is the sum of its letters' numbers times these, modulo 2^64; odd, without a pattern.
 _FACTORS = np.random.default_rng(20261122).integers(2**63, size=5, dtype=np.uint64) * 2 + 1
 
 
 class _Grams(NamedTuple):
-    """Grams with what decides whether they count; `position` is where one of a kind stood."""
+    """Grams with what decides whether they count; `position` is an occurrence."""
 
     keys: np.ndarray
     total: np.ndarray
@@ -44,18 +43,12 @@ class _Grams(NamedTuple):
 
 
 def counts_parts(values: pd.Series) -> bool:
-    """Whether parts of words become columns: those of very long texts would fill the memory."""
+    """Whether parts of words become columns; those of very long texts would fill the memory."""
     return int(values.str.len().sum()) <= MAX_PARTED_LETTERS
 
 
 def common_words(texts: Sequence[str], min_texts: int, max_names: int) -> np.ndarray:
-    """The most frequent words and pairs of words, of those in at least 1 or 2 texts, by alphabet.
-
-    Args:
-        texts: n of them.
-        min_texts: in how many texts they must be, 1 or 2.
-        max_names: how many are kept.
-    """
+    """The most frequent words and pairs in at least `min_texts` (1 or 2) texts, alphabetically."""
     numbers: dict[str, int] = {}
     batches = []
     for start, batch in _portions(texts):
@@ -75,13 +68,7 @@ def common_words(texts: Sequence[str], min_texts: int, max_names: int) -> np.nda
 
 
 def common_parts(texts: Sequence[str], min_texts: int, max_names: int) -> np.ndarray:
-    """The same of parts of words; of over six million letters of different words the first count.
-
-    Args:
-        texts: n of them.
-        min_texts: in how many texts they must be, 1 or 2.
-        max_names: how many are kept.
-    """
+    """The same for parts of words, of the first six million letters of distinct words."""
     numbers: dict[str, int] = {}
     ids, text = _numbered((raw_text.lower().split() for raw_text in texts), numbers)
     if not len(ids):
@@ -107,7 +94,7 @@ def common_parts(texts: Sequence[str], min_texts: int, max_names: int) -> np.nda
 
 
 def count_words(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix:
-    """How often words and pairs of words come in texts, CSR of shape (n, names)."""
+    """Counts of words and pairs in n texts, CSR of shape (n, names)."""
     numbers: dict[str, int] = {}
     of_name = []
     for name in names:
@@ -126,7 +113,7 @@ def count_words(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix
 
 
 def count_parts(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix:
-    """How often parts of words come in texts, CSR of shape (n, names)."""
+    """Counts of parts of words in n texts, CSR of shape (n, names)."""
     lengths = np.array([len(name) for name in names], dtype=np.int64)
     starts, joined = np.cumsum(lengths) - lengths, "".join(names)
     name_keys = np.empty(len(names), dtype=np.uint64)
@@ -140,9 +127,7 @@ def count_parts(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix
         blanked = [f" {word} " for word in numbers]
         letters = "".join(blanked)
         windows = list(_windows(blanked))
-        keys = np.concatenate(
-            [_part_keys(letters, word_starts, length) for length, word_starts, _ in windows]
-        )
+        keys = np.concatenate([_part_keys(letters, places, size) for size, places, _ in windows])
         word_codes = np.concatenate([codes for _, _, codes in windows])
         in_words = _count_keys(word_codes, keys, name_keys, len(numbers))
         in_texts = sparse.csr_matrix((np.ones(len(ids)), (text, ids)), (len(batch), len(numbers)))
@@ -157,7 +142,7 @@ def _find_words(text: str) -> list[str]:
 
 
 def _portions(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """The place of the first of some texts, and these; at least one, which may be of any length."""
+    """Portions of texts by length, at least one text each, with the position of the first."""
     start = letters = 0
     for index, text in enumerate(texts):
         if letters and letters + len(text) > _AT_ONCE:
@@ -170,7 +155,7 @@ def _portions(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
 def _numbered(
     texts: Iterable[list[str]], numbers: dict[str, int], *, grow: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The number of every word and the text it is in; −1 for a word that may not be added."""
+    """The number of every word and of its text; −1 for an unknown word unless `grow`."""
     ids: list[int] = []
     lengths = []
     for words in texts:
@@ -183,28 +168,24 @@ def _numbered(
 
 
 def _word_pairs(ids: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The key of every two known words that follow each other, and the text they are in."""
+    """The key of every two adjacent known words, and their text."""
     follow = (text[1:] == text[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
     return ((ids[:-1][follow] + 1) << 32 | ids[1:][follow]).astype(np.uint64), text[1:][follow]
 
 
 def _windows(blanked: Sequence[str]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For every length of parts: where they begin in the joined words, and the word of each."""
+    """For every length of parts: their starts in the joined words, and the word of each."""
     lengths = np.array([len(word) for word in blanked], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     for length in LENGTHS:
         counts = np.maximum(lengths - length + 1, 0)
         word_codes = np.repeat(np.arange(len(blanked)), counts)
         offsets = np.cumsum(counts) - counts
-        yield (
-            length,
-            starts[word_codes] + np.arange(len(word_codes)) - offsets[word_codes],
-            word_codes,
-        )
+        part_starts = (starts - offsets)[word_codes] + np.arange(len(word_codes))
+        yield length, part_starts, word_codes
 
 
 def _part_keys(letters: str, starts: np.ndarray, length: int) -> np.ndarray:
-    """The keys of the parts of a length that begin at some places, shape (places,)."""
     codes = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     keys = np.full(len(starts), length, dtype=np.uint64)
     for offset in range(length):
@@ -213,7 +194,6 @@ def _part_keys(letters: str, starts: np.ndarray, length: int) -> np.ndarray:
 
 
 def _grouped(keys: np.ndarray, total: np.ndarray, first: np.ndarray, last: np.ndarray) -> _Grams:
-    """Each key once, in order."""
     order = np.argsort(keys)
     ordered = keys[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
@@ -236,20 +216,11 @@ def _in_enough_texts(grams: _Grams, min_texts: int) -> _Grams:
 
 
 def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.ndarray:
-    """The names that come most often, by alphabet; chosen as scikit-learn's max_features does.
-
-    The sort is its own down to the type, for it leaves what is equally frequent in an order of its
-    own: an exported script must choose the same.
-    """
-    order = sorted(
-        (
-            index
-            for index, name in enumerate(names)
-            if len(name) <= LONGEST_NAME and "\0" not in name
-        ),
-        key=names.__getitem__,
-    )
+    """The most frequent names, alphabetically; the same choice as scikit-learn's max_features."""
+    is_usable = [len(name) <= LONGEST_NAME and "\0" not in name for name in names]
+    order = sorted(np.flatnonzero(is_usable).tolist(), key=names.__getitem__)
     if len(order) > max_names:
+        # The very sort and type of scikit-learn, so that an exported script breaks ties alike.
         frequent = (-total[order].astype(np.float64)).argsort()[:max_names]
         order = [order[index] for index in np.sort(frequent).tolist()]
     return np.array([names[index] for index in order], dtype=str)
@@ -258,7 +229,7 @@ def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.nd
 def _count_keys(
     rows: np.ndarray, keys: np.ndarray, name_keys: np.ndarray, height: int
 ) -> sparse.csr_matrix:
-    """How often each known key comes in each row, CSR of shape (height, known)."""
+    """Counts of each known key in each row, CSR of shape (height, known)."""
     shape = (height, len(name_keys))
     if not len(name_keys):
         return sparse.csr_matrix(shape, dtype=np.float64)

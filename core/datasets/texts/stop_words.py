@@ -1,7 +1,7 @@
-"""Words without a meaning of their own, in several languages, and which language texts are in.
+"""Stop words of several languages, and the detection of a language.
 
-The lists hold the most frequent articles, pronouns, prepositions, conjunctions and auxiliary verbs
-of three or more letters; shorter words are no words here. The English list is scikit-learn's.
+The most frequent articles, pronouns, prepositions, conjunctions and auxiliary verbs of three or
+more letters; shorter words never count. The English list is scikit-learn's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LANGUAGES = {
     "ru": "Russian",
 }
 CHOICES = (AUTO, *LANGUAGES, BY_FREQUENCY, NONE)
-_FEWEST = 0.05  # share of all words that must be stop words of a language to tell it
+_FEWEST = 0.05  # minimal share of stop words in a detected language
 
 _LISTS = {
     "de": """
@@ -146,7 +146,7 @@ _LISTS = {
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language; none where it is none of LANGUAGES."""
+    """The stop words of a language; empty where it is none of LANGUAGES."""
     if language == "en":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -155,11 +155,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def check_choice(choice: str) -> str:
-    """The choice by its short name.
-
-    Raises:
-        UnusableError: it is none of CHOICES and no language's name.
-    """
+    """The choice by its short name; raises UnusableError if it is no language."""
     named = {name.lower(): code for code, name in LANGUAGES.items()}
     code = named.get(choice.strip().lower(), choice.strip().lower())
     if code not in CHOICES:
@@ -172,11 +168,7 @@ def check_choice(choice: str) -> str:
 
 
 def guess_language(counts: Mapping[str, float]) -> str:
-    """The language whose stop words are the largest share of all words; BY_FREQUENCY if none.
-
-    Args:
-        counts: how often every word comes, in lower case.
-    """
+    """The language with the largest share of stop words among lower-case words, if any."""
     total = sum(counts.values())
     shares = {
         language: sum(counts.get(word, 0) for word in stop_words(language)) / (total or 1)

@@ -1,17 +1,16 @@
-"""A column of texts becomes TF-IDF of its words and of parts of its words.
+"""TF-IDF of the words, and of the parts of words, of a column of texts.
 
-Both blocks are what scikit-learn's TfidfVectorizer gives with the arguments of `WORDS` and `PARTS`;
-`as_plain` gives these, so that exported models open where only scikit-learn is. What a text is told
-by is learned on the rows that are fitted: the vocabulary and how rare each word is.
+Both blocks equal scikit-learn's TfidfVectorizer with the arguments `WORDS` and `PARTS`, which
+`as_plain` returns for export.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | n | | | texts |
 | p | | | words, pairs of words and parts of words that count |
-| f | ``counts`` | (n, p) | how often each comes |
+| f | ``counts`` | (n, p) | occurrences of each |
 | | ``idf`` | (p,) | 1 + log((1 + n) / (1 + texts that have it)) |
 
-A row is (1 + log f) idf for f > 0, divided by its length, of each block by itself.
+A row is (1 + log f) idf for f > 0, divided by its length, of each block separately.
 """
 
 from __future__ import annotations
@@ -35,12 +34,10 @@ from core.datasets.texts import ngrams
 from core.datasets.texts.limits import MAX_TEXT_COLUMNS
 
 MAX_BLOCK_COLUMNS = MAX_TEXT_COLUMNS // 2  # columns of words, and as many of parts of words
-MIN_TEXTS = (
-    2  # texts that a word must be in: one that comes in a single text says nothing of others
-)
+MIN_TEXTS = 2  # with a word; one of a single text is useless for others
 WORDS: dict[str, Any] = {"ngram_range": (1, 2), "sublinear_tf": True}
 PARTS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "sublinear_tf": True}
-_NO_WORD = ""  # stands where no text has a word; no text ever has it
+_NO_WORD = ""  # the vocabulary of texts without words; never found in a text
 
 
 class TextTfidf(TransformerMixin, BaseEstimator):
@@ -48,15 +45,15 @@ class TextTfidf(TransformerMixin, BaseEstimator):
 
     Args:
         parts: whether parts of words count beside words.
-        most: how many words and pairs are kept at most, and how many parts; the most frequent.
-        directions: 0 for sparse columns; otherwise the dense coordinates along so many of the
-            directions in which the rows lie (truncated SVD, latent semantic analysis).
+        most: the maximal number of words and pairs, and that of parts; the most frequent count.
+        directions: 0 for sparse columns; otherwise dense coordinates along so many directions
+            (truncated SVD, latent semantic analysis).
 
     Attributes:
-        words_, parts_: what has a column, by alphabet.
-        words_idf_, parts_idf_: how rare each is; none of a block without a column.
-        components_: the directions, shape (directions, p); empty where there are none.
-        fewest_: in how many texts a word had to be: 2, or 1 where no word is in two.
+        words_, parts_: names of the outputs, sorted.
+        words_idf_, parts_idf_: their idf.
+        components_: shape (directions, p); empty if sparse.
+        fewest_: the texts that a word had to be in: 2, or 1 where no word is in two.
         feature_names_in_: the column.
     """
 
@@ -68,21 +65,20 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         self.directions = directions
 
     def fit(self, X: Any, y: Any = None) -> TextTfidf:
-        """Learn what counts from texts: a table with one column, n rows."""
+        """Learn the vocabulary and idf from a table with one column, n rows."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """The same, and the TF-IDF of these texts, CSR of shape (n, p), or dense directions."""
+        """Fit and transform, CSR of shape (n, p), or dense directions."""
         texts = texts_of(X)
         self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         self.n_features_in_ = 1
         for self.fewest_ in (MIN_TEXTS, 1):
             self.words_ = ngrams.common_words(texts, self.fewest_, self.most)
-            none = np.array([], dtype=str)
-            self.parts_ = (
-                ngrams.common_parts(texts, self.fewest_, self.most) if self.parts else none
-            )
+            self.parts_ = np.array([], dtype=str)
+            if self.parts:
+                self.parts_ = ngrams.common_parts(texts, self.fewest_, self.most)
             if len(self.words_) or len(self.parts_):
                 break
         else:
@@ -107,26 +103,24 @@ class TextTfidf(TransformerMixin, BaseEstimator):
 
     def _block_counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
         count = {"words": ngrams.count_words, "parts": ngrams.count_parts}
-        return {
-            name: count[name](texts, vocabulary.tolist())
-            for name, _, vocabulary in self._used_blocks()
-        }
+        blocks = self._used_blocks()
+        return {name: count[name](texts, words.tolist()) for name, _, words in blocks}
 
     def _along_directions(self, rows: sparse.csr_matrix) -> Any:
         return np.asarray(rows @ self.components_.T) if self.directions else rows
 
     def output_names(self) -> list[str]:
-        """What every output is, such as word “good”, words “not good” or part “goo”."""
+        """The outputs, such as word “good”, words “not good” or part “goo”."""
         if self.directions:
             return [f"direction {k}" for k in range(1, len(self.components_) + 1)]
         words = [f"words “{w}”" if " " in w else f"word “{w}”" for w in self.words_.tolist()]
         return [*words, *(f"part “{piece}”" for piece in self.parts_.tolist())]
 
     def as_plain(self) -> Pipeline:
-        """The same, fitted, in scikit-learn's classes alone."""
+        """The fitted equivalent in scikit-learn's classes."""
         blocks = []
         for name, options, vocabulary in self._used_blocks():
-            # An array is one entry of a file; a dictionary of 25,000 words is 50,000 of them.
+            # In a skops file an array is one entry, a dictionary of 25,000 words 50,000.
             vectorizer = TfidfVectorizer(**options, vocabulary=vocabulary).fit([""])
             vectorizer.idf_ = getattr(self, f"{name}_idf_")
             del vectorizer.vocabulary_
@@ -140,16 +134,12 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         return plain
 
     def unfitted_pipeline(self) -> Pipeline:
-        """What learns the same from the same texts, in scikit-learn's classes alone; unfitted."""
-        options = {"min_df": self.fewest_, "max_features": self.most}
+        """The unfitted equivalent in scikit-learn's classes."""
+        options: dict[str, Any] = {"min_df": self.fewest_, "max_features": self.most}
         empty = self.words_.tolist() == [_NO_WORD]
-        vectorizer_options = {"vocabulary": self.words_} if empty else options
-        return self._pipeline(
-            [
-                (name, TfidfVectorizer(**kind, **vectorizer_options))
-                for name, kind, _ in self._used_blocks()
-            ]
-        )
+        options = {"vocabulary": self.words_} if empty else options
+        blocks = self._used_blocks()
+        return self._pipeline([(n, TfidfVectorizer(**kind, **options)) for n, kind, _ in blocks])
 
     def _used_blocks(self) -> list[tuple[str, dict[str, Any], np.ndarray]]:
         blocks = [("words", WORDS, self.words_), ("parts", PARTS, self.parts_)]
@@ -167,13 +157,12 @@ class TextTfidf(TransformerMixin, BaseEstimator):
 
 
 def texts_of(X: Any) -> list[str]:
-    """The texts of a table with one column, "" where there is none."""
+    """The texts of a table with one column, "" where missing."""
     values = X.iloc[:, 0]
     return values.astype(object).where(values.notna(), "").astype(str).tolist()
 
 
 def _weighing(idf: np.ndarray) -> TfidfTransformer:
-    """The weighing with rarities that were learned."""
     weighing = TfidfTransformer(sublinear_tf=True)
     weighing.idf_ = idf
     return weighing
@@ -184,6 +173,6 @@ def _directions(rows: sparse.csr_matrix, count: int) -> np.ndarray:
     if not count:
         return np.empty((0, rows.shape[1]))
     component_count = min(count, *rows.shape)
-    # As TruncatedSVD does it, to the sign.
+    # The same signs as TruncatedSVD.
     U, _, V = randomized_svd(rows, component_count, n_iter=5, random_state=0, flip_sign=False)
     return np.asarray(svd_flip(U, V, u_based_decision=False)[1])

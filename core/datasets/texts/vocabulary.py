@@ -1,8 +1,6 @@
-"""Which words count: the most frequent that are no stop words, not everywhere, and not in one text.
+"""Selects the words that count: frequent, but no stop words, in more than one text, not in all.
 
-The rules are those of McInerney 2017, section 4.1. What the paper leaves open is settled here: what
-a word is (`words`), whose stop words are left out (`stop_words`); equally common words are taken in
-the order of the alphabet.
+The rules of McInerney 2017, section 4.1; equally frequent words are taken alphabetically.
 """
 
 from __future__ import annotations
@@ -24,30 +22,22 @@ from core.datasets.texts.words import normalized_text
 from core.errors import UnusableError
 
 MAX_WORDS = 100_000  # of a vocabulary
-_FREQUENT = 0.5  # share of the documents beyond which a word has no meaning of its own
-_FEW = 0.05  # share of all words that may be so frequent; beyond, these are no stop words
+_FREQUENT = 0.5  # share of documents beyond which a word is taken for a stop word
+_FEW = 0.05  # maximal share of words that may be so frequent; beyond, they are no stop words
 
 
 @dataclass(frozen=True)
 class WordRules:
-    """What makes a word worth counting.
+    """The rules on words."""
 
-    Attributes:
-        size: how many words are kept, the most frequent.
-        max_document_share: share of the documents that a word may be in.
-        min_documents: documents that it must be in.
-        stop_words: words that are left out; None for those of the language.
-        language: whose stop words are left out: one of stop_words.CHOICES.
-    """
-
-    size: int = 1000
-    max_document_share: float = 0.95
-    min_documents: int = 2
-    stop_words: frozenset[str] | None = None
-    language: str = "en"
+    size: int = 1000  # maximal number of words
+    max_document_share: float = 0.95  # of documents with a word
+    min_documents: int = 2  # with a word
+    stop_words: frozenset[str] | None = None  # None for those of the language
+    language: str = "en"  # one of stop_words.CHOICES
 
     def excluded_words(self) -> frozenset[str]:
-        """The words that are left out, whatever the documents are."""
+        """The words excluded from any documents."""
         return stop_words(self.language) if self.stop_words is None else self.stop_words
 
 
@@ -56,11 +46,7 @@ USUAL_RULES = WordRules(language=AUTO)
 
 
 def chosen_rules(size: int, language: str) -> WordRules:
-    """The rules that a person chose.
-
-    Raises:
-        UnusableError: no such language, or a size that makes no vocabulary.
-    """
+    """The rules that a person chose; raises UnusableError for an unknown language or size."""
     if not 2 <= size <= MAX_WORDS:
         raise UnusableError(
             f"a vocabulary of {size:,} words makes no topics",
@@ -71,7 +57,7 @@ def chosen_rules(size: int, language: str) -> WordRules:
 
 
 def language_of(counts: sparse.csr_matrix, words: Sequence[str]) -> str:
-    """The language of documents, told from their words; BY_FREQUENCY where it is not known."""
+    """The language of documents, detected from their words; else BY_FREQUENCY."""
     totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
     return guess_language(dict(zip(words, totals.tolist(), strict=True)))
 
@@ -82,16 +68,10 @@ def common_words(
     rules: WordRules = PAPER_RULES,
     where: str = "",
 ) -> np.ndarray:
-    """The columns of the words that the rules keep, in the order of the columns.
+    """The columns of the words that the rules keep, ascending, of counts of shape (D, words).
 
-    Args:
-        counts: how often every word comes in every document, shape (D, words).
-        words: their names; where there are none, no stop words are known.
-        rules: what is kept.
-        where: the file or column, for the error.
-
-    Raises:
-        UnusableError: no word is kept.
+    Without names in `words` no stop words are excluded; if no word is kept, UnusableError is
+    raised.
     """
     documents, width = counts.shape
     spread = np.bincount(counts.indices[counts.data > 0], minlength=width)
@@ -121,10 +101,10 @@ def common_words(
 
 
 def counted_documents(count: int) -> str:
-    """So many documents, in words."""
+    """A count of documents, in words."""
     return "1 document" if count == 1 else f"{count:,} documents"
 
 
 def numbered_words(width: int) -> tuple[str, ...]:
-    """So many names for words that have none: "word 1", "word 2" and so on."""
+    """So many names "word 1", "word 2" and so on."""
     return tuple(f"word {j}" for j in range(1, width + 1))

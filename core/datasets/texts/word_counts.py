@@ -1,8 +1,4 @@
-"""Documents become counts of words, by transformers that learn which words count.
-
-Whoever scores on documents that were held out must not look at their words before; each of these
-learns the vocabulary on the rows that it is fitted on, by the rules of `vocabulary`.
-"""
+"""Transformers from documents to word counts, which learn the vocabulary on the fitted rows."""
 
 from __future__ import annotations
 
@@ -18,12 +14,12 @@ from core.datasets.texts.vocabulary import WordRules, numbered_words
 
 
 class TextCounts(TransformerMixin, BaseEstimator):
-    """How often the words of the training texts come in texts.
+    """Counts of the words of the training texts.
 
     Args:
         where: file and column, for errors.
-        size: how many words are kept at most.
-        language: whose stop words are left out, one of stop_words.CHOICES.
+        size: the maximal number of words.
+        language: of the stop words, one of stop_words.CHOICES.
 
     Attributes:
         vocabulary_: V words, sorted.
@@ -36,12 +32,12 @@ class TextCounts(TransformerMixin, BaseEstimator):
         self.language = language
 
     def fit(self, X: Any, y: Any = None) -> TextCounts:
-        """Learn the vocabulary of texts: a table with one column, n rows."""
+        """Learn the vocabulary from a table with one column, n rows."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """The same, and the counts of these texts, CSR of shape (n, V)."""
+        """Fit and transform, CSR of shape (n, V)."""
         documents = documents_of_texts(
             X.iloc[:, 0], self.where, WordRules(size=self.size, language=self.language)
         )
@@ -57,11 +53,11 @@ class TextCounts(TransformerMixin, BaseEstimator):
 
 
 class CommonCounts(TransformerMixin, BaseEstimator):
-    """The columns of those words, of all that are counted, which the training documents suggest.
+    """The columns, of given word counts, that the rules keep on the training documents.
 
     Args:
         where: the file, for errors.
-        size: how many words are kept at most.
+        size: the maximal number of words.
 
     Attributes:
         vocabulary_: V words.
@@ -73,12 +69,12 @@ class CommonCounts(TransformerMixin, BaseEstimator):
         self.size = size
 
     def fit(self, X: Any, y: Any = None) -> CommonCounts:
-        """Choose the words by documents' counts, shape (n, words)."""
+        """Select the words by counts of documents, shape (n, words)."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """The same, and the counts of these documents, CSR of shape (n, V)."""
+        """Fit and transform, CSR of shape (n, V)."""
         words = numbered_words(X.shape[1])
         documents = documents_of_counts(X, where=self.where, rules=WordRules(size=self.size))
         column_of_word = {word: column for column, word in enumerate(words)}

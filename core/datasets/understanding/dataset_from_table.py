@@ -1,4 +1,4 @@
-"""A table becomes a Dataset of what its rows are: of their own, tokens, molecules, or texts."""
+"""Chooses how a table becomes a Dataset: independent rows, tokens, molecules, or texts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,7 @@ from core.datasets.understanding.token_table import from_tokens, tokens_test_par
 
 
 def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataOptions) -> Dataset:
-    """The dataset of a table, with the person's choices where there are any.
-
-    Args:
-        raw_table: the table.
-        shape: that the rows are tokens or molecules; None for rows of their own.
-        choices: what a person decided.
-
-    Raises:
-        UnusableError: whatever makes the table unusable.
-    """
+    """The dataset of a table; `shape` is None for independent rows."""
     if shape is not None:
         make = from_tokens if shape.task.has_sequences else from_molecules
         dataset = make(raw_table, shape, choices)
@@ -51,7 +42,6 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
 
 
 def _are_texts(table: pd.DataFrame, choices: DataOptions) -> bool:
-    """Whether the topics of texts are looked for."""
     has_choice = choices.task or choices.target or "target" in choices.roles.values()
     alone = table.shape[1] == 1 and not choices.task and text_length(table.iloc[:, 0]) > 0
     finds_topics = not Task(choices.task).has_target
@@ -59,25 +49,14 @@ def _are_texts(table: pd.DataFrame, choices: DataOptions) -> bool:
 
 
 def assemble_test(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's rows, understood as the first file's were.
-
-    Raises:
-        UnusableError: they are of another kind.
-    """
-    readers = {
-        Task.SEQUENCE: tokens_test_part,
-        Task.STRUCTURE: molecules_test_part,
-        Task.TOPICS: texts_test_part,
-    }
+    """A second file's rows, read as the first file's were."""
+    readers = {Task.SEQUENCE: tokens_test_part, Task.STRUCTURE: molecules_test_part}
+    readers[Task.TOPICS] = texts_test_part
     return readers.get(train.task, test_part)(train, raw_table)
 
 
 def roles_of_rows(cells: Mapping[str, Sequence[str]], choices: DataOptions) -> DataOptions:
-    """The choices where rows are of their own: rows of one sequence stay together.
-
-    Where a person chose an ordinary task for a table of tokens, the column of sequences is a group
-    as any other.
-    """
+    """The options for independent rows: where a table holds tokens, their sequences are groups."""
     roles, task = choices.roles, choices.task
     as_rows = {name: "group" if role == "sequence" else role for name, role in roles.items()}
     if task and not Task(task).is_structured and "group" not in as_rows.values():

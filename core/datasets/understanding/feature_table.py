@@ -1,4 +1,4 @@
-"""A table becomes a Dataset: roles, kinds, target, task and what a person should know."""
+"""A table of independent rows becomes a Dataset: roles, kinds, target, task and findings."""
 
 from __future__ import annotations
 
@@ -25,33 +25,32 @@ from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
-HEAD_ROWS = 50  # of the columns that are left out, so that a person can judge them
+HEAD_ROWS = 50  # of unused columns, for display
 
 
 def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
-    """The dataset of a table, with the person's choices where there are any.
+    """The dataset of a table.
 
     Raises:
         UnusableTargetError: an unusable target; it names the other columns.
-        UnusableError: choices that do not fit the table, no feature left.
+        UnusableError: options that do not fit the table, no feature left.
     """
     table, name, roles, task = raw_table.table, raw_table.name, choices.roles, choices.task
     names = [str(column) for column in table.columns]
     if len(names) < 2:
-        raise UnusableError(
-            "there is only one column", where=name, cure="give a target and at least one feature"
-        )
+        cure = "give a target and at least one feature"
+        raise UnusableError("there is only one column", where=name, cure=cure)
     by_role = [column for column, role in roles.items() if role == "target" and column in names]
     wanted_target = choices.target or (by_role[0] if by_role else "")
     ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
     target_name = target_column(names, wanted_target, name, _unlikely(table, wanted_target, ends))
-    # Whatever else was said to be the target is an ordinary column now.
+    # Any other column of role target becomes an ordinary one.
     roles = {c: r for c, r in roles.items() if c != target_name and r != "target"}
     columns = describe_columns(table, target_name, roles, choices.kinds)
     has_target = table[target_name].notna().to_numpy()
     where = f"{name}, column {target_name}"
     try:
-        values, settled, classes = settle_target(table[target_name][has_target], task, where)
+        values, settled_task, classes = settle_target(table[target_name][has_target], task, where)
     except UnusableError as error:
         other_columns = [column for column in names if column not in (target_name, *ends)]
         texts = sentence_columns(table)
@@ -71,13 +70,13 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         table=rows[features],
         matrix=None,
         target=values,
-        task=settled,
+        task=settled_task,
         classes=classes,
         row_groups=row_groups(rows, columns),
         set_aside=set_aside,
         left_out=left_out(rows, columns),
         findings=(
-            *target_findings(target_name, values, settled, classes, bool(task), set_aside),
+            *target_findings(target_name, values, settled_task, classes, bool(task), set_aside),
             *raw_table.findings,
         ),
     )
@@ -86,11 +85,11 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
 
 
 def _unlikely(table: pd.DataFrame, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
-    """The columns that are no target where nobody wants them: nameless ones, and running text."""
-    passed = [*ends, *([] if wanted_target else sentence_columns(table))]
-    for some in (passed, ends):
-        if len(some) < table.shape[1]:
-            return some
+    """The columns that are no target by default: nameless ones, and running text."""
+    unlikely = [*ends, *([] if wanted_target else sentence_columns(table))]
+    for names in (unlikely, ends):
+        if len(names) < table.shape[1]:
+            return names
     return ()
 
 
@@ -103,10 +102,7 @@ def _without_leaks(
 ) -> Dataset:
     """The dataset without columns that leak the target, unless a person uses them.
 
-    Where nothing else could predict, and there are no texts either, they stay and are told.
-
-    Raises:
-        UnusableTargetError: nothing but texts is left.
+    They stay, with a finding, where there are no other features and no texts.
     """
     free = [name for name in dataset.feature_names if name not in roles]
     leaks = [] if choices.leaks else leaking_columns(dataset, free)
@@ -133,10 +129,7 @@ def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
 def no_feature(
     columns: Sequence[Column], name: str, texts: Sequence[str] = ()
 ) -> UnusableTargetError:
-    """The error for a table where every column has another role, with the reasons.
-
-    Where there are columns of texts, topics can be looked for instead.
-    """
+    """The error for a table without features, with the reasons; offers topics of texts."""
     unused = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
     reason = f" ({'; '.join(unused[:3])})" if unused else ""
     cure = "give a column with different values the role feature"
@@ -149,11 +142,7 @@ def no_feature(
 
 
 def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
-    """A number for the group of every row; None where no column has the role group.
-
-    Raises:
-        UnusableError: several columns have it.
-    """
+    """The group number of every row; None without a group column, UnusableError for several."""
     grouping = [column.name for column in columns if column.role == "group"]
     if not grouping:
         return None
@@ -164,22 +153,16 @@ def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | No
             cure="give it to one",
         )
     codes, _ = pd.factorize(rows[grouping[0]], use_na_sentinel=True)
-    # A row without a value belongs to nobody else: each is a group of its own.
+    # Each row without a value is a group of its own.
     alone = np.flatnonzero(codes < 0)
     codes[alone] = codes.max(initial=-1) + 1 + np.arange(len(alone))
     return codes
 
 
 def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's rows, understood as the first file's were.
-
-    Raises:
-        UnusableError: columns are missing, or a value's kind is another one.
-    """
+    """A second file's rows, read as the first file's were."""
     table, name = raw_table.table, raw_table.name
-    needed = [*train.feature_names, train.target_name]
-    groups = [column.name for column in train.columns if column.role == "group"]
-    for column in needed:
+    for column in [*train.feature_names, train.target_name]:
         if column not in table.columns:
             raise unknown_column(column, [str(c) for c in table.columns], name)
     for column in train.feature_names:
@@ -191,20 +174,13 @@ def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
     findings = []
     if new:
         label_list = ", ".join(f"“{label}”" for label in new[:5])
-        findings.append(
-            Finding(
-                f"The test file has classes that the first file has not: {label_list}.",
-                serious=True,
-            )
-        )
+        sentence = f"The test file has classes that the first file has not: {label_list}."
+        findings.append(Finding(sentence, serious=True))
     lost_rows = int(len(table) - has_target.sum())
     if lost_rows:
-        findings.append(
-            without_target(train.target_name, lost_rows, len(table), "In the test file, ")
-        )
-    group_columns = [
-        column for column in train.columns if column.name in groups and column.name in rows
-    ]
+        prefix = "In the test file, "
+        findings.append(without_target(train.target_name, lost_rows, len(table), prefix))
+    group_columns = [c for c in train.columns if c.role == "group" and c.name in rows]
     return Dataset(
         name=name,
         source=raw_table.source,
@@ -223,16 +199,11 @@ def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
 def settle_target_like(
     train: Dataset, values: pd.Series, name: str
 ) -> tuple[np.ndarray, str, tuple]:
-    """A second file's target as the first one's type; its classes may be fewer.
-
-    Raises:
-        UnusableError: no value at all, or of another type.
-    """
+    """A second file's target as the first one's type; its classes may be fewer."""
     where = f"{name}, column {train.target_name}"
     if values.empty:
-        raise UnusableError(
-            "no row has a value of the target", where=where, cure="choose another test file"
-        )
+        cure = "choose another test file"
+        raise UnusableError("no row has a value of the target", where=where, cure=cure)
     numeric = train.target.dtype.kind in "iuf"
     if numeric and not pd.api.types.is_numeric_dtype(values.dtype):
         raise UnusableError(
@@ -250,11 +221,7 @@ def settle_target_like(
 
 
 def check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
-    """See that a second file's column holds numbers where the first one's does.
-
-    Raises:
-        UnusableError: it holds text.
-    """
+    """Raise UnusableError if a second file's column holds text where the first one's is numeric."""
     assert train.table is not None
     was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
     if was_number and not pd.api.types.is_numeric_dtype(values.dtype):

@@ -1,4 +1,4 @@
-"""What a person should know about the features: lost columns, gaps, ones that tell too much."""
+"""Findings on features: unused columns, missing values, columns that leak the target."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from core.datasets.understanding.leakage_prefilter import leakage_candidates
 from core.datasets.understanding.merged_findings import merge_findings
 
 GIVES_AWAY = "it leaks the target"
-_LOOK_FIRST = 5000  # rows that a column must pass before all rows are looked at
+_SAMPLE_ROWS = 5000  # checked before all rows are
 _MIN_ROWS = 20  # with fewer, a perfect column is likely chance
 
 
 def table_findings(dataset: Dataset) -> list[Finding]:
-    """Findings about a table's columns, the serious ones first."""
+    """Findings on a table's columns, the serious ones first."""
     table = dataset.table
     assert table is not None
     candidates = set(leakage_candidates(dataset))
-    telling = [
-        _telling(column)
+    perfect_features = [
+        _perfect_feature(column)
         for column in dataset.columns
         if column.name in candidates and _gives_away(dataset, table, column)
     ]
     findings = merge_findings(
-        telling,
+        perfect_features,
         "{columns} tell the target without error, each alone; leave them out unless they are"
         " really known before the target is.",
         "Leave them out",
@@ -43,7 +43,7 @@ def table_findings(dataset: Dataset) -> list[Finding]:
     return sorted(findings, key=lambda finding: not finding.serious)
 
 
-def _telling(column: Column) -> Finding:
+def _perfect_feature(column: Column) -> Finding:
     return Finding(
         f"“{column.name}” alone tells the target without error; leave it out unless it is really"
         " known before the target is.",
@@ -54,7 +54,7 @@ def _telling(column: Column) -> Finding:
 
 
 def leave_out_suggestion(name: str) -> SuggestedChange:
-    """The offer to leave a column out."""
+    """The suggestion to ignore a column."""
     return SuggestedChange("Leave it out", _role_option(name, "ignore"), {name: "ignore"})
 
 
@@ -79,14 +79,13 @@ def _omission_findings(dataset: Dataset) -> list[Finding]:
         offers = [omission.proposal for omission in omissions if omission.proposal]
         words = "Read as texts" if offers and offers[0].kinds else "Use them after all"
         option = "--leaks" if note == GIVES_AWAY else ""
-        findings += merge_findings(
-            omissions, sentence.replace("of each, it", "each"), words, option
-        )
+        sentence = sentence.replace("of each, it", "each")
+        findings += merge_findings(omissions, sentence, words, option)
     return findings
 
 
 def _only_if(note: str, subject: str) -> str:
-    """When a column may be used that leaks the target; "" of any other."""
+    """When a column that leaks the target may be used; "" for any other."""
     if note != GIVES_AWAY:
         return ""
     pronoun = "it" if subject == "it is" else "them"
@@ -94,7 +93,7 @@ def _only_if(note: str, subject: str) -> str:
 
 
 def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
-    """How a column that is left out could be used; None where nothing can be learned from it."""
+    """The suggestion to use an unused column; None where it is useless."""
     name = column.name
     if column.note in (ALL_DIFFER, HARDLY_TWICE) and _has_words(dataset, name):
         option = column_option("--kind", name, "text")
@@ -105,16 +104,14 @@ def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
 
 
 def _has_words(dataset: Dataset, name: str) -> bool:
-    """Whether values are of two words or more on average; codes of one word say nothing."""
+    """Whether values have two words or more on average; codes have one."""
     assert dataset.left_out is not None
     counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
     return bool(counts) and sum(counts) >= 2 * len(counts)
 
 
 def _text_columns(dataset: Dataset) -> list[Column]:
-    return [
-        column for column in dataset.columns if (column.role, column.kind) == ("feature", "text")
-    ]
+    return [c for c in dataset.columns if (c.role, c.kind) == ("feature", "text")]
 
 
 def _texts_finding(name: str, values: pd.Series) -> Finding:
@@ -143,40 +140,40 @@ def _gap_findings(dataset: Dataset) -> list[Finding]:
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:
-    """Whether this one feature determines the target, beyond what chance allows."""
+    """Whether this one feature determines the target, beyond chance."""
     if column.role != "feature" or dataset.rows < _MIN_ROWS:
         return False
     values = table[column.name]
-    if dataset.rows > _LOOK_FIRST:
-        sample = np.linspace(0, dataset.rows - 1, _LOOK_FIRST).astype(int)
+    if dataset.rows > _SAMPLE_ROWS:
+        sample = np.linspace(0, dataset.rows - 1, _SAMPLE_ROWS).astype(int)
         if not _determines(values.iloc[sample], dataset.target[sample], dataset.task):
             return False
     return _determines(values, dataset.target, dataset.task)
 
 
 def _determines(values: pd.Series, target: np.ndarray, task: Task) -> bool:
-    is_known = values.notna().to_numpy()
-    if is_known.sum() < max(_MIN_ROWS, 0.9 * len(values)):
+    is_present = values.notna().to_numpy()
+    if is_present.sum() < max(_MIN_ROWS, 0.9 * len(values)):
         return False
-    values, target = values[is_known], target[is_known]
+    values, target = values[is_present], target[is_present]
     if pd.api.types.is_numeric_dtype(values.dtype):
         numbers = values.to_numpy(dtype=float)
         if task.has_numbers:
             return _on_a_line(numbers, target)
         return _in_stretches(numbers, target)
-    codes, different = pd.factorize(values)
-    if len(different) > len(values) / 5:
+    codes, uniques = pd.factorize(values)
+    if len(uniques) > len(values) / 5:
         return False
-    return _one_target_each(codes, len(different), target)
+    return _one_target_each(codes, len(uniques), target)
 
 
 def _on_a_line(numbers: np.ndarray, target: np.ndarray) -> bool:
     if numbers.min() == numbers.max() or target.min() == target.max():
         return False
-    scaled, aim = (values / np.abs(values).max() for values in (numbers, target))
-    scaled, aim = scaled - scaled.mean(), aim - aim.mean()
-    size = float(np.sqrt((scaled @ scaled) * (aim @ aim)))
-    return size > 0 and abs(float(scaled @ aim)) / size > 1 - 1e-6
+    x, y = (values / np.abs(values).max() for values in (numbers, target))
+    x, y = x - x.mean(), y - y.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return size > 0 and abs(float(x @ y)) / size > 1 - 1e-6
 
 
 def _in_stretches(numbers: np.ndarray, target: np.ndarray) -> bool:
@@ -192,11 +189,11 @@ def _in_stretches(numbers: np.ndarray, target: np.ndarray) -> bool:
 
 
 def _one_target_each(codes: np.ndarray, count: int, target: np.ndarray) -> bool:
-    _, aims = np.unique(target, return_inverse=True)
-    if aims.max() == 0:
+    _, targets = np.unique(target, return_inverse=True)
+    if targets.max() == 0:
         return False
-    low = np.full(count, aims.max() + 1)
+    low = np.full(count, targets.max() + 1)
     high = np.full(count, -1)
-    np.minimum.at(low, codes, aims)
-    np.maximum.at(high, codes, aims)
+    np.minimum.at(low, codes, targets)
+    np.maximum.at(high, codes, targets)
     return bool(np.all(low == high))

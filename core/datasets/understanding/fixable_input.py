@@ -1,4 +1,4 @@
-"""The refusal of a file that could be used if it were read in another way, which it offers."""
+"""The error for a file that would be usable if read in another way."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from core.errors import UnusableError
 
 
 class FixableInputError(UnusableError):
-    """The file cannot be used as it is asked for, but otherwise.
-
-    Args:
-        what, where, cure: as for UnusableError.
-        offer: how it could be used.
-    """
+    """An UnusableError with a suggestion: `offer` is how the file could be used."""
 
     def __init__(
         self, what: str, offer: SuggestedChange, *, where: str = "", cure: str = ""

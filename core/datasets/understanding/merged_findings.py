@@ -1,4 +1,4 @@
-"""Many findings that say the same of different columns, as one."""
+"""Merges findings of different columns that say the same."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from core.datasets.finding import Finding, SuggestedChange
 
-MANY = 6  # columns of which the same is said in one sentence
+MANY = 6  # columns that are merged into one sentence
 _NAMED = 3
 
 
 def merge_findings(
     findings: Sequence[Finding], sentence: str, words: str, option: str
 ) -> list[Finding]:
-    """The findings; where there are many, one that offers what all of them do.
+    """The findings; where there are many, one with the changes of all.
 
     Args:
-        findings: each about a column.
-        sentence: of the one, with {columns} for their names.
-        words: on its button.
-        option: what asks for it on the command line; "" where that takes one for each column.
+        findings: one per column.
+        sentence: of the merged one, with {columns} for their names.
+        words: label of its button.
+        option: on the command line; "" where that takes one per column.
     """
     if len(findings) < MANY:
         return list(findings)

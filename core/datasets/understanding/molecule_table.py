@@ -1,4 +1,4 @@
-"""A table of molecules becomes a Dataset: letters of bases, and their structures in brackets."""
+"""A table of molecules becomes a Dataset: letters of bases, and structures in brackets."""
 
 from __future__ import annotations
 
@@ -43,17 +43,7 @@ _WORDS = {
 
 
 def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
-    """The dataset of a table with one row a molecule.
-
-    Args:
-        raw_table: letters and structures as text.
-        shape: the columns of letters and structures.
-        choices: what a person decided.
-
-    Raises:
-        UnusableError: an empty, unknown or unbalanced letter or bracket, different lengths, with
-            the line; a role that molecules have no use for.
-    """
+    """The dataset of a table with one row per molecule; UnusableError names the line of a fault."""
     letter_findings: list[Finding] = []
     if choices.other_letters:
         raw_table, letter_findings = replace_unknown_bases(raw_table, shape.sequence)
@@ -62,7 +52,7 @@ def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOp
         roles = roles_with_family(table, roles)
     columns = _columns(table, shape, roles, choices.kinds)
     structures = _checked_structures(raw_table, shape)
-    named = _name_column(table, shape, roles)
+    name_column = _name_column(table, shape, roles)
     return Dataset(
         name=raw_table.name,
         source=raw_table.source,
@@ -72,7 +62,7 @@ def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOp
         target=structures,
         task=Task.STRUCTURE,
         row_groups=row_groups(table, columns),
-        row_names=_molecule_names(table, named),
+        row_names=_molecule_names(table, name_column),
         findings=(
             *raw_table.findings,
             *letter_findings,
@@ -84,7 +74,7 @@ def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOp
 
 
 def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[str, str]:
-    """The roles, and group for a column that is called the family, where there are enough."""
+    """The roles, and group for a column named as the family, where there are enough."""
     names = [str(name) for name in table.columns]
     name = "" if "group" in roles.values() else family_column(names)
     if not name or name in roles:
@@ -94,23 +84,17 @@ def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[
 
 
 def molecules_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's molecules.
-
-    Raises:
-        UnusableError: as for the first file.
-    """
+    """A second file's molecules."""
     for column in (train.sequence_name, train.target_name):
         if column not in raw_table.table.columns:
             raise unknown_column(column, [str(c) for c in raw_table.table.columns], raw_table.name)
-    letter_findings: list[Finding] = []
+    letter_findings, prefix = list[Finding](), "In the test file, "
     if train.other_letters:
-        raw_table, letter_findings = replace_unknown_bases(
-            raw_table, train.sequence_name, "In the test file, "
-        )
+        raw_table, letter_findings = replace_unknown_bases(raw_table, train.sequence_name, prefix)
     table = raw_table.table
     shape = StructuredLayout(Task.STRUCTURE, train.sequence_name, train.target_name, True)
     structures = _checked_structures(raw_table, shape)
-    pair_findings = _lost_pair_findings(table[shape.sequence], structures, "In the test file, ")
+    pair_findings = _lost_pair_findings(table[shape.sequence], structures, prefix)
     return Dataset(
         name=raw_table.name,
         source=raw_table.source,
@@ -124,13 +108,13 @@ def molecules_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
         findings=(
             *pair_findings,
             *letter_findings,
-            *_ambiguity_findings(table[shape.sequence], shape, "In the test file, "),
+            *_ambiguity_findings(table[shape.sequence], shape, prefix),
         ),
     )
 
 
 def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[int, dict[str, int]]:
-    """How many base pairs there are, and how many of them the grammar cannot make, by kind."""
+    """The number of base pairs, and by kind those that the grammar cannot make."""
     total, counts = 0, Counter[str]()
     for bases, structure in zip(letters, structures, strict=True):
         molecule = parse_molecule(bases.strip(), structure)
@@ -145,14 +129,12 @@ def _columns(
     names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
-    named = _name_column(table, shape, roles)
-    return tuple(
-        _molecule_column(table[name], name, shape, roles.get(name, ""), named) for name in names
-    )
+    ids = _name_column(table, shape, roles)
+    return tuple(_molecule_column(table[n], n, shape, roles.get(n, ""), ids) for n in names)
 
 
 def _molecule_column(
-    values: pd.Series, name: str, shape: StructuredLayout, role: str, named: str
+    values: pd.Series, name: str, shape: StructuredLayout, role: str, name_column: str
 ) -> Column:
     missing, distinct = int(values.isna().sum()), count_distinct(values)
     if name == shape.target:
@@ -168,19 +150,19 @@ def _molecule_column(
         )
     if role == "group":
         return Column(name, "group", kind, missing, distinct)
-    note = "the name of each molecule" if name == named else "only the letters are learned from"
-    kind = "identifier" if name == named else kind
+    note = (
+        "the name of each molecule" if name == name_column else "only the letters are learned from"
+    )
+    kind = "identifier" if name == name_column else kind
     return Column(name, "ignore", kind, missing, distinct, note=note)
 
 
 def _name_column(table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str]) -> str:
-    """The column that names the molecules; "" if there is none."""
+    """The column that names the molecules; "" for none."""
     other_names = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
     usual = [name for name in other_names if name.strip().lower() in NAME_COLUMNS]
-    different = [
-        name for name in other_names if table[name].notna().all() and table[name].is_unique
-    ]
-    free = [name for name in (*usual, *different) if roles.get(name, "ignore") == "ignore"]
+    unique = [n for n in other_names if table[n].notna().all() and table[n].is_unique]
+    free = [name for name in (*usual, *unique) if roles.get(name, "ignore") == "ignore"]
     return free[0] if free else ""
 
 
@@ -194,11 +176,7 @@ def _molecule_names(table: pd.DataFrame, column: str) -> np.ndarray | None:
 
 
 def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndarray:
-    """Every structure, in one notation.
-
-    Raises:
-        UnusableError: letters or structure cannot be understood, with the line.
-    """
+    """Every structure, in one notation."""
     structures = np.empty(len(raw_table.table), dtype=object)
     columns = (raw_table.table[shape.sequence], raw_table.table[shape.target])
     for row, (letters, structure) in enumerate(zip(*columns, strict=True)):
@@ -206,9 +184,8 @@ def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndar
         try:
             plain = plain_letters("" if pd.isna(letters) else str(letters).strip())
             column = shape.target
-            structures[row] = _one_structure(
-                "" if pd.isna(structure) else str(structure).strip(), plain
-            )
+            text = "" if pd.isna(structure) else str(structure).strip()
+            structures[row] = _one_structure(text, plain)
         except UnusableError as fault:
             where = f"{raw_table.name}, line {raw_table.line_of(row)}, column {column}"
             if column == shape.sequence and not pd.isna(letters) and str(letters).strip():
@@ -235,7 +212,6 @@ def _findings(letters: pd.Series, structures: np.ndarray, shape: StructuredLayou
 
 
 def _ambiguity_findings(letters: pd.Series, shape: StructuredLayout, prefix: str) -> list[Finding]:
-    """That letters which stand for several bases are read as N."""
     counts = letters.astype(str).map(ambiguous_letters)
     if not counts.any():
         return []
@@ -243,14 +219,12 @@ def _ambiguity_findings(letters: pd.Series, shape: StructuredLayout, prefix: str
     stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
     sentence = (
         f"{prefix}{stand} for several bases (such as R or Y), in {molecule_count:,} of "
-        f"{len(counts):,}"
-        f" molecules, and {'is' if total == 1 else 'are'} read as N."
+        f"{len(counts):,} molecules, and {'is' if total == 1 else 'are'} read as N."
     )
     return [Finding(sentence, shape.sequence)]
 
 
 def _lost_pair_findings(letters: pd.Series, structures: np.ndarray, prefix: str) -> list[Finding]:
-    """That no structure has pairs, or which of them the grammar cannot make."""
     total, by_kind = dropped_pairs(letters.tolist(), structures.tolist())
     lost = sum(by_kind.values())
     if total == lost:

@@ -1,4 +1,4 @@
-"""What the rows of a table are, told from its header and first rows: rows, tokens or molecules."""
+"""Detects rows, tokens or molecules from a table's header and first rows."""
 
 from __future__ import annotations
 
@@ -17,38 +17,25 @@ from core.errors import UnusableError
 
 SEQUENCE_NAMES = ("sequence", "sequence_id", "sentence", "sentence_id", "sent_id", "seq", "seq_id")
 LETTER_NAMES = ("sequence", "seq", "letters", "bases")
-LONGEST_USUAL = 200  # tokens a sequence on average, beyond which the name alone does not convince
+LONGEST_USUAL = 200  # mean tokens per sequence, beyond which the name is not enough
 _BRACKETS = re.compile(rf"[()\[\]{{}}<>A-Za-z{re.escape(DOTS)}]+")
 _ROUND = re.compile(r"[(){}\[\]<>]")
 
 
 @dataclass(frozen=True)
 class StructuredLayout:
-    """That the rows are tokens or molecules, and which columns say so.
+    """The columns of a table of tokens or molecules."""
 
-    Attributes:
-        task: sequence (rows are tokens) or structure (rows are molecules).
-        sequence: the column of sequences' names, or of the molecules' letters.
-        target: the column of labels, or of structures.
-        is_chosen: whether a person said so; otherwise the whole table must confirm it.
-    """
-
-    task: Task
-    sequence: str
-    target: str
-    is_chosen: bool
+    task: Task  # of tokens, or of molecules
+    sequence: str  # column of sequence ids, or of the molecules' letters
+    target: str  # column of labels, or of structures
+    is_chosen: bool  # by a person; else the whole table must confirm it
 
 
 def detect_layout(
     cells: Mapping[str, Sequence[str]], target: str, task: str, roles: Mapping[str, str]
 ) -> StructuredLayout | None:
-    """What the first rows look like; None for rows of an ordinary table.
-
-    Args:
-        cells: every column's first values as text, in the order of the columns.
-        target: the column that a person wants predicted, or "".
-        task: what a person chose, or "".
-        roles: {column: role} where a person decided.
+    """The layout of the first rows, given as text by column; None for rows of an ordinary table.
 
     Raises:
         UnusableError: a person wants sequences or structures and no column holds them.
@@ -58,24 +45,19 @@ def detect_layout(
         return None
     by_role = [name for name, role in roles.items() if role == "target" and name in cells]
     wanted_target = target or (by_role[0] if by_role else "")
-    sequence_columns = [
-        name for name, role in roles.items() if role == "sequence" and name in cells
-    ]
-    if len(sequence_columns) > 1:
+    sequences = [name for name, role in roles.items() if role == "sequence" and name in cells]
+    if len(sequences) > 1:
         raise UnusableError(
-            f"{len(sequence_columns)} columns have the role sequence",
-            where=f"columns {', '.join(sequence_columns)}",
+            f"{len(sequences)} columns have the role sequence",
+            where=f"columns {', '.join(sequences)}",
             cure="give it to one",
         )
+    columns = (cells, wanted_target, sequences, roles)
     if not wanted_task.has_sequences:
-        layout = _molecule_layout(
-            cells, wanted_target, sequence_columns, roles, is_chosen=wanted_task.has_pairs
-        )
+        layout = _molecule_layout(*columns, is_chosen=wanted_task.has_pairs)
         if layout or task:
             return layout
-    return _token_layout(
-        cells, wanted_target, sequence_columns, roles, is_chosen=wanted_task.has_sequences
-    )
+    return _token_layout(*columns, is_chosen=wanted_task.has_sequences)
 
 
 def _normalized_name(name: str) -> str:
@@ -85,7 +67,6 @@ def _normalized_name(name: str) -> str:
 def _unassigned_columns(
     cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], target: str
 ) -> list[str]:
-    """The columns that a person has not given another role."""
     return [name for name in cells if name != target and roles.get(name, "sequence") == "sequence"]
 
 
@@ -106,17 +87,12 @@ def _molecule_layout(
             target = target if _normalized_name(target) == "structure" else name
     free = _unassigned_columns(cells, roles, target)
     named = [name for name in free if _normalized_name(name) in LETTER_NAMES]
-    letters = [
-        *sequence_columns,
-        *named,
-        *([n for n in free if _are_letters(cells[n])] if is_chosen else ()),
-    ]
+    letters = [*sequence_columns, *named]
+    if is_chosen:
+        letters += [name for name in free if _are_letters(cells[name])]
     letters = [name for name in letters if name != target]
-    if (
-        target
-        and letters
-        and (is_chosen or (target in brackets and _are_letters(cells[letters[0]])))
-    ):
+    is_plain = bool(letters) and target in brackets and _are_letters(cells[letters[0]])
+    if target and letters and (is_chosen or is_plain):
         return StructuredLayout(Task.STRUCTURE, letters[0], target, is_chosen)
     if is_chosen:
         missing = "no column holds structures" if not target else "no column holds letters of bases"
@@ -129,18 +105,17 @@ def _molecule_layout(
 
 
 def _are_brackets(values: Sequence[str]) -> bool:
-    filled_values = [value.strip() for value in values if value.strip()]
-    fitting = [value for value in filled_values if _BRACKETS.fullmatch(value) and "." in value]
-    fitting += [value for value in filled_values if _ROUND.search(value) and "." not in value]
-    paired = any(_ROUND.search(value) or set(value) <= set(DOTS) for value in filled_values)
-    return bool(filled_values) and paired and 2 * len(fitting) > len(filled_values)
+    filled = [value.strip() for value in values if value.strip()]
+    fitting = [value for value in filled if _BRACKETS.fullmatch(value) and "." in value]
+    fitting += [value for value in filled if _ROUND.search(value) and "." not in value]
+    paired = any(_ROUND.search(value) or set(value) <= set(DOTS) for value in filled)
+    return bool(filled) and paired and 2 * len(fitting) > len(filled)
 
 
 def _are_letters(values: Sequence[str]) -> bool:
-    """Whether the letters of most values are those of bases."""
-    filled_values = [value.strip().upper() for value in values if value.strip()]
-    fitting = sum(sum(map(value.count, "ACGUTN")) > 0.8 * len(value) for value in filled_values)
-    return bool(filled_values) and 2 * fitting > len(filled_values)
+    filled = [value.strip().upper() for value in values if value.strip()]
+    fitting = sum(sum(map(value.count, "ACGUTN")) > 0.8 * len(value) for value in filled)
+    return bool(filled) and 2 * fitting > len(filled)
 
 
 def _token_layout(
@@ -153,15 +128,13 @@ def _token_layout(
 ) -> StructuredLayout | None:
     names = list(cells)
     if len(names) < 2 or (wanted_target and wanted_target not in names):
-        return None  # refused where ordinary tables are
+        return None  # refused as an ordinary table
     target = target_column(names, wanted_target, "")
     free = _unassigned_columns(cells, roles, target)
     if sequence_columns:
-        return (
-            None
-            if sequence_columns[0] == target
-            else StructuredLayout(Task.SEQUENCE, sequence_columns[0], target, True)
-        )
+        sequence = sequence_columns[0]
+        layout = StructuredLayout(Task.SEQUENCE, sequence, target, True)
+        return None if sequence == target else layout
     named = [name for name in free if _normalized_name(name) in SEQUENCE_NAMES]
     for name in (*named, *(free if is_chosen else ())):
         if _in_runs(cells[name]):
@@ -178,32 +151,32 @@ def _token_layout(
 
 
 def _in_runs(values: Sequence[str]) -> bool:
-    """Whether values repeat from row to row, as the name of a sequence does on its tokens."""
+    """Whether values repeat from row to row, as sequence ids do."""
     runs = 1 + sum(a != b for a, b in itertools.pairwise(values))
     return runs < len(values) and runs <= 2 * len(set(values))
 
 
 def matches_layout(shape: StructuredLayout, table: pd.DataFrame) -> bool:
-    """Whether the whole table is what its first rows look like.
+    """Whether the whole table confirms the layout of its first rows.
 
-    Tokens: several sequences whose rows stand together (a few that come back are a mistake to be
-    told, many are no sequences), and a target that is classes.
+    Tokens: several sequences of adjacent rows (a few interrupted ones are reported as a mistake,
+    many refute the layout), and a target of classes.
     """
     if shape.is_chosen or shape.task.has_pairs:
         return True
     codes, names = pd.factorize(table[shape.sequence])
     runs = 1 + int(np.count_nonzero(np.diff(codes)))
-    strong = _normalized_name(shape.sequence) not in ("seq", "seq_id")
+    is_clear_name = _normalized_name(shape.sequence) not in ("seq", "seq_id")
     rows = len(codes)
     if len(names) < 2 or rows < 1.2 * runs or rows > LONGEST_USUAL * runs:
         return False
-    if runs > (1.5 if strong else 1.1) * len(names) + 1:
+    if runs > (1.5 if is_clear_name else 1.1) * len(names) + 1:
         return False
     labels = table[shape.target].dropna()
     if labels.empty:
         return True
-    different = pd.Series(labels.unique())
-    numbers = pd.to_numeric(different, errors="coerce")
+    uniques = pd.Series(labels.unique())
+    numbers = pd.to_numeric(uniques, errors="coerce")
     if numbers.notna().all():
         return guess_task(pd.to_numeric(labels).to_numpy(dtype=float)).has_classes
-    return len(different) <= max(10, rows / 2)
+    return len(uniques) <= max(10, rows / 2)

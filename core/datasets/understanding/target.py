@@ -1,4 +1,4 @@
-"""The target: which column it is, which task it makes, and its values as an array."""
+"""Which column is the target, its task, and its values as an array."""
 
 from __future__ import annotations
 
@@ -15,21 +15,17 @@ from core.datasets.task import TASKS, Task
 from core.errors import UnusableError
 
 USUAL_NAMES = ("target", "label", "class", "y")
-MAX_USUAL_CLASSES = 10  # whole numbers with at most so many values are classes
-MAX_EVEN_CLASSES = 100  # and at most so many if the values are about equally frequent
+MAX_USUAL_CLASSES = 10  # distinct whole numbers that are classes
+MAX_EVEN_CLASSES = 100  # the same for about equally frequent ones
 MAX_TEXT_CLASSES = 1000
 
 
 def target_column(
     names: Sequence[str], wanted_target: str, where: str, unlikely: Sequence[str] = ()
 ) -> str:
-    """The wanted column, or the one named target, label, class or y, or the last one.
+    """The requested column, or the one named target, label, class or y, or the last one.
 
-    Columns in ``unlikely`` (texts; or no name and no value, as a delimiter at every line's end
-    makes them) are the last one only where somebody wants them.
-
-    Raises:
-        UnusableError: the wanted one is not there.
+    `unlikely` columns (texts, or nameless and empty ones) are never the last one by default.
     """
     if wanted_target:
         if wanted_target not in names:
@@ -43,71 +39,52 @@ def target_column(
 
 
 def check_task(task: str) -> None:
-    """See that a task given by name exists.
-
-    Raises:
-        UnusableError: with the names of the tasks.
-    """
+    """Raise UnusableError unless a task exists."""
     if task and task not in TASKS:
-        raise UnusableError(
-            f"there is no task “{task}”", where="task", cure=f"use {', '.join(TASKS)}"
-        )
+        cure = f"use {', '.join(TASKS)}"
+        raise UnusableError(f"there is no task “{task}”", where="task", cure=cure)
 
 
 def guess_task(values: np.ndarray) -> Task:
     """Regression or classes, from the target's known values.
 
-    Text makes classes; so do two whole numbers, or few: at most 10 that come twice or more on
-    average, or at most 100 that leave few gaps and are about equally frequent (no class below a
-    fifth of the mean count), as codes are and amounts are not.
+    Text makes classes; so do two integers, at most 10 that occur twice or more on average, or at
+    most 100 with few gaps and similar frequencies (no class below a fifth of the mean count).
     """
-    different, counts = np.unique(values, return_counts=True)
+    uniques, counts = np.unique(values, return_counts=True)
     if values.dtype.kind not in "iufb":
-        return Task.BINARY if len(different) <= 2 else Task.MULTICLASS
-    is_integer = bool(np.all(different == np.floor(different)))
-    if is_integer and len(different) <= 2:
+        return Task.BINARY if len(uniques) <= 2 else Task.MULTICLASS
+    is_integer = bool(np.all(uniques == np.floor(uniques)))
+    if is_integer and len(uniques) <= 2:
         return Task.BINARY
-    comes_twice = len(values) >= 2 * len(different)
-    span = float(different[-1]) - float(different[0]) + 1
-    even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * len(different)
-    has_few_classes = len(different) <= MAX_USUAL_CLASSES
-    has_even_classes = (
-        len(different) <= MAX_EVEN_CLASSES and even and len(values) >= 10 * len(different)
-    )
-    return (
-        Task.MULTICLASS
-        if is_integer and comes_twice and (has_few_classes or has_even_classes)
-        else Task.REGRESSION
-    )
+    count, mean_count = len(uniques), len(values) / len(uniques)
+    span = float(uniques[-1]) - float(uniques[0]) + 1
+    is_even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * count
+    is_few = count <= MAX_USUAL_CLASSES and mean_count >= 2
+    is_even = is_even and count <= MAX_EVEN_CLASSES and mean_count >= 10
+    return Task.MULTICLASS if is_integer and (is_few or is_even) else Task.REGRESSION
 
 
 def settle_target(
     values: pd.Series, task: str, where: str
 ) -> tuple[np.ndarray, Task, tuple[Any, ...]]:
-    """The target's values in their final form, the task, and the sorted classes.
-
-    Args:
-        values: the known values (no missing ones).
-        task: what a person chose, or "".
-        where: file and column, for errors.
+    """The final values of a target without missing ones, the task (a choice first), sorted classes.
 
     Raises:
         UnusableError: no value, one value, too many classes, text for a regression.
     """
     check_task(task)
     if values.empty:
-        raise UnusableError(
-            "every value of the target is missing", where=where, cure="choose another target"
-        )
+        cure = "choose another target"
+        raise UnusableError("every value of the target is missing", where=where, cure=cure)
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     array = values.to_numpy() if numeric else np.asarray(values.to_numpy(dtype=object), dtype=str)
     chosen_task = Task(task) or guess_task(array)
     if chosen_task.has_numbers:
         return _amounts(array, where), chosen_task, ()
-    is_integer = array.dtype.kind == "f" and np.all(
-        (array == np.floor(array)) & (np.abs(array) < 2**53)
-    )
-    if array.dtype.kind == "b" or is_integer:
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53)):
         array = array.astype(np.int64)
     refuse_fractions(array, where)
     classes = np.unique(array)
@@ -117,11 +94,7 @@ def settle_target(
 
 
 def refuse_fractions(labels: np.ndarray, where: str) -> None:
-    """See that no class label has a fraction: scikit-learn's classifiers take none.
-
-    Raises:
-        UnusableError: with the first such label.
-    """
+    """Raise UnusableError for class labels with a fraction, which scikit-learn does not take."""
     if labels.dtype.kind != "f":
         return
     fractions = labels[labels != np.floor(labels)]
@@ -166,13 +139,12 @@ def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, wh
         )
     scarce = count > MAX_USUAL_CLASSES and count > rows / 2
     if count > MAX_TEXT_CLASSES or scarce:
+        cure = "choose regression as the task, or another target"
         raise UnusableError(
             f"the target is {'numbers' if numeric else 'text'} with {count:,} different values,"
             " too many for classes",
             where=where,
-            cure="choose regression as the task, or another target"
-            if numeric
-            else "choose another target",
+            cure=cure if numeric else "choose another target",
         )
 
 
@@ -184,47 +156,36 @@ def target_findings(
     is_task_chosen: bool,
     set_aside: int,
 ) -> list[Finding]:
-    """What a person should know about the target: the task in words, rare classes, lost rows."""
+    """Findings on the target: the task in words, rare classes, dropped rows."""
     findings = []
     if set_aside:
         findings.append(without_target(name, set_aside, len(target) + set_aside))
     is_integer = target.dtype.kind in "iu"
     if classes and is_integer and len(classes) > 2 and not is_task_chosen:
-        findings.append(
-            Finding(
-                f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
-                " choose regression if they are amounts.",
-                name,
-                proposal=SuggestedChange(
-                    "Predict a number", "--task regression", fields={"task": Task.REGRESSION}
-                ),
-            )
+        fields = {"task": Task.REGRESSION}
+        offer = SuggestedChange("Predict a number", "--task regression", fields=fields)
+        sentence = (
+            f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
+            " choose regression if they are amounts."
         )
+        findings.append(Finding(sentence, name, proposal=offer))
     if task.has_numbers and not is_task_chosen and len(np.unique(target)) == 2:
-        findings.append(
-            Finding(
-                f"“{name}” has only two different values; let it be a category to have two"
-                " classes.",
-                name,
-                proposal=SuggestedChange(
-                    "Read as two classes",
-                    column_option("--kind", name, "category"),
-                    kinds={name: "category"},
-                ),
-            )
+        option = column_option("--kind", name, "category")
+        offer = SuggestedChange("Read as two classes", option, kinds={name: "category"})
+        sentence = (
+            f"“{name}” has only two different values; let it be a category to have two classes."
         )
+        findings.append(Finding(sentence, name, proposal=offer))
     if classes:
         findings += _rare_classes(name, target)
     return findings
 
 
 def without_target(name: str, count: int, rows: int, prefix: str = "") -> Finding:
-    """That so many of all rows have no target."""
+    """The finding on rows without a target."""
     have, are = ("has", "is") if count == 1 else ("have", "are")
-    sentence = (
-        f"{count:,} of {rows:,} rows {have} no value in the target “{name}” and {are} left out."
-    )
-    return Finding(prefix + sentence, name)
+    share = f"{prefix}{count:,} of {rows:,} rows"
+    return Finding(f"{share} {have} no value in the target “{name}” and {are} left out.", name)
 
 
 def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:

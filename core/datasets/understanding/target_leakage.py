@@ -1,18 +1,16 @@
-"""Columns that leak the target: copies of it, or so good alone that nothing else comes near.
+"""Columns that leak the target: copies of it, or far better alone than all others together.
 
 | symbol | meaning |
 | --- | --- |
 | k | classes |
-| q | what a predictor is worth: (balanced accuracy − 1/k) / (1 − 1/k), or R² of an amount |
+| q | worth of a predictor: (balanced accuracy − 1/k) / (1 − 1/k), or R² of an amount |
 
-A column is left out from the start where the target can be told from it and could hardly be told
-otherwise: it is the classes under other names or the amount in another unit; or its q is `ALONE` or
-more and that of all other columns together is below `OTHERS`. Where the others predict well too,
-the question is merely easy, and every column stays.
+A column is excluded if it is the classes renamed or the amount in another unit, or if its q is at
+least `ALONE` and that of all other columns together below `OTHERS`; where others predict well too,
+the task is merely easy.
 
-Without a mistake in n rows, a column errs in up to 3/n of them (95 %; the rule of three). In a
-small table one that is merely very good cannot be distinguished from one that leaks it, and
-it stays.
+Without an error in n rows, a column errs in up to 3/n of them (95 %; the rule of three). In a small
+table a very good column cannot be distinguished from a leak, and stays.
 """
 
 from __future__ import annotations
@@ -34,35 +32,30 @@ from core.datasets.understanding.prepared_target import (
 
 ALONE = 0.995
 OTHERS = 0.9
-MIN_COPY_ROWS = 50  # rows: with fewer, an honest column may be right in all of them
-MIN_ROWS = 100  # the same of a column that has more values than there are classes
+MIN_COPY_ROWS = 50  # with fewer, an honest column may have no error
+MIN_ROWS = 100  # the same for a column with more values than classes
 _MIN_KNOWN_ROWS = 20
-_MIN_ROWS_PER_VALUE = 10  # rows that a value must come on average: else it only names its row
+_MIN_ROWS_PER_VALUE = 10  # on average; with fewer, values merely identify rows
 _FIRST_ROWS = 1000  # of a column that may be a copy
 _MAX_OTHER_COLUMNS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
-_RANKED_CELLS = 4_000_000  # by which the best of very many other columns are found
+_RANKED_CELLS = 4_000_000  # by which very many columns are ranked
 
 
 def leaking_columns(dataset: Dataset, names: Sequence[str]) -> list[str]:
-    """The columns among `names` that leak the target, in their order.
-
-    Args:
-        dataset: with all its features.
-        names: those that nobody has decided about.
-    """
+    """The columns among `names`, those without a person's role, that leak the target, in order."""
     if dataset.table is None or dataset.rows < MIN_COPY_ROWS:
         return []
-    table, aim = dataset.table, prepare_target(dataset)
+    table, target = dataset.table, prepare_target(dataset)
     candidates = leakage_candidates(dataset)
-    copies = {name for name in candidates if _is_copy(table[name], aim)}
+    copies = {name for name in candidates if _is_copy(table[name], target)}
     suspects: set[str] = set()
     if dataset.rows >= MIN_ROWS:
-        # Dates count as points in time: that all rows of a day are alike tells nothing of others.
+        # Not dates: models see points in time, so equal rows of one day are no evidence.
         dates = {column.name for column in dataset.columns if column.kind == "date"}
         free = (name for name in candidates if name not in copies | dates)
-        suspects = {name for name in free if _tells_target(table[name], aim)}
+        suspects = {name for name in free if _tells_target(table[name], target)}
     if suspects.intersection(names):
-        # Also without those that a person uses although they give it away.
+        # Also without leaks that a person uses.
         other_features = [name for name in dataset.feature_names if name not in copies | suspects]
         if other_features and worth_together(dataset, other_features) >= OTHERS:
             suspects = set()
@@ -70,45 +63,46 @@ def leaking_columns(dataset: Dataset, names: Sequence[str]) -> list[str]:
 
 
 def copies_of_target(dataset: Dataset) -> list[str]:
-    """The features that are the classes under other names: each value one class, each class one."""
+    """The features that are the classes renamed: each value one class, each class one value."""
     if dataset.table is None or not dataset.classes or dataset.rows < MIN_COPY_ROWS:
         return []
-    aim = prepare_target(dataset)
+    target = prepare_target(dataset)
     candidates = leakage_candidates(dataset)
-    return [name for name in candidates if _is_copy(dataset.table[name], aim)]
+    return [name for name in candidates if _is_copy(dataset.table[name], target)]
 
 
-def _is_copy(values: pd.Series, aim: PreparedTarget) -> bool:
-    """Whether the column is the classes under other names, or the amount in another unit."""
-    if not aim.classes:
-        return _is_linear(values, aim.values, 1 - 1e-6)
-    # A few rows pass nearly every column over.
-    return _pairs_off(values.iloc[:_FIRST_ROWS], aim, has_all_rows=False) and _pairs_off(
-        values, aim
-    )
+def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
+    """Whether the column is the classes renamed, or the amount in another unit."""
+    if not target.classes:
+        return _is_linear(values, target.values, 1 - 1e-6)
+    # The first rows exclude nearly every column.
+    head = values.iloc[:_FIRST_ROWS]
+    return _pairs_off(head, target, has_all_rows=False) and _pairs_off(values, target)
 
 
-def _pairs_off(values: pd.Series, aim: PreparedTarget, *, has_all_rows: bool = True) -> bool:
+def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool = True) -> bool:
     """Whether each value of the first rows has one class, and each class one value."""
-    codes, different = pd.factorize(values)
-    if len(different) > aim.classes or codes.min() < 0:
+    codes, uniques = pd.factorize(values)
+    if len(uniques) > target.classes or codes.min() < 0:
         return False
-    classes = aim.values[: len(codes)]
-    present = aim.classes if has_all_rows else len(np.unique(classes))
-    pairs = len(np.unique(codes.astype(np.int64) * aim.classes + classes))
-    return len(different) == present == pairs
+    classes = target.values[: len(codes)]
+    present = target.classes if has_all_rows else len(np.unique(classes))
+    pairs = len(np.unique(codes.astype(np.int64) * target.classes + classes))
+    return len(uniques) == present == pairs
 
 
-def _tells_target(values: pd.Series, aim: PreparedTarget) -> bool:
-    """Whether the column alone is worth `ALONE`; few rows pass most columns over."""
-    for row_indices, min_worth in ((aim.first_rows, ALONE - 0.03), (aim.compared_rows, ALONE)):
+def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:
+    """Whether the column's q is at least `ALONE`; few rows exclude most columns."""
+    for row_indices, min_worth in (
+        (target.first_rows, ALONE - 0.03),
+        (target.compared_rows, ALONE),
+    ):
         sample = values.iloc[row_indices]
         is_known = sample.notna().to_numpy()
         if is_known.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(row_indices)):
             return False
-        if not _worth_alone(
-            sample[is_known], aim.values[row_indices][is_known], aim.classes, min_worth
-        ):
+        values_of_target = target.values[row_indices][is_known]
+        if not _worth_alone(sample[is_known], values_of_target, target.classes, min_worth):
             return False
     return True
 
@@ -121,42 +115,36 @@ def _worth_alone(values: pd.Series, target: np.ndarray, classes: int, min_worth:
     if len(labels) < 2 or np.bincount(target).min() < MIN_CLASS_ROWS // 2:
         return False
     numbers = values.to_numpy(dtype=float) if numeric else None
-    if numbers is not None and len(np.unique(numbers)) > min(
-        20, len(numbers) / _MIN_ROWS_PER_VALUE
-    ):
+    max_values = min(20, len(values) / _MIN_ROWS_PER_VALUE)  # beyond, numbers are cut by a tree
+    if numbers is not None and len(np.unique(numbers)) > max_values:
         if _changes(numbers, target) > len(labels) + 2 * (1 - min_worth) * len(numbers):
             return False
         codes = _stretch_codes(numbers, target)
     else:
-        codes, different = pd.factorize(values)
-        if len(different) * _MIN_ROWS_PER_VALUE > len(values):
+        codes, uniques = pd.factorize(values)
+        if len(uniques) * _MIN_ROWS_PER_VALUE > len(values):
             return False
     return _predictive_worth(codes, target, len(labels)) >= min_worth
 
 
 def _changes(numbers: np.ndarray, classes: np.ndarray) -> int:
-    """How often the class changes as the numbers grow: at most twice for every row amiss."""
+    """The number of class changes as the numbers grow, at most twice that of misplaced rows."""
     return int(np.count_nonzero(np.diff(classes[np.lexsort((classes, numbers))])))
 
 
 def _stretch_codes(numbers: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Codes of stretches of numbers, between the cuts of a tree with one leaf a class.
-
-    Any more would fit noise.
-    """
+    """Codes of intervals of numbers, by a tree with one leaf per class, as more would overfit."""
     from sklearn.tree import DecisionTreeClassifier  # takes a second to import
 
-    count = int(classes.max()) + 1
-    tree = DecisionTreeClassifier(
-        max_leaf_nodes=max(2, count), class_weight="balanced", random_state=0
-    )
+    leaves = max(2, int(classes.max()) + 1)
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, class_weight="balanced", random_state=0)
     finite = np.where(np.isfinite(numbers), numbers, np.sign(numbers) * 1e30)
     column = np.clip(finite, -1e30, 1e30)[:, None]
     return np.asarray(tree.fit(column, classes).apply(column), dtype=np.int64)
 
 
 def _predictive_worth(codes: np.ndarray, classes: np.ndarray, count: int) -> float:
-    """The q of telling, by a value, the class whose share of its own rows is largest there."""
+    """The q of predicting, by a value, the class whose share of its own rows is largest there."""
     _, codes = np.unique(codes, return_inverse=True)
     pairs = np.zeros((int(codes.max()) + 1, count))
     np.add.at(pairs, (codes, classes), 1)
@@ -166,7 +154,6 @@ def _predictive_worth(codes: np.ndarray, classes: np.ndarray, count: int) -> flo
 
 
 def _is_linear(values: pd.Series, target: np.ndarray, min_correlation: float) -> bool:
-    """Whether column and amount have a correlation of ± `min_correlation` or more."""
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return False
     numbers = values.to_numpy(dtype=float)
@@ -176,20 +163,16 @@ def _is_linear(values: pd.Series, target: np.ndarray, min_correlation: float) ->
     numbers, target = numbers[is_finite], target[is_finite]
     if numbers.min() == numbers.max() or target.min() == target.max():
         return False
-    scaled, aim = (vector / np.abs(vector).max() for vector in (numbers, target))
-    scaled, aim = scaled - scaled.mean(), aim - aim.mean()
-    size = float(np.sqrt((scaled @ scaled) * (aim @ aim)))
-    return size > 0 and abs(float(scaled @ aim)) / size >= min_correlation
+    x, y = (vector / np.abs(vector).max() for vector in (numbers, target))
+    x, y = x - x.mean(), y - y.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return size > 0 and abs(float(x @ y)) / size >= min_correlation
 
 
 def worth_together(dataset: Dataset, names: Sequence[str]) -> float:
     """The q of randomized trees on some columns, by three-fold cross-validation.
 
-    Of very many columns those that tell most of the target in the training rows are taken.
-
-    Args:
-        dataset: a table.
-        names: the columns.
+    Of very many columns the most informative on the training rows are used.
     """
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.metrics import r2_score
@@ -218,7 +201,6 @@ def worth_together(dataset: Dataset, names: Sequence[str]) -> float:
 
 
 def _predictions_worth(classes: np.ndarray, predictions: np.ndarray) -> float:
-    """The q of what was told for every row."""
     counts = np.bincount(classes)
     right = np.bincount(classes[classes == predictions], minlength=len(counts))
     balanced, guess = float((right / counts).mean()), 1 / len(counts)
@@ -232,9 +214,9 @@ def _best_columns(
     if len(names) <= _MAX_OTHER_COLUMNS:
         return list(names)
     positions = evenly_spaced(np.arange(len(rows)), max(60, _RANKED_CELLS // len(names)))
-    aims = target[positions]
-    aim = aims.astype(float)[:, None] if linear else np.eye(int(target.max()) + 1)[aims]
-    aim = aim - aim.mean(axis=0)
+    labels = target[positions]
+    y = labels.astype(float)[:, None] if linear else np.eye(int(target.max()) + 1)[labels]
+    y = y - y.mean(axis=0)
     sample = table[list(names)].iloc[rows[positions]]
     shares = np.empty(len(names))
     for index, name in enumerate(sample):
@@ -246,40 +228,37 @@ def _best_columns(
             continue
         values = values / size
         # Of the means of classes, which are orthogonal but for their common mean; r² of an amount.
-        explained = (aim.T @ values) ** 2 / np.maximum((aim**2).sum(axis=0), 1e-300)
+        explained = (y.T @ values) ** 2 / np.maximum((y**2).sum(axis=0), 1e-300)
         shares[index] = explained.max() / (values @ values)
-    return [
-        names[index] for index in np.sort(np.argsort(-shares, kind="stable")[:_MAX_OTHER_COLUMNS])
-    ]
+    best = np.argsort(-shares, kind="stable")[:_MAX_OTHER_COLUMNS]
+    return [names[index] for index in np.sort(best)]
 
 
 def _rows_of_others(dataset: Dataset) -> np.ndarray:
-    """Rows by which all other columns are judged; of a frequent class at most thrice the rarest."""
+    """Rows to score all other columns on; classes have at most thrice the rows of the rarest."""
     values, count = dataset.target, 0
     if not dataset.task.has_numbers:
-        values, labels = pd.factorize(values)
-        count = len(labels)
+        values, classes = pd.factorize(values)
+        count = len(classes)
     rows = comparison_rows(values, count, _ROWS_OF_OTHERS)
     if not count:
         return rows
     counts = np.bincount(values[rows])
     max_rows = max(50, 3 * int(counts[counts > 0].min()))
-    class_rows = [
-        evenly_spaced(rows[values[rows] == label], max_rows) for label in np.flatnonzero(counts)
-    ]
+    labels = np.flatnonzero(counts)
+    class_rows = [evenly_spaced(rows[values[rows] == label], max_rows) for label in labels]
     return np.sort(np.concatenate(class_rows))
 
 
 def _as_numbers(values: pd.Series) -> np.ndarray:
-    """Numbers with gaps at the median; values of other kinds by how frequent they are."""
+    """Numbers with missing ones at the median; other values by frequency."""
     if not pd.api.types.is_numeric_dtype(values.dtype):
-        codes, different = pd.factorize(values)
-        order = np.argsort(-np.bincount(codes[codes >= 0], minlength=max(1, len(different))))
+        codes, uniques = pd.factorize(values)
+        order = np.argsort(-np.bincount(codes[codes >= 0], minlength=max(1, len(uniques))))
         ranks = np.empty(len(order))
         ranks[order] = np.arange(len(order))
         return np.where(codes >= 0, ranks[codes], -1.0)
     numbers = np.clip(values.to_numpy(dtype=float), -1e30, 1e30)
-    present_values = numbers[~np.isnan(numbers)]
-    return np.where(
-        np.isnan(numbers), np.median(present_values) if len(present_values) else 0.0, numbers
-    )
+    is_missing = np.isnan(numbers)
+    median = 0.0 if is_missing.all() else np.median(numbers[~is_missing])
+    return np.where(is_missing, median, numbers)

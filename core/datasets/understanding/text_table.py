@@ -1,7 +1,6 @@
-"""A table with a column of texts becomes a Dataset of documents, whose topics are looked for.
+"""A table with a column of texts becomes a Dataset of documents, for topic models.
 
-Nothing is predicted: of the table, the texts alone count. Other columns are shown and left out, but
-for one whose equal values keep documents together.
+Other columns are shown only, except one of role group, which keeps documents together.
 """
 
 from __future__ import annotations
@@ -36,12 +35,9 @@ _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that
 
 
 def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
-    """The dataset of a table with one row a document; its words are settled by `with_words`.
+    """The dataset of a table with one row per document; `with_words` completes it.
 
-    Args:
-        raw_table: the rows.
-        choices: what a person decided; the target is the column of texts, "" for the one with the
-            longest. Of the roles only group counts.
+    The target of `choices` is the column of texts, "" for the one with the longest.
 
     Raises:
         UnusableError: no column holds texts.
@@ -72,9 +68,7 @@ def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
 
 
 def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
-    """The dataset with the rules on words, its language told where nobody chose one.
-
-    Other datasets than those of topics stay as they are.
+    """The dataset of topics with rules on words and a detected language; others unchanged.
 
     Raises:
         UnusableError: no word of the texts can be counted, or hardly any text has two.
@@ -84,21 +78,20 @@ def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
     if dataset.table is None:
         text_dataset = replace(dataset, words=replace(rules, language=NONE))
     else:
-        language = rules.language
-        text_language = (
-            language_of_texts(dataset.table.iloc[:, 0]) if language == AUTO else language
-        )
-        text_dataset = replace(dataset, words=replace(rules, language=text_language))
+        language, is_guessed = rules.language, rules.language == AUTO
+        if is_guessed:
+            language = language_of_texts(dataset.table.iloc[:, 0])
         text_dataset = replace(
-            text_dataset,
-            findings=(*text_dataset.findings, *_language_findings(text_language, language == AUTO)),
+            dataset,
+            words=replace(rules, language=language),
+            findings=(*dataset.findings, *_language_findings(language, is_guessed)),
         )
     refuse_lonely_words(text_dataset.documents, dataset.name)
     return text_dataset
 
 
 def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
-    """That a language was told from the texts, where it is not the usual one."""
+    """The finding on a detected language, unless it is the usual one."""
     if not is_guessed or language == "en":
         return []
     if language in LANGUAGES:
@@ -113,11 +106,7 @@ def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
 
 
 def texts_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's documents.
-
-    Raises:
-        UnusableError: it has no such column, or numbers in it.
-    """
+    """A second file's documents; raises UnusableError without a column of texts."""
     table, name = raw_table.table, raw_table.name
     [column] = train.feature_names
     if column not in table.columns:
@@ -136,7 +125,7 @@ def texts_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
 
 
 def only_texts(table: pd.DataFrame) -> bool:
-    """Whether there are texts, and no other column that a person could want predicted."""
+    """Whether there are texts, and no other column that could be a target."""
     if not sentence_columns(table):
         return False
     names = [str(column) for column in table.columns]
@@ -147,7 +136,7 @@ def only_texts(table: pd.DataFrame) -> bool:
 
 
 def _title_columns(table: pd.DataFrame) -> list[str]:
-    """The columns of short texts, hardly any of them twice, the one with the longest first."""
+    """The columns of short, mostly distinct texts, the longest first."""
     lengths = {str(name): text_length(table[name]) for name in table.columns}
     kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
     different = [name for name, kind in kinds.items() if kind in ("text", "identifier")]
@@ -168,9 +157,8 @@ def _text_column(
     for columns in (sentence_columns(table[free]), _title_columns(table[free]), empty, alone):
         if columns:
             return columns[0]
-    raise UnusableError(
-        "no column holds texts", where=where, cure="choose a file with a column of texts"
-    )
+    cure = "choose a file with a column of texts"
+    raise UnusableError("no column holds texts", where=where, cure=cure)
 
 
 def _refuse_numbers(values: pd.Series, where: str) -> None:

@@ -1,4 +1,4 @@
-"""A table of tokens becomes a Dataset: sequences in runs of rows, a label for every row."""
+"""A table of tokens becomes a Dataset: sequences of adjacent rows, a label for every row."""
 
 from __future__ import annotations
 
@@ -30,16 +30,13 @@ MAX_LABELS = 500
 
 
 def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
-    """The dataset of a table with one row a token.
+    """The dataset of a table with one row per token.
 
-    Args:
-        raw_table: ids of sequences and labels as text, categories as text, numbers as numbers.
-        shape: the columns of sequences and labels.
-        choices: what a person decided.
+    `raw_table`: ids, labels and categories as text, numbers as numbers.
 
     Raises:
         UnusableTargetError: one label, or too many.
-        UnusableError: a sequence or label is missing, a sequence comes back, no feature.
+        UnusableError: a sequence or label is missing, a sequence is interrupted, no feature.
     """
     table, name = raw_table.table, raw_table.name
     columns = _columns(table, shape, choices)
@@ -67,11 +64,7 @@ def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptio
 
 
 def tokens_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's tokens; labels that the first file has not are kept, and told.
-
-    Raises:
-        UnusableError: columns or values are missing, a sequence comes back, another kind of value.
-    """
+    """A second file's tokens; new labels are kept, with a finding."""
     table, name = raw_table.table, raw_table.name
     for column in [*train.feature_names, train.target_name]:
         if column not in table.columns:
@@ -83,23 +76,19 @@ def tokens_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
     new = ~np.isin(labels, train.classes)
     findings = []
     if new.any():
-        unseen = np.unique(labels[new])
-        label_list = ", ".join(f"“{label}”" for label in unseen[:5]) + (
-            ", …" if len(unseen) > 5 else ""
+        unseen = np.unique(labels[new]).tolist()
+        they, labels_text = "they", f"{len(unseen):,} labels"
+        if len(unseen) == 1:
+            they, labels_text = "it", "a label"
+        count = int(new.sum())
+        tokens, these = f"{count:,} tokens", "these count"
+        if count == 1:
+            tokens, these = "1 token", "this counts"
+        sentence = (
+            f"The test file has {labels_text} that the first file has not: {_label_list(unseen)},"
+            f" on {tokens}; {they} cannot be predicted, and {these} as wrong."
         )
-        is_single = len(unseen) == 1
-        tokens = _count_text(int(new.sum()), "token")
-        findings.append(
-            Finding(
-                f"The test file has {'a label' if is_single else f'{len(unseen):,} labels'} that "
-                "the"
-                f" first file has not: {label_list}, on {tokens}; {'it' if is_single else 'they'} "
-                "cannot be"
-                f" predicted, and {'this counts' if new.sum() == 1 else 'these count'} as wrong.",
-                train.target_name,
-                serious=True,
-            )
-        )
+        findings.append(Finding(sentence, train.target_name, serious=True))
     return Dataset(
         name=raw_table.name,
         source=raw_table.source,
@@ -117,7 +106,7 @@ def tokens_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
 def _columns(
     table: pd.DataFrame, shape: StructuredLayout, choices: DataOptions
 ) -> tuple[Column, ...]:
-    """Every column, the sequence first; words are categories, however many there are."""
+    """Every column, the sequence first; words are categories, however many."""
     names = [str(column) for column in table.columns]
     check_names(choices.roles, names, "role", get_args(Role))
     check_names(choices.kinds, names, "kind", get_args(Kind))
@@ -140,13 +129,7 @@ def _columns(
 def _sequence_units(
     table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]
 ) -> np.ndarray | None:
-    """What joins sequences: those with one value in the column of role group, such as a document.
-
-    A sequence with several values joins theirs.
-
-    Raises:
-        UnusableError: it joins all.
-    """
+    """Codes of sequences joined by values of the group column, such as a document."""
     grouping = [column for column in columns if column.role == "group"]
     groups = row_groups(table, grouping)
     if groups is None:
@@ -172,11 +155,7 @@ def _token_column(values: pd.Series, is_target: bool, role: str) -> Column:
 
 
 def _checked_tokens(raw_table: RawTable, shape: StructuredLayout) -> tuple[np.ndarray, np.ndarray]:
-    """The sequence and the label of every token, as text.
-
-    Raises:
-        UnusableError: one is missing, or a sequence comes back after another.
-    """
+    """Sequence and label of every token, as text; each sequence must be contiguous."""
     name, line_of = raw_table.name, raw_table.line_of
     sequence, target = raw_table.table[shape.sequence], raw_table.table[shape.target]
     nameless = np.flatnonzero(sequence.isna().to_numpy())
@@ -195,11 +174,9 @@ def _checked_tokens(raw_table: RawTable, shape: StructuredLayout) -> tuple[np.nd
             where=f"{name}, line {line_of(int(unlabelled[0]))}, column {shape.target}",
             cure="give it a label, or leave out the whole sequence",
         )
-    labels, of_label = pd.factorize(target)
-    return (
-        np.asarray(names.astype(str), dtype=str)[codes],
-        np.asarray(of_label.astype(str), dtype=str)[labels],
-    )
+    label_codes, labels = pd.factorize(target)
+    sequence_names = np.asarray(names.astype(str), dtype=str)[codes]
+    return sequence_names, np.asarray(labels.astype(str), dtype=str)[label_codes]
 
 
 def _refuse_return(
@@ -245,7 +222,7 @@ def _check_labels(
 
 
 def _findings(names: np.ndarray, labels: np.ndarray, shape: StructuredLayout) -> list[Finding]:
-    """Sequences of one token, and labels that only one sequence has."""
+    """Findings on sequences of one token, and on labels that only one sequence has."""
     codes, _ = pd.factorize(names)
     lengths = np.bincount(codes)
     findings = []
@@ -265,20 +242,16 @@ def _findings(names: np.ndarray, labels: np.ndarray, shape: StructuredLayout) ->
     counts = pairs["label"].value_counts()
     lonely = sorted(counts.index[counts == 1])
     if lonely:
-        label_list = ", ".join(f"“{label}”" for label in lonely[:5]) + (
-            ", …" if len(lonely) > 5 else ""
+        words, occur, they = f"{len(lonely):,} labels:", "each occur", "they"
+        if len(lonely) == 1:
+            words, occur, they = "The label", "occurs", "it"
+        sentence = (
+            f"{words} {_label_list(lonely)} {occur} in one sequence only; where that is in the test"
+            f" set, {they} cannot be learned."
         )
-        words = "The label" if len(lonely) == 1 else f"{len(lonely):,} labels:"
-        occur = "occurs" if len(lonely) == 1 else "each occur"
-        findings.append(
-            Finding(
-                f"{words} {label_list} {occur} in one sequence only; where that is in the test set,"
-                f" {'it' if len(lonely) == 1 else 'they'} cannot be learned.",
-                shape.target,
-            )
-        )
+        findings.append(Finding(sentence, shape.target))
     return findings
 
 
-def _count_text(count: int, word: str) -> str:
-    return f"1 {word}" if count == 1 else f"{count:,} {word}s"
+def _label_list(labels: Sequence[str]) -> str:
+    return ", ".join(f"“{label}”" for label in labels[:5]) + (", …" if len(labels) > 5 else "")

@@ -1,4 +1,4 @@
-"""Letters of molecules that are none of the bases: read as N where a person wants it."""
+"""Letters of molecules that are no bases, read as N on request."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ _OTHER = re.compile(f"[^ACGUTN{AMBIGUOUS}]", re.IGNORECASE)
 def replace_unknown_bases(
     raw_table: RawTable, column: str, prefix: str = ""
 ) -> tuple[RawTable, list[Finding]]:
-    """The table with N for every letter that is no base, and how many there were.
+    """The table with N for every letter that is no base, and a finding on them.
 
-    Args:
-        raw_table: with molecules.
-        column: of their letters.
-        prefix: how the sentence begins.
+    `prefix`: the beginning of the finding.
     """
     values = raw_table.table[column]
     stripped = values.where(values.isna(), values.astype(str).str.strip())

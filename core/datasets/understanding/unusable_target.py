@@ -1,4 +1,4 @@
-"""The refusal of a target, with the columns that a person may choose from instead."""
+"""The error for an unusable target, with the columns to choose from instead."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from core.errors import UnusableError
 
 
 class UnusableTargetError(UnusableError):
-    """The file could be read, but its target cannot be predicted, or by nothing but texts.
+    """A readable file whose target cannot be predicted, or by texts alone.
 
-    Args:
-        what, where, cure: as for UnusableError.
-        columns: the names of the file's other columns, in its order.
-        texts: those of its columns whose topics could be looked for instead.
+    `columns` are the file's other ones, `texts` those that a topic model could be fitted to.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Averages of models that label sequences, and of models that fold molecules."""
+"""Weighted averages of sequence taggers, and of folding models."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ Members = Sequence[tuple[str, Any]]  # (name, estimator)
 
 
 class _Average(BaseEstimator):
-    """Models of one kind, and how much each counts.
-
-    Args:
-        members: (name, unfitted estimator).
-        weights: shares of one, shape (T,).
-
-    Attributes:
-        members_: the same, fitted.
-    """
+    """Members (name, unfitted estimator) and weights that sum to 1; `members_` are fitted."""
 
     def __init__(self, members: Members, weights: Sequence[float]) -> None:
         self.members = members
@@ -47,30 +39,19 @@ class _Average(BaseEstimator):
 
 
 class AveragedTagger(ClassifierMixin, _Average):
-    """The weighted mean of conditional random fields, p(labels) = Σ_t w_t p_t(labels).
-
-    Args:
-        members: (name, `CrfTagger`), all of the same labels.
-        weights: shares of one, shape (T,).
-
-    Attributes:
-        classes_: the K labels, sorted.
-        sequence_: the column that says which sequence a token belongs to.
-        decoding: "posterior": labelings are no numbers to take a mean of, so that every token gets
-            its own likeliest label.
-    """
+    """The mean of conditional random fields, p(labels) = Σ_t w_t p_t(labels)."""
 
     decoding = "posterior"
 
     def set_members(self, members: Members) -> Self:
-        """Become the average of fitted taggers."""
+        """Become the average of fitted taggers, all of the same labels."""
         super().set_members(members)
         first = self.members_[0][1]
         self.classes_, self.sequence_ = first.classes_, first.encoding_.sequence
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """The mean of the members' marginal probabilities of every label, shape (tokens, K)."""
+        """The mean marginal probability of every label, shape (tokens, K)."""
         means = (w * tagger.predict_proba(X) for tagger, w in self._weighted_members())
         return np.sum(list(means), axis=0)
 
@@ -79,13 +60,7 @@ class AveragedTagger(ClassifierMixin, _Average):
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log Σ_t w_t p_t(all labels of the sequence), an equal part for each of its tokens.
-
-        A sequence with a label that was never seen counts as `CrfTagger.log_losses` says.
-
-        Returns:
-            Shape (tokens,), in nats.
-        """
+        """−log Σ_t w_t p_t(all labels) in nats, shared among tokens, (tokens,)."""
         logs = [np.log(w) + tagger.log_likelihoods(X, y) for tagger, w in self._weighted_members()]
         sequence_logs = logsumexp(logs, axis=0)
         starts = self.members_[0][1].encoding_.encode_tokens(X).starts
@@ -94,18 +69,7 @@ class AveragedTagger(ClassifierMixin, _Average):
 
 
 class AveragedFolder(_Average):
-    """The weighted mean of folding models, p(structure) = Σ_t w_t p_t(structure).
-
-    A base pair's probability under the mean is the mean of its probabilities; structures are
-    chosen from those as `RnaFolder` chooses them.
-
-    Args:
-        members: (name, `RnaFolder`), of the same γ.
-        weights: shares of one, shape (T,).
-
-    Attributes:
-        gamma_: how much a base pair counts beside an unpaired base when a structure is chosen.
-    """
+    """The mean of folding models of the same γ, p(structure) = Σ_t w_t p_t(structure)."""
 
     def set_members(self, members: Members) -> Self:
         """Become the average of fitted folders."""
@@ -121,21 +85,22 @@ class AveragedFolder(_Average):
 
     def pair_probabilities(self, X: pd.DataFrame) -> list[np.ndarray]:
         """The mean probability that bases i < j pair, (L, L) for every molecule."""
-        of_members = [folder.pair_probabilities(X) for folder, _ in self._weighted_members()]
+        # Pair probabilities of the mean are the means of the members'.
+        matrices = [folder.pair_probabilities(X) for folder, _ in self._weighted_members()]
         weights = np.asarray(self.weights)
-        return [np.tensordot(weights, np.stack(Ps), axes=1) for Ps in zip(*of_members, strict=True)]
+        return [np.tensordot(weights, np.stack(Ps), axes=1) for Ps in zip(*matrices, strict=True)]
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """The structure of greatest expected accuracy of every molecule, in dot-brackets."""
+        """Structures of maximum expected accuracy, in dot-bracket notation."""
         structures = [maximum_expected_accuracy(P, self.gamma_) for P in self.pair_probabilities(X)]
         return np.array(structures, dtype=object)
 
     def pair_counts(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """Pairs rightly called, called, and true at every γ and at the own one, (n, 17, 3)."""
+        """True positive, called and true pairs at every γ and at `gamma_`, (n, 17, 3)."""
         pairs = zip(self.pair_probabilities(X), list(y), strict=True)
         return np.stack([pair_counts(P, truth, self.gamma_) for P, truth in pairs])
 
     def log_losses(self, X: pd.DataFrame, y: Any) -> np.ndarray:
-        """−log Σ_t w_t p_t(structure) of every molecule in nats, shape (molecules,)."""
+        """−log Σ_t w_t p_t(structure) in nats, shape (molecules,)."""
         logs = [np.log(w) - folder.log_losses(X, y) for folder, w in self._weighted_members()]
         return -logsumexp(logs, axis=0)

@@ -1,7 +1,6 @@
-"""Fitted models averaged into one: scikit-learn's soft voting for tables, own classes otherwise.
+"""Fitted models averaged into one (McInerney 2017, eq. 3, with any weights).
 
-For rows of tables and classes the average is p(y | x) = Σ_t w_t p_t(y | x), for numbers
-Σ_t w_t f_t(x), with Σ_t w_t = 1 (McInerney 2017, equation 3, whose weights are all equal).
+p(y | x) = Σ_t w_t p_t(y | x) for classes, Σ_t w_t f_t(x) for numbers, with Σ_t w_t = 1.
 """
 
 from __future__ import annotations
@@ -24,21 +23,19 @@ Members = Sequence[tuple[str, Any]]
 def average_models(
     task: str, members: Members, weights: Sequence[float], classes: Sequence[Any]
 ) -> Any:
-    """One fitted estimator that predicts the weighted mean of what its members predict.
+    """The weighted average of fitted `members`, (name, estimator); nothing is fitted.
 
-    Nothing is fitted. For tables it is what `VotingClassifier` (soft voting) or `VotingRegressor`
-    would be after a fit that gave the members as they are here, so it opens wherever scikit-learn
-    does; fitted again, it trains the same members anew.
+    For tables a soft `VotingClassifier` or `VotingRegressor`.
 
     Args:
-        task: of the dataset (core.datasets.task).
-        members: (name, fitted estimator); names are distinct, neither empty nor with "__".
-        weights: one a member; only their shares count. Members of weight 0 are left out.
-        classes: the sorted labels; empty for numbers, documents and molecules.
+        task: of the dataset.
+        members: with distinct names, neither empty nor with "__".
+        weights: one a member; only their shares count, members of weight 0 are dropped.
+        classes: sorted labels; empty where there are none.
 
     Raises:
-        UnusableError: a member gives no probabilities, or knows other classes than `classes`.
-        ValueError: no members, two of one name, or weights that are none.
+        UnusableError: a member has no probabilities, or other classes.
+        ValueError: unusable names or weights.
     """
     members, shares = _check_members(members, weights)
     dataset_task = Task(task)
@@ -58,6 +55,7 @@ def average_models(
     else:
         vote = VotingClassifier(_unfitted(members), voting="soft", weights=shares)
         _give_classes(vote, members, classes)
+    # What a fit would have set; fitted again, it trains the members anew.
     vote.estimators_ = [member for _, member in members]
     vote.named_estimators_ = Bunch(**dict(members))
     if hasattr(vote.estimators_[0], "feature_names_in_"):
@@ -66,15 +64,12 @@ def average_models(
 
 
 def refuse_other_classes(members: Members, classes: Sequence[Any]) -> None:
-    """Refuse a member that gives no probability to a class, or that knows further ones.
-
-    A class that a member never saw in its rows has no probability under it; zero would be a guess,
-    and infinite log loss wherever that member stands alone.
+    """Refuse members without probabilities of exactly these classes.
 
     Raises:
         UnusableError: the first such member.
     """
-    for name, member in members:
+    for name, member in members:  # probability 0 for an unseen class would be a guess
         if not hasattr(member, "predict_proba"):
             raise UnusableError(
                 "a model that gives no probabilities cannot be averaged",
@@ -101,11 +96,8 @@ def _check_members(members: Members, weights: Sequence[float]) -> tuple[Members,
         raise ValueError("there must be as many weights as members")
     if len(set(names)) < len(names) or any(not name or "__" in name for name in names):
         raise ValueError('the members need names of their own, without "__"')
-    if (
-        not np.isfinite(raw_weights).all()
-        or (raw_weights < 0.0).any()
-        or not raw_weights.sum() > 0.0
-    ):
+    is_usable = np.isfinite(raw_weights).all() and (raw_weights >= 0.0).all()
+    if not (is_usable and raw_weights.sum() > 0.0):
         raise ValueError("the weights of an average are positive numbers, or 0 for some members")
     counted_members = [member for member, w in zip(members, raw_weights, strict=True) if w > 0.0]
     return counted_members, (raw_weights[raw_weights > 0.0] / raw_weights.sum()).tolist()

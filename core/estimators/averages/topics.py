@@ -1,14 +1,6 @@
-"""The average of several fitted topic models: its predictive density is the mean of theirs.
+"""The average of fitted topic models (McInerney 2017, eq. 4).
 
-| symbol | code | shape | meaning |
-| --- | --- | --- | --- |
-| D, V | | | documents, words |
-| T | | | members |
-| w | ``weights`` | (T,) | weights of members, not negative, sum 1 |
-
-log p(second half | first half) = log Σ_t w_t p_t(second half | first half), document by document
-(McInerney 2017, eq. 4). Topics of different models are not the same ones: whoever asks for their
-shares gets those of the member with the largest weight.
+log p(second half | first half) = log Σ_t w_t p_t(second half | first half), by document.
 """
 
 from __future__ import annotations
@@ -23,32 +15,30 @@ from core.estimators.lda.lda_likelihood import HALVING_SEED, predictive_log_dens
 from core.estimators.lda.topic_protocol import FittedTopics
 from core.samplers.averaging import average_log_densities
 
+Members = Sequence[tuple[str, FittedTopics]]
+
 
 class AveragedTopics(TransformerMixin, BaseEstimator):
-    """Fitted topic models over the same words, and their weights; fitted already.
+    """Fitted topic models over the same words, (name, model), and their weights, (T,).
 
-    Args:
-        members: (name, fitted model), the best first.
-        weights: one a member.
+    Topics of different members do not correspond: proportions are those of `best_member`.
     """
 
-    def __init__(
-        self, members: Sequence[tuple[str, FittedTopics]], weights: Sequence[float]
-    ) -> None:
+    def __init__(self, members: Members, weights: Sequence[float]) -> None:
         self.members = members
         self.weights = weights
 
     @property
     def best_member(self) -> FittedTopics:
-        """The member with the largest weight, of equal ones the first."""
+        """The first member of largest weight."""
         return self.members[int(np.argmax(self.weights))][1]
 
     def fit(self, X: Any, y: Any = None) -> AveragedTopics:
-        """Nothing is left to learn: the members are fitted."""
+        """Nothing: the members are fitted."""
         return self
 
     def completion(self, X: Any) -> np.ndarray:
-        """Log p(second half | first half) of documents, and words of the second half, (D, 2)."""
+        """Log p(second half | first half) of documents, and its words, (D, 2)."""
         observed, held = split_halves(X, HALVING_SEED)
         logs, tokens = [], np.zeros(0)
         for _, member in self.members:
@@ -58,7 +48,7 @@ class AveragedTopics(TransformerMixin, BaseEstimator):
         return np.stack([average, tokens], axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
-        """The best member's expected shares of its topics, (D, K)."""
+        """The best member's expected topic proportions, (D, K)."""
         return self.best_member.transform(X)
 
     def posterior(self, X: Any) -> np.ndarray:

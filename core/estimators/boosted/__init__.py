@@ -1,1 +1,1 @@
-"""Boosted trees of other libraries, fitted, in scikit-learn's own classes."""
+"""Fitted boosted trees of other libraries, in scikit-learn's classes."""

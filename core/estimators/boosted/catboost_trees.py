@@ -1,8 +1,4 @@
-"""The trees of a fitted CatBoost model, as its own JSON tells them.
-
-They are symmetric: all nodes of a depth ask the same, and bit d of a leaf's number is the answer to
-the question of depth d.
-"""
+"""The trees of a fitted CatBoost model, read from its JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +23,8 @@ class _Split:
 
 @dataclass(frozen=True)
 class _ObliviousTree:
-    """A split for each depth, and a value for each leaf and output."""
-
-    leaf_values: list[float]
-    splits: list[_Split] | None = None
+    leaf_values: list[float]  # by leaf, then output
+    splits: list[_Split] | None = None  # one a depth: the tree is symmetric
 
 
 @dataclass(frozen=True)
@@ -46,60 +40,46 @@ class _Features:
 
 @dataclass(frozen=True)
 class _Document:
-    """What the library writes; `scale_and_bias` has a bias for each output."""
-
-    scale_and_bias: tuple[float, list[float]]
+    scale_and_bias: tuple[float, list[float]]  # a bias for each output
     features_info: _Features
     oblivious_trees: list[_ObliviousTree]
 
 
 def read_trees(model: Any) -> list[list[Tree]]:
-    """The trees of every iteration, one an output.
-
-    Args:
-        model: a fitted ``CatBoostClassifier`` or ``CatBoostRegressor`` of numbers alone.
-    """
+    """The trees of every iteration, one an output."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
         document = read_as(_Document, json.loads(path.read_text(encoding="utf-8")))
-    scale, constants = document.scale_and_bias
-    of_feature = {
-        feature.feature_index: feature.flat_feature_index
-        for feature in document.features_info.float_features
-    }
-    return [
-        _output_trees(tree, len(constants), scale, of_feature) for tree in document.oblivious_trees
-    ]
+    scale, biases = document.scale_and_bias
+    features = document.features_info.float_features
+    columns = {feature.feature_index: feature.flat_feature_index for feature in features}
+    return [_output_trees(tree, len(biases), scale, columns) for tree in document.oblivious_trees]
 
 
 def raw_predictions(model: Any, X: np.ndarray) -> np.ndarray:
-    """What the trees add up to before any link, (rows,) or (rows, outputs)."""
+    """Sums of the trees before any link, (rows,) or (rows, outputs)."""
     return np.asarray(model.predict(X, prediction_type="RawFormulaVal", thread_count=1))
 
 
 def _output_trees(
-    tree: _ObliviousTree, outputs: int, scale: float, of_feature: dict[int, int]
+    tree: _ObliviousTree, outputs: int, scale: float, columns: dict[int, int]
 ) -> list[Tree]:
     splits = tree.splits or []
     if any(split.split_type != "FloatFeature" for split in splits):
         raise ValueError("a split by categories")
-    feature = np.array([of_feature[split.float_feature_index] for split in splits], dtype=int)
+    feature = np.array([columns[split.float_feature_index] for split in splits], dtype=int)
     border = last_rounded_to(np.array([split.border for split in splits]))
     leaves = scale * np.reshape(tree.leaf_values, (-1, outputs))
     return [_build_tree(feature, border, column) for column in leaves.T]
 
 
 def _build_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> Tree:
-    """Node i of the whole tree has the children 2i + 1 and 2i + 2; like leaves become one.
+    """The tree of questions (D,) and leaves (2^D,), with equal siblings merged.
 
-    Most leaves of a deep tree have no rows, and the value 0.
-
-    Args:
-        feature, border: what is asked at every depth d, (D,).
-        leaves: the values, bit d of the index the answer at depth d, (2^D,).
+    Bit d of a leaf's index answers the question of depth d; node i has the children 2i + 1, 2i + 2.
     """
-    depth = len(feature)
+    depth = len(feature)  # merging pays: most leaves of a deep tree have no rows, and the value 0
     value, alike = np.zeros(2 ** (depth + 1) - 1), np.ones(2 ** (depth + 1) - 1, dtype=bool)
     # From left to right the first answer counts most: the bits are turned around.
     value[2**depth - 1 :] = leaves.reshape((2,) * depth).transpose().ravel()
@@ -112,8 +92,8 @@ def _build_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> 
     is_kept = np.ones(len(value), dtype=bool)
     for d in range(1, depth + 1):
         nodes = np.arange(2**d - 1, 2 ** (d + 1) - 1)
-        above = (nodes - 1) // 2
-        is_kept[nodes] = is_kept[above] & ~alike[above]
+        parent = (nodes - 1) // 2
+        is_kept[nodes] = is_kept[parent] & ~alike[parent]
     new_index, old_index = np.cumsum(is_kept) - 1, np.flatnonzero(is_kept)
     leaf = alike[old_index]
     split_depth = depth_of[old_index[~leaf]]
@@ -125,8 +105,6 @@ def _build_tree(feature: np.ndarray, border: np.ndarray, leaves: np.ndarray) -> 
         value=value[old_index],
     )
     tree.feature[~leaf], tree.threshold[~leaf] = feature[split_depth], border[split_depth]
-    tree.left[~leaf], tree.right[~leaf] = (
-        new_index[2 * old_index[~leaf] + 1],
-        new_index[2 * old_index[~leaf] + 2],
-    )
+    children = 2 * old_index[~leaf]
+    tree.left[~leaf], tree.right[~leaf] = new_index[children + 1], new_index[children + 2]
     return tree

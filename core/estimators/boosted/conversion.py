@@ -1,8 +1,6 @@
-"""Fitted models of LightGBM, XGBoost and CatBoost as scikit-learn's histogram-based boosting.
+"""Fitted models of LightGBM, XGBoost and CatBoost as scikit-learn's histogram gradient boosting.
 
-Their trees are the same, so that the model predicts the same, opens wherever scikit-learn is, and
-needs no library whose reader of files would follow whatever a file says. LightGBM and CatBoost add
-up their leaves in double precision as scikit-learn does, XGBoost in single: it differs by that.
+The trees are the same; XGBoost adds up in single precision and differs by that alone.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ import numpy as np
 from core.errors import UnusableError
 from core.estimators.boosted.tree import Tree
 
-READERS = ("lightgbm", "xgboost", "catboost")
+READERS = ("lightgbm", "xgboost", "catboost")  # their own files may run code when read
 _PROBES = 64  # rows on which the two are compared
 _SINGLE = 1e-5  # how much they may differ, by the size of the sums
 
 
 def is_boosted(model: Any) -> bool:
-    """Whether a model is one of those libraries' own; none of them is imported to find out."""
+    """Whether a model is of these libraries; none is imported."""
     return type(model).__module__.split(".")[0] in READERS
 
 
@@ -31,11 +29,10 @@ def to_scikit_learn(model: Any, classes: Any = None) -> Any:
 
     Args:
         model: of one of the libraries, fitted on numbers.
-        classes: the sorted labels, where the model knows them as 0 … K − 1; None for those that it
-            knows itself.
+        classes: sorted labels of a model with classes 0 … K − 1; None for the model's own.
 
     Raises:
-        UnusableError: the trees hold what scikit-learn's have not, or predict otherwise.
+        UnusableError: scikit-learn has no such trees, or the predictions differ.
     """
     library = type(model).__module__.split(".")[0]
     reader = importlib.import_module(f"core.estimators.boosted.{library}_trees")
@@ -59,19 +56,11 @@ def to_scikit_learn(model: Any, classes: Any = None) -> Any:
 
 
 def _set_baseline(boosting: Any, rows: np.ndarray, raw_predictions: np.ndarray) -> None:
-    """What is common to all rows is found by asking, which compares the two as well.
-
-    Args:
-        boosting: scikit-learn's, with the trees.
-        rows: to ask about.
-        raw_predictions: what the library says of them before any link.
-    """
+    """Set what all rows share, the median difference to the library's raw predictions."""
     start = boosting._baseline_prediction
     boosting._baseline_prediction = np.zeros_like(start)
-    sums, raw_predictions = (
-        boosting._raw_predict(rows, n_threads=1),
-        raw_predictions.reshape(len(rows), -1).astype(np.float64),
-    )
+    sums = boosting._raw_predict(rows, n_threads=1)
+    raw_predictions = raw_predictions.reshape(len(rows), -1).astype(np.float64)
     difference = raw_predictions - sums
     common = np.median(difference, axis=0, keepdims=True)
     size = 1.0 + np.max(np.abs(raw_predictions)) + np.max(np.abs(sums))
@@ -81,12 +70,12 @@ def _set_baseline(boosting: Any, rows: np.ndarray, raw_predictions: np.ndarray) 
 
 
 def _empty_boosting(features: int, classes: np.ndarray | None) -> Any:
-    """One that was fitted and knows nothing, whose trees can be replaced."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     targets = np.array([0.0, 1.0]) if classes is None else classes
     y = np.repeat(targets, 2)
     kind = HistGradientBoostingRegressor if classes is None else HistGradientBoostingClassifier
+    # Fitted on zeros; its trees are replaced.
     unfitted = kind(max_iter=1, early_stopping=False, random_state=0)
     return unfitted.fit(np.zeros((len(y), features)), y)
 
@@ -105,13 +94,13 @@ def _predictor(tree: Tree) -> Any:
 
 
 def _probe_rows(trees: Sequence[Tree], features: int) -> np.ndarray:
-    """Rows of values at the thresholds and right behind them, (rows, features)."""
+    """Rows with values at the thresholds and just above them, (rows, features)."""
     random = np.random.default_rng(0)
     X = random.normal(size=(_PROBES, features))
     feature = np.concatenate([tree.feature for tree in trees]) if trees else np.zeros(0)
     threshold = np.concatenate([tree.threshold for tree in trees]) if trees else np.zeros(0)
     for column in np.unique(feature[feature >= 0]):
         values = random.choice(threshold[feature == column], _PROBES)
-        is_behind = random.random(_PROBES) < 0.5
-        X[:, column] = np.where(is_behind, np.nextafter(values, np.inf), values)
+        is_above = random.random(_PROBES) < 0.5
+        X[:, column] = np.where(is_above, np.nextafter(values, np.inf), values)
     return X

@@ -1,4 +1,4 @@
-"""The trees of a fitted LightGBM model, as its own dump tells them."""
+"""The trees of a fitted LightGBM model, read from its dump."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ZERO = float(np.float32(1e-35))  # kZeroThreshold of LightGBM: what is no large
 
 @dataclass(frozen=True)
 class _Node:
-    """A split, or a leaf, which has no children."""
+    """A split; a leaf has no children."""
 
     split_feature: int = -1
     decision_type: str = "<="
@@ -38,11 +38,7 @@ class _Dump:
 
 
 def read_trees(model: Any) -> list[list[Tree]]:
-    """The trees of every iteration, one an output.
-
-    Args:
-        model: a fitted ``LGBMClassifier`` or ``LGBMRegressor`` of numbers without categories.
-    """
+    """The trees of every iteration, one an output."""
     dump = read_as(_Dump, model.booster_.dump_model())
     outputs = dump.num_tree_per_iteration
     flat_trees = [_build_tree(tree.tree_structure) for tree in dump.tree_info]
@@ -50,7 +46,7 @@ def read_trees(model: Any) -> list[list[Tree]]:
 
 
 def raw_predictions(model: Any, X: np.ndarray) -> np.ndarray:
-    """What the trees add up to before any link, (rows,) or (rows, outputs)."""
+    """Sums of the trees before any link, (rows,) or (rows, outputs)."""
     return np.asarray(model.booster_.predict(X, raw_score=True, num_threads=1))
 
 
@@ -78,7 +74,6 @@ def _build_tree(root: _Node) -> Tree:
 
 
 def _threshold(threshold: float) -> float:
-    """Up to which number a row goes left, where LightGBM takes all numbers near 0 for 0."""
-    if -_ZERO <= threshold < 0:
+    if -_ZERO <= threshold < 0:  # LightGBM takes all numbers near 0 for 0
         return math.nextafter(-_ZERO, -math.inf)
     return _ZERO if 0 <= threshold < _ZERO else threshold

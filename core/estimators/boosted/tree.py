@@ -1,4 +1,4 @@
-"""Trees of numbers: a row goes left where x <= threshold, in double precision."""
+"""Trees that send a row left where x <= threshold, in double precision."""
 
 from __future__ import annotations
 
@@ -9,30 +9,22 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree of one output; its nodes are numbered from the root, 0, parents before children.
+    """One tree of one output: arrays over its nodes, (nodes,), parents before children."""
 
-    Attributes:
-        feature: that a node asks for, -1 in a leaf, (nodes,).
-        threshold: up to which a row goes left, (nodes,).
-        left, right: the children; nothing is asked of a leaf's, (nodes,).
-        value: what a leaf adds to the output, (nodes,).
-    """
-
-    feature: np.ndarray
+    feature: np.ndarray  # -1 in a leaf
     threshold: np.ndarray
-    left: np.ndarray
+    left: np.ndarray  # children; unused in a leaf
     right: np.ndarray
-    value: np.ndarray
+    value: np.ndarray  # what a leaf adds to the output
 
 
 def last_rounded_to(single: np.ndarray) -> np.ndarray:
-    """The largest double that is rounded to a single number or to one below it.
+    """The largest double that rounds to a single number or below.
 
-    Libraries that calculate in single precision compare float(x) <= t; x <= last_rounded_to(t) is
-    the same of every double x.
+    Single-precision float(x) <= t is x <= last_rounded_to(t) for every double x.
     """
     single = np.asarray(single, dtype=np.float32)
     with np.errstate(over="ignore"):
-        above = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
-        middle = (single.astype(np.float64) + above) / 2  # a tie, rounded to the even one
+        successor = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
+        middle = (single.astype(np.float64) + successor) / 2  # a tie, rounded to the even one
         return np.where(middle.astype(np.float32) <= single, middle, np.nextafter(middle, -np.inf))

@@ -1,4 +1,4 @@
-"""Deep latent Gaussian models as a model that can be tuned: the space of McInerney 2017, 4.2."""
+"""Deep latent Gaussian models with the search space of McInerney 2017, section 4.2."""
 
 from __future__ import annotations
 
@@ -22,21 +22,13 @@ _SECONDS_A_STEP, _SECONDS_A_COLUMN = 4e-3, 4e-6  # measured on one core: 61 and 
 
 
 def _search_space(task: str) -> tuple[Axis, ...]:
-    step = "Learning rate"
+    size, step = "How large weights may be", "Learning rate"
+    low, high = _MIN_SCALE, _MAX_SCALE
     return (
         Axis("n1", "Latent variables in the first layer", "int", 10, 200, default=100),
         Axis("n2", "Latent variables in the second layer, 0: none", "int", 0, 200, default=50),
-        Axis(
-            "kappa",
-            "How large weights may be",
-            "float",
-            _MIN_SCALE,
-            _MAX_SCALE,
-            True,
-            default=0.5,
-            most=1,
-        ),
-        Axis("rho", step, "float", _MIN_SCALE, _MAX_SCALE, True, default=0.1, most=1),
+        Axis("kappa", size, "float", low, high, True, default=0.5, most=1),
+        Axis("rho", step, "float", low, high, True, default=0.1, most=1),
     )
 
 
@@ -52,16 +44,9 @@ def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
 
 
 def training_score(model: Any, X: Any, y: Any) -> float:
-    """The mean over rows of log p(x, y), in nats: how well a fitted model explains what it knows.
+    """The mean log p(x, y) of training rows in nats under the approximate posterior.
 
-    The joint density of a row's columns and its label under the approximate posterior, the proxy of
-    the marginal likelihood that McInerney 2017 maximizes without validation. log p(y | x) alone
-    would soon be 0 in every model that is large enough to know its rows by heart.
-
-    Args:
-        model: a fitted `core.estimators.dlgm.dlgm_classifier.DlgmClassifier`.
-        X: the rows that it was fitted to, shape (n, D).
-        y: their classes, shape (n,).
+    The proxy of the marginal likelihood of McInerney 2017; log p(y | x) would tend to 0.
     """
     return float(joint_log_densities(model, X, y).mean())
 

@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation as a model that can be tuned: the space of McInerney 2017, 4.1."""
+"""Latent Dirichlet allocation with the search space of McInerney 2017, section 4.1."""
 
 from __future__ import annotations
 
@@ -17,20 +17,12 @@ MINIBATCH = 100  # documents that it learns from at a time, as in the paper
 
 def _search_space(task: str) -> tuple[Axis, ...]:
     mixing, wording = "How mixed documents are", "How alike the words of topics are"
+    slowing = "How fast learning slows down"
     return (
         Axis("topics", "Topics", "int", 50, 200, default=50, least=2),
         Axis("alpha", mixing, "float", _MIN_PRIOR, 1.0, log=True, default=1 / 50),
         Axis("eta", wording, "float", _MIN_PRIOR, 1.0, log=True, default=1 / 50),
-        Axis(
-            "kappa",
-            "How fast learning slows down",
-            "float",
-            0.5,
-            0.9,
-            default=0.7,
-            least=0.5,
-            most=1,
-        ),
+        Axis("kappa", slowing, "float", 0.5, 0.9, default=0.7, least=0.5, most=1),
     )
 
 
@@ -47,12 +39,8 @@ def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
 
 
 def _training_score(model: Any, X: Any, y: Any) -> float:
-    """Completion of the training documents, in nats a word: their second halves from their first.
-
-    Of what can be asked of documents that were trained on, this ranks settings as new documents
-    do. The variational bound and the likelihood of whole documents reward topics that fit these
-    documents alone.
-    """
+    """Log p(second half | first half) of training documents, in nats a word."""
+    # It ranks settings as new documents do; the bound rewards topics of these documents alone.
     from core.estimators.lda.lda_likelihood import completion_log_densities
 
     logs, words = completion_log_densities(model, X, 0)

@@ -1,1 +1,1 @@
-"""Fitted models in files: skops with a list of what may be inside, or signed by this computer."""
+"""Files of fitted models: skops with allowed types, or signed pickles."""

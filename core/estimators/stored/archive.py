@@ -1,4 +1,4 @@
-"""Fitted models as skops files, opened only where everything inside is on a list."""
+"""Fitted models as skops files, opened only where every type inside is allowed."""
 
 from __future__ import annotations
 
@@ -18,36 +18,25 @@ LOADERS = frozenset(
     {
         *("CachedNode", "ConstructorFromReduceNode", "DTypeNode", "DictNode", "FunctionNode"),
         *("JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode"),
-        *(
-            "RandomGeneratorNode",
-            "RandomStateNode",
-            "SliceNode",
-            "SparseMatrixNode",
-            "TreeNode",
-            "TupleNode",
-            "TypeNode",
-        ),
+        *("RandomGeneratorNode", "RandomStateNode", "SliceNode", "SparseMatrixNode"),
+        *("TreeNode", "TupleNode", "TypeNode"),
     }
 )
 OLDEST = 2  # version of skops's files
 
 
 class _Archive(zipfile.ZipFile):
-    """One whose names are looked up at once: skops asks for every array whether it is there."""
+    """Looks names up in constant time: skops asks for every array."""
 
     def namelist(self) -> list[str]:
         return cast(list[str], self.NameToInfo.keys())
 
 
 def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED) -> set[str]:
-    """Write a model as ``skops.io.dump`` does, in time that grows as the number of its arrays.
-
-    Returns:
-        The names of what is inside, as `load_model` compares them with its list.
+    """Write a model as ``skops.io.dump`` does; the names of its types, as in `load_model`.
 
     Raises:
-        skops.io.exceptions.UnsupportedTypeException, TypeError, ValueError: skops has no form for
-            something inside.
+        UnsupportedTypeException, TypeError, ValueError: skops cannot store something inside.
     """
     import skops
     from skops.io._utils import SaveContext, get_state
@@ -62,15 +51,10 @@ def dump_model(model: Any, file: BinaryIO, compression: int = zipfile.ZIP_STORED
 
 
 def load_model(path: Path, trusted: Collection[str]) -> Any:
-    """The model in a skops file that may come from anywhere: nothing off the list is imported.
-
-    Args:
-        path: the file.
-        trusted: names of the types and functions that may be inside.
+    """The model in an untrusted skops file: nothing beyond `trusted` types is imported.
 
     Raises:
-        UnusableError: it is no skops file, is damaged or too large, or holds something else; the
-            sentence names it.
+        UnusableError: no skops file, damaged, too large, or other types, which are named.
     """
     import skops.io
 
@@ -100,9 +84,9 @@ def _check_schema(schema: Any, trusted: Collection[str], path: Path) -> None:
     strangers = {name for name, _ in named_objects if name not in trusted}
     strangers |= {f"{name} ({loader})" for name, loader in named_objects if loader not in LOADERS}
     if strangers:
+        names = _first_names(sorted(strangers))
         raise UnusableError(
-            "the file holds objects that no Tunescope model has "
-            f"({_first_names(sorted(strangers))})",
+            f"the file holds objects that no Tunescope model has ({names})",
             where=str(path),
             cure="open only model files that Tunescope exported",
         )
@@ -115,7 +99,7 @@ def _first_names(names: list[str]) -> str:
 
 
 def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:
-    """Every (module.name, loader) that a schema asks for, wherever it stands."""
+    """Every (module.name, loader) that a schema asks for."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -123,7 +107,7 @@ def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:
             if "__module__" in node or "__class__" in node or "__loader__" in node:
                 name = f"{node.get('__module__')}.{node.get('__class__')}"
                 yield name, str(node.get("__loader__"))
-                if node.get("__loader__") == "RandomGeneratorNode":
+                if node.get("__loader__") == "RandomGeneratorNode":  # names its class as a text
                     yield _bit_generator(node), "ObjectNode"
             waiting += node.values()
         elif isinstance(node, (list, tuple)):
@@ -131,7 +115,6 @@ def schema_objects(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def _bit_generator(node: dict[str, Any]) -> str:
-    """What skops calls by a name that stands in the state of a random generator as a text."""
     try:
         state = node["content"]["bit_generator"]["content"]
         return f"numpy.random.{json.loads(state['bit_generator']['content'])}"

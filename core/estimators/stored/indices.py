@@ -1,7 +1,4 @@
-"""The indices inside fitted models that compiled code follows without a look where they lead.
-
-A crafted file could send it out of its arrays, which ends the program or reads what is beside them.
-"""
+"""Bounds of the indices in fitted models that compiled code follows unchecked."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from scipy import sparse
 
 
 def check_indices(model: Any) -> None:
-    """See that nothing leads out of itself: trees, neighbours, support vectors, sparse matrices.
+    """Check trees, neighbours, support vectors and sparse matrices.
 
     Raises:
-        ValueError: one does not; it was not fitted.
-        Exception: of many kinds, where a part of a model is missing or of another type.
+        ValueError: an index leads out of its arrays.
+        Exception: of many kinds, for missing or wrong attributes.
     """
     from sklearn.ensemble._forest import BaseForest
     from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
@@ -28,9 +25,8 @@ def check_indices(model: Any) -> None:
 
     for element in _contained_objects(model):
         if isinstance(element, BaseForest) and hasattr(element, "estimators_"):
-            _raise_unless(
-                all(tree.n_features_in_ == element.n_features_in_ for tree in element.estimators_)
-            )
+            widths = {tree.n_features_in_ for tree in element.estimators_}
+            _raise_unless(widths <= {element.n_features_in_})
         elif isinstance(element, BaseDecisionTree) and hasattr(element, "tree_"):
             _raise_unless(element.tree_.n_features == element.n_features_in_)
             nodes = element.tree_.__getstate__()["nodes"]
@@ -55,34 +51,34 @@ def check_indices(model: Any) -> None:
 
 
 def _check_tree(leaf: Any, children: tuple[Any, Any], feature: Any, features: int) -> None:
-    """A child comes after its parent, so that every way down ends."""
     inner = np.flatnonzero(~leaf)
     _raise_unless(len(leaf) > 0)
     for child in children:
-        below = child[inner].astype(np.int64)
-        _raise_unless(bool(np.all((below > inner) & (below < len(leaf)))))
+        # A child comes after its parent, so that every way down ends.
+        child_index = child[inner].astype(np.int64)
+        _raise_unless(bool(np.all((child_index > inner) & (child_index < len(leaf)))))
     split_features = feature[inner].astype(np.int64)
     _raise_unless(bool(np.all((split_features >= 0) & (split_features < features))))
 
 
 def _check_support(svm: Any) -> None:
-    vectors, of_class = svm.support_vectors_, np.asarray(svm._n_support)
-    tells_apart = hasattr(svm, "classes_")
-    classes = len(svm.classes_) if tells_apart else 2
+    vectors, class_counts = svm.support_vectors_, np.asarray(svm._n_support)
+    is_classifier = hasattr(svm, "classes_")
+    classes = len(svm.classes_) if is_classifier else 2
     pairs, count = classes * (classes - 1) // 2, vectors.shape[0]
     # A regression does not read these; fitted on sparse rows, it has anything in their place.
-    counted = of_class if tells_apart else np.zeros(classes)
+    counted = class_counts if is_classifier else np.zeros(classes)
+    in_range = bool(np.all((counted >= 0) & (counted <= count)))
+    _raise_unless(class_counts.shape == (classes,) and in_range)
     _raise_unless(
-        of_class.shape == (classes,) and bool(np.all((counted >= 0) & (counted <= count)))
+        len(svm.support_) == count and (not is_classifier or int(class_counts.sum()) == count)
     )
-    _raise_unless(len(svm.support_) == count and (not tells_apart or int(of_class.sum()) == count))
     _raise_unless(svm._dual_coef_.shape == (classes - 1, count))
     _raise_unless(vectors.shape[1] == svm.n_features_in_ and len(svm._intercept_) == pairs)
-    _raise_unless(all(len(some) in (0, pairs) for some in (svm._probA, svm._probB)))
+    _raise_unless(all(len(sigmoid) in (0, pairs) for sigmoid in (svm._probA, svm._probB)))
 
 
 def _check_neighbours(model: Any) -> None:
-    """Every row has a target, and the rows searched are the rows that are held."""
     rows, tree = model._fit_X, model._tree
     _raise_unless(rows.ndim == 2 and rows.shape == (model.n_samples_fit_, model.n_features_in_))
     _raise_unless(len(model._y) == len(model._y.ravel()) == rows.shape[0])
@@ -95,7 +91,6 @@ def _check_neighbours(model: Any) -> None:
 
 
 def _check_halving(tree: Any) -> None:
-    """Node i of a k-d tree has the children 2i + 1 and 2i + 2, and a leaf some of its rows."""
     from sklearn.metrics._dist_metrics import DistanceMetric64
 
     rows, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
@@ -106,7 +101,7 @@ def _check_halving(tree: Any) -> None:
     _raise_unless(bool(np.all((first >= 0) & (first <= last) & (last <= len(rows)))))
     _raise_unless(any(isinstance(state, DistanceMetric64) for state in tree.__getstate__()))
     inner = np.flatnonzero(nodes["is_leaf"] == 0)
-    _raise_unless(bool(np.all(2 * inner + 2 < len(nodes))))
+    _raise_unless(bool(np.all(2 * inner + 2 < len(nodes))))  # children: 2i + 1 and 2i + 2
 
 
 def _raise_unless(condition: bool) -> None:
@@ -115,7 +110,6 @@ def _raise_unless(condition: bool) -> None:
 
 
 def _contained_objects(model: Any) -> Iterator[Any]:
-    """Everything inside, each object once."""
     seen: set[int] = set()
     waiting = [model]
     while waiting:

@@ -1,8 +1,4 @@
-"""Fitted models in scikit-learn's own classes, so that they open where nothing else is.
-
-Models of other libraries are turned into scikit-learn's as soon as they are kept: a run folder then
-holds no file of theirs. Classes of ours are turned when they are exported.
-"""
+"""Fitted models converted to scikit-learn's own classes, which open without other packages."""
 
 from __future__ import annotations
 
@@ -23,10 +19,7 @@ from core.estimators.tables.double_regressor import DoubleRegressor
 
 
 def plain_pipeline(pipeline: Any) -> Any:
-    """A copy of a pipeline whose steps, where they are no classes of scikit-learn's, are such.
-
-    It predicts the very same. Documents are prepared as they are.
-    """
+    """A copy of a pipeline in scikit-learn's classes; documents keep their preparation."""
     plain = _convert_last_step(pipeline, plain_model)
     if hasattr(plain, "steps"):
         plain.steps = [(name, plain_preparation(step)) for name, step in plain.steps]
@@ -34,10 +27,10 @@ def plain_pipeline(pipeline: Any) -> Any:
 
 
 def kept_pipeline(pipeline: Any) -> Any:
-    """The same where the last step is another library's, or has such models inside.
+    """A copy without models of other libraries, as run folders store it.
 
     Raises:
-        ValueError: such a model cannot be turned into one of scikit-learn's.
+        ValueError: such a model cannot be converted.
     """
     return _convert_last_step(pipeline, kept_model)
 
@@ -52,11 +45,7 @@ def _convert_last_step(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def plain_model(model: Any) -> Any:
-    """A fitted model in scikit-learn's own classes; the model itself where it is of these already.
-
-    Our classes for tables say by ``as_plain()`` what they are in scikit-learn's terms; votes and
-    calibrated classifiers may have them inside.
-    """
+    """A fitted model in scikit-learn's classes, also inside votes."""
     if hasattr(model, "as_plain"):
         return model.as_plain()
     if isinstance(model, CalibratedClassifierCV):
@@ -65,17 +54,16 @@ def plain_model(model: Any) -> Any:
 
 
 def kept_model(model: Any) -> Any:
-    """A fitted model without those of other libraries; it may be a class of ours."""
+    """A fitted model without those of other libraries; classes of ours stay."""
     return _convert_contained(model, kept_model)
 
 
 def without_threshold(model: Any) -> Any:
-    """The fitted classifier inside one that decides by a threshold; any other model itself."""
+    """The classifier inside one with a decision threshold; any other model itself."""
     return model.estimator_ if isinstance(model, FixedThresholdClassifier) else model
 
 
 def _convert_contained(model: Any, convert: Callable[[Any], Any]) -> Any:
-    """What holds other models, with these turned; of another library, scikit-learn's."""
     if is_boosted(model):
         return to_scikit_learn(model)
     if isinstance(model, CodedClassifier):
@@ -84,8 +72,8 @@ def _convert_contained(model: Any, convert: Callable[[Any], Any]) -> Any:
         return to_scikit_learn(model.estimator_)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return _convert_vote(model, convert)
-    inside = {FixedThresholdClassifier: "estimator", TransformedTargetRegressor: "regressor"}
-    name = inside.get(type(model))
+    field_names = {FixedThresholdClassifier: "estimator", TransformedTargetRegressor: "regressor"}
+    name = field_names.get(type(model))
     if name is None:
         return model
     fitted = getattr(model, f"{name}_")
@@ -110,13 +98,10 @@ def _convert_vote(vote: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _plain_calibrated(model: Any) -> Any:
-    """The same for a classifier whose scores become probabilities: the scores must stay."""
-    if not hasattr(model.estimator, "as_plain_scores"):
+    if not hasattr(model.estimator, "as_plain_scores"):  # calibration is of scores, which must stay
         return model
     plain = copy.copy(model)
-    plain.calibrated_classifiers_ = [
-        copy.copy(classifier) for classifier in model.calibrated_classifiers_
-    ]
+    plain.calibrated_classifiers_ = [copy.copy(member) for member in model.calibrated_classifiers_]
     for classifier in plain.calibrated_classifiers_:
         classifier.estimator = classifier.estimator.as_plain_scores()
     plain.estimator = plain.calibrated_classifiers_[0].estimator

@@ -1,8 +1,4 @@
-"""Files that only this computer can have written: their bytes and a signature by its own key.
-
-What such a file holds may run code when it is opened, so it is opened only where the signature
-(HMAC-SHA256) is right. The key never leaves the computer; it is made when it is first needed.
-"""
+"""Files that may run code, signed by this computer's own key (HMAC-SHA256)."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ _KEY_BYTES, _SIGNATURE_BYTES = 32, hashlib.sha256().digest_size
 
 
 def key_path() -> Path:
-    """Where the key lies: TUNESCOPE_KEY, or the user's state folder."""
+    """The path of the key: TUNESCOPE_KEY, or in the user's state folder."""
     if path := os.environ.get("TUNESCOPE_KEY"):
         return Path(path)
     from platformdirs import user_state_path
@@ -31,7 +27,7 @@ def key_path() -> Path:
 
 
 def sign_content(content: bytes) -> bytes:
-    """The content with its signature before it.
+    """The content behind its signature.
 
     Raises:
         UnusableError: the key cannot be written.
@@ -40,10 +36,10 @@ def sign_content(content: bytes) -> bytes:
 
 
 def verified_content(path: Path) -> bytes:
-    """The content of a signed file, if this computer signed it.
+    """The content of a file that this computer signed.
 
     Raises:
-        UnusableError: it is no such file, or another computer's, or was changed.
+        UnusableError: not signed by this computer, or changed.
         OSError: it cannot be read.
     """
     data, key = path.read_bytes(), _read_key()
@@ -65,7 +61,7 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 
 def _read_key() -> bytes | None:
-    """The key; None where there is none, or where another person could have read or written it."""
+    """The key; None where missing or accessible to others."""
     try:
         with key_path().open("rb") as file:
             about, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)

@@ -9,9 +9,7 @@ from core.estimators.model import Model, row_count_warning
 from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
-_MAX_BOOSTED_SIZE = (
-    2e6  # rows × columns × trees a step: about two seconds a fit, seven minutes a run
-)
+_MAX_BOOSTED_SIZE = 2e6  # rows × columns × trees a step: two seconds a fit, seven minutes a run
 
 
 def _search_space(task: str) -> tuple[Axis, ...]:

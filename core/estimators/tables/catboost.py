@@ -1,4 +1,4 @@
-"""CatBoost: ordered gradient boosting of symmetric trees (Prokhorenkova et al. 2018)."""
+"""CatBoost: gradient boosting of symmetric trees (Prokhorenkova et al. 2018)."""
 
 from __future__ import annotations
 

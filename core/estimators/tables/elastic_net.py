@@ -1,9 +1,4 @@
-"""Linear and logistic regression with a mix of L1 and L2 penalties (elastic net).
-
-The penalty of a numeric target counts in the unit in which the target has standard deviation 1:
-in the target's own, a range of α would mean something else for grams than for kilograms. With
-columns of that unit too, every weight is 0 from α = 1 / l1_ratio on.
-"""
+"""Linear and logistic regression with L1 and L2 penalties (elastic net)."""
 
 from __future__ import annotations
 
@@ -15,7 +10,9 @@ from core.estimators.model import Model
 from core.estimators.recipe import Recipe, build_from_recipe, on_standard_target, script_from_recipe
 from core.space import Axis, Setting
 
-STANDARD = "standard_alpha"  # ElasticNet's alpha where the target has standard deviation 1
+# ElasticNet's alpha where the target has standard deviation 1: in its own unit a range would differ
+# between grams and kilograms. Every weight is 0 from alpha = 1 / l1_ratio on.
+STANDARD = "standard_alpha"
 
 
 def _search_space(task: str) -> tuple[Axis, ...]:

@@ -1,4 +1,4 @@
-"""Extremely randomized trees: a forest whose splits are drawn at random (Geurts et al. 2006)."""
+"""Extremely randomized trees (Geurts et al. 2006)."""
 
 from __future__ import annotations
 

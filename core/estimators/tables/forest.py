@@ -15,7 +15,7 @@ _MAX_FOREST_SIZE = 1e6  # rows × columns: about two seconds a fit, seven minute
 
 
 def forest_space(task: str) -> tuple[Axis, ...]:
-    """The axes of trees that are grown side by side; scikit-learn's defaults are the same."""
+    """The axes of random forests and extra trees, with scikit-learn's defaults."""
     usual = 1.0 if Task(task).has_numbers else "sqrt"
     label = "Columns tried at every split (a share, or a root)"
     return (

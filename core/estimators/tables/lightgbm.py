@@ -1,4 +1,4 @@
-"""LightGBM: gradient boosting of trees that grow leaf by leaf (Ke et al. 2017)."""
+"""LightGBM: gradient boosting leaf by leaf (Ke et al. 2017)."""
 
 from __future__ import annotations
 

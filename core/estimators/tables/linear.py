@@ -22,7 +22,7 @@ def _make_recipe(task: str, setting: Setting, seed: int) -> Recipe:
 
 
 def linear_suggestion(title: str) -> Callable[[ModelingFacts], Suggestion]:
-    """What suggests a linear model: few rows, or that little else fits."""
+    """The `suggests` of a linear model."""
 
     def make_suggestion(facts: ModelingFacts) -> Suggestion:
         rank = 4
@@ -39,8 +39,7 @@ def linear_suggestion(title: str) -> Callable[[ModelingFacts], Suggestion]:
             group_names = ", ".join(facts.groups[:3]) + (", …" if len(facts.groups) > 3 else "")
             why = (
                 f"the column names form {count_word(len(facts.groups))} groups ({group_names}), "
-                "and a "
-                f"{title} can learn a penalty for each of them."
+                f"and a {title} can learn a penalty for each of them."
             )
         elif facts.rows < ENOUGH_ROWS:
             why = f"a {title} has little to overfit here and every weight can be read."

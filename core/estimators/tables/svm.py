@@ -35,14 +35,7 @@ def _search_space(task: str) -> tuple[Axis, ...]:
 
 
 def scale_gamma(X: Any) -> float:
-    """scikit-learn's ``gamma="scale"``, 1 / (columns × variance of all entries), as a number.
-
-    Args:
-        X: the prepared training columns, dense or CSR, shape (rows, columns).
-
-    Returns:
-        The value, held within the range of the axis.
-    """
+    """``gamma="scale"``, 1 / (columns × variance of all entries), within the axis's range."""
     if hasattr(X, "multiply"):  # a sparse matrix, whose variance must not be taken densely
         variance = float(X.multiply(X).mean() - X.mean() ** 2)
     else:

@@ -11,38 +11,20 @@ from core.space import Axis, Setting
 
 # The ranges of Yogatama and Mann 2014, table 4. The paper's text has lost most minima and some
 # maxima: the ends given in `OURS` are ours.
+_BIAS, _AVERAGED = "Winnow: change of its threshold that ends it", "Perceptron: averaged"
+_FLOOR, _LONGEST = "Naive Bayes: least probability", "Passive-aggressive: longest step"
 _MEMBERS = (
     Axis("winnow_epochs", "Winnow: rounds", "int", 1, 15, default=5),
     Axis("winnow_tol", "Winnow: change that ends it", "float", 1e-4, 0.1, True, default=1e-3),
-    Axis(
-        "winnow_bias_tol",
-        "Winnow: change of its threshold that ends it",
-        "float",
-        1e-4,
-        0.1,
-        True,
-        default=1e-3,
-    ),
+    Axis("winnow_bias_tol", _BIAS, "float", 1e-4, 0.1, True, default=1e-3),
     Axis("winnow_margin", "Winnow: margin", "float", 1e-4, 1.0, True, default=0.1),
-    Axis(
-        "perceptron_average", "Perceptron: averaged", "choice", choices=(False, True), default=True
-    ),
+    Axis("perceptron_average", _AVERAGED, "choice", choices=(False, True), default=True),
     Axis("perceptron_epochs", "Perceptron: rounds", "int", 1, 15, default=5),
     Axis("logistic_l1", "Logistic: L1 penalty", "float", 1e-6, 10.0, True, default=1e-3),
     Axis("logistic_l2", "Logistic: L2 penalty", "float", 1e-6, 10.0, True, default=1e-3),
     Axis("logistic_max_iter", "Logistic: most iterations", "int", 1, 500, True, default=100),
     Axis("logistic_tol", "Logistic: gain that ends it", "float", 1e-7, 1e-3, True, default=1e-5),
-    Axis(
-        "bayes_floor",
-        "Naive Bayes: least probability",
-        "float",
-        1e-4,
-        1e-2,
-        True,
-        (),
-        1e-3,
-        most=0.5,
-    ),
+    Axis("bayes_floor", _FLOOR, "float", 1e-4, 1e-2, True, (), 1e-3, most=0.5),
     Axis("svm_degree", "Polynomial: degree", "int", 1, 20, default=3),
     Axis("svm_bias", "Polynomial: constant", "float", 1e-2, 10.0, True, default=1.0),
     Axis("svm_lambda", "Polynomial: how fast steps shrink", "float", 1e-4, 1.2, True, default=1e-3),
@@ -50,9 +32,7 @@ _MEMBERS = (
     Axis("svm_batch", "Polynomial: rows a step", "int", 1, 5, default=1),
     Axis("svm_l2", "Polynomial: L2 penalty", "float", 1e-4, 100.0, True, default=1e-3),
     Axis("pa_sensitivity", "Passive-aggressive: margin", "float", 1e-2, 1.5, True, default=1.0),
-    Axis(
-        "pa_relaxation", "Passive-aggressive: longest step", "float", 1e-3, 1.5, True, default=1e-2
-    ),
+    Axis("pa_relaxation", _LONGEST, "float", 1e-3, 1.5, True, default=1e-2),
     Axis("pa_epochs", "Passive-aggressive: rounds", "int", 1, 8, default=5),
     Axis("ikpa_bins", "Intersection kernel: pieces a column", "int", 1, 10, default=5),
     Axis("ikpa_rate", "Intersection kernel: step", "float", 1e-2, 1.0, True, default=0.1),
@@ -127,9 +107,5 @@ VOTE7 = Model(
     simplex=tuple(axis.name for axis in _WEIGHTS),
     competes=False,
 )
-VOTE7 = replace(
-    VOTE7,
-    probabilistic=replace(
-        VOTE7, build=build_from_recipe(_probabilistic), script=script_from_recipe(_probabilistic)
-    ),
-)
+_BUILD, _SCRIPT = build_from_recipe(_probabilistic), script_from_recipe(_probabilistic)
+VOTE7 = replace(VOTE7, probabilistic=replace(VOTE7, build=_BUILD, script=_SCRIPT))

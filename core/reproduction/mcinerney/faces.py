@@ -1,11 +1,7 @@
-"""Table 3 of McInerney 2017: deep latent Gaussian models of faces, one setting at a time.
+"""Table 3 of McInerney 2017: deep latent Gaussian models of faces.
 
-What is predicted is the picture with its person, log p(x, y). The paper's totals, some −60 nats an
-image, cannot be those of a label among seven, which is right by chance with −2; and the likelihood
-of labels that were trained on is near 0 for most settings, so that it could not tell them apart.
-The density of a picture depends on the unit of its points: here every point's deviation over all
-pictures. Another unit moves all totals by the same amount, and so changes the percentages; the
-order of the methods and their differences in nats stay.
+Predicted is log p(x, y), points in units of their deviation: the paper gives no scale, and another
+shifts all totals alike.
 """
 
 from __future__ import annotations
@@ -40,12 +36,9 @@ DRAWN_PICTURES, DRAWN_POINTS = 400, 60
 
 
 def faces_problem(folder: Path | None, points: int, epochs: int) -> SearchProblem:
-    """The problem of table 3.
+    """The problem of table 3, on drawn pictures without a folder.
 
-    Args:
-        folder: with the faces; None to draw pictures of planted causes.
-        points: 0 for the full 50 × 37, otherwise the mean of blocks of so many points a side.
-        epochs: of every fit.
+    `points` a side are averaged; 0 for the full 50 × 37.
 
     Raises:
         UnusableError: the folder lacks the file, or jax is not installed.
@@ -62,19 +55,14 @@ def faces_problem(folder: Path | None, points: int, epochs: int) -> SearchProble
 def fit_faces(
     problem: SearchProblem, setting: Setting, seed: int, validated: bool
 ) -> FittedSetting:
-    """Train, judge and predict.
-
-    With validation, f is log p(x, y) of the validation pictures; without, of training and
-    validation pictures, both trained on. Predicted are the test pictures with their persons.
-    """
+    """Score f: log p(x, y) of validation pictures, or of all trained on."""
     X, y = pictures(problem.folder, problem.size)
     train, validation, test = divide_documents(len(X), seed, SHARES)
     rows = train if validated else np.sort(np.concatenate([train, validation]))
-    model = DlgmClassifier(**setting, epochs=problem.effort, random_state=seed).fit(
-        X[rows], y[rows]
-    )
-    judged = validation if validated else rows
-    f = float(joint_log_densities(model, X[judged], y[judged]).sum())
+    model = DlgmClassifier(**setting, epochs=problem.effort, random_state=seed)
+    model.fit(X[rows], y[rows])
+    score_rows = validation if validated else rows
+    f = float(joint_log_densities(model, X[score_rows], y[score_rows]).sum())
     test_logs = {
         BOTH: rounded_densities(joint_log_densities(model, X[test], y[test])),
         LABELS: rounded_densities(log_densities(model, X[test], y[test])),
@@ -84,7 +72,7 @@ def fit_faces(
 
 @cache
 def pictures(folder: str, block: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures, shape (n, points), in units of every point's deviation, and who they show, (n,)."""
+    """Pictures, (n, points), each point of deviation 1, and persons, (n,)."""
     if folder:
         table = pd.read_csv(Path(folder) / FACES)
         X, y = table.drop(columns="label").to_numpy(np.float64), table["label"].to_numpy()
@@ -95,14 +83,14 @@ def pictures(folder: str, block: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coarser(X: np.ndarray, block: int) -> np.ndarray:
-    """Means over blocks of points, without the rows and columns that fill no block."""
+    """Means over blocks of points; incomplete blocks are dropped."""
     high, wide = HEIGHT // block, WIDTH // block
     cropped_X = X.reshape(-1, HEIGHT, WIDTH)[:, : high * block, : wide * block]
     return cropped_X.reshape(-1, high, block, wide, block).mean(axis=(2, 4)).reshape(len(X), -1)
 
 
 def drawn_pictures(rows: int, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures of ten causes; who they show is the nearest of four centres."""
+    """Pictures of ten latent causes around four persons' centres."""
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=rows)
     causes = 1.5 * rng.normal(size=(4, 10))[y] + rng.normal(size=(rows, 10))

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of McInerney 2017 as one HTML page, from the searches behind a table."""
+"""Figures 1 and 2 of McInerney 2017 as one HTML page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from html import escape
 
 import optuna
+from optuna.trial import create_trial
 
 from core.export.report.html import paragraphs, section_card
 from core.export.report.style import style_sheet
@@ -31,14 +32,8 @@ LETTERS = {"alpha": "α", "eta": "η", "kappa": "κ", "rho": "ρ"}
 
 
 def figures_page(problem: SearchProblem, runs: Runs, target: str) -> str:
-    """The page: overfitted validation data, and the performance model over two hyperparameters.
-
-    Args:
-        problem: the model and its data.
-        runs: with seed 0 at least.
-        target: what is predicted.
-    """
-    judged = runs[BAYES, True, 0]
+    """The page, from runs with seed 0 and a `target` that is predicted."""
+    results = runs[BAYES, True, 0]
     shades = "".join(
         f"svg .h{k} {{ fill: var(--s0); rx: 0; opacity: {0.06 + 0.94 * k / (SHADES - 1):.2f}; }}\n"
         for k in range(SHADES)
@@ -48,9 +43,9 @@ def figures_page(problem: SearchProblem, runs: Runs, target: str) -> str:
         section_card(
             "Figure 1: the best of the validation data is not the best of the test data",
             "How well does every setting that BayesOpt tried predict validation and test data?",
-            validation_bars(judged, "validation", None)
-            + validation_bars(judged, "test", target)
-            + paragraphs(_overfitting(judged, target)),
+            validation_bars(results, "validation", None)
+            + validation_bars(results, "test", target)
+            + paragraphs(_overfitting(results, target)),
         ),
         section_card(
             "Figure 2: the performance model",
@@ -64,18 +59,13 @@ def figures_page(problem: SearchProblem, runs: Runs, target: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>\n<style>{style_sheet()}{shades}</style></head>\n"
         f'<body><main><header><h1>{escape(title)}</h1><p class="lead">Seed 0: '
-        f'{len(judged)} trials.</p></header>\n<div class="cards">\n{chr(10).join(cards)}\n</div>'
+        f'{len(results)} trials.</p></header>\n<div class="cards">\n{chr(10).join(cards)}\n</div>'
         "</main></body></html>\n"
     )
 
 
 def ordered_losses(trials: Trials, target: str | None) -> list[float]:
-    """Negative log likelihoods, in the order of the validation's.
-
-    Args:
-        trials: of one search with validation.
-        target: of the test rows what is predicted; None for the validation data.
-    """
+    """Negative log likelihoods of validation data or a target, by validation score."""
     scores = scores_by_trial(trials)
     order = rank_trials(scores, maximize=True)
     if target is None:
@@ -84,7 +74,7 @@ def ordered_losses(trials: Trials, target: str | None) -> list[float]:
 
 
 def validation_bars(trials: Trials, name: str, target: str | None) -> str:
-    """A bar a trial, the best on validation data first (figure 1a, 1b); the lowest stands out."""
+    """A bar a trial by validation score (figure 1); the lowest is highlighted."""
     values = ordered_losses(trials, target)
     lowest = min(range(len(values)), key=values.__getitem__)
     drawing = SvgDrawing(
@@ -93,11 +83,9 @@ def validation_bars(trials: Trials, name: str, target: str | None) -> str:
         f"with {svg_number(values[lowest])}, the first has {svg_number(values[0])}.",
         height=240,
     )
-    label = f"−log lik., {name}"
+    labels = ("settings by validation error", f"−log lik., {name}")
     # From a little below the lowest: differences matter, and a bar from 0 would hide them.
-    axes = svg_axes(
-        drawing, (0, len(values)), padded_range(values), ("settings by validation error", label)
-    )
+    axes = svg_axes(drawing, (0, len(values)), padded_range(values), labels)
     width = axes.x(1) - axes.x(0)
     for k, value in enumerate(values):
         kind = "fill0" if k == lowest else "hatched"
@@ -117,11 +105,11 @@ def _overfitting(trials: Trials, target: str) -> list[str]:
 
 
 def performance_model(problem: SearchProblem, trials: Trials) -> str:
-    """The posterior mean of f over two hyperparameters and the trials (figure 2)."""
-    seen = _surface(problem, trials)
+    """The posterior mean of f over two hyperparameters (figure 2)."""
+    image = _surface(problem, trials)
     names = [f"log {LETTERS[name]}" for name in problem.priors]
-    x, y = ([math.log(value) for value in values] for values in (seen.x, seen.y))
-    cells = [value for row in seen.mean for value in row]
+    x, y = ([math.log(value) for value in values] for values in (image.x, image.y))
+    cells = [value for row in image.mean for value in row]
     low, high = min(cells), max(cells)
     drawing = SvgDrawing(
         f"Expected log likelihood over {names[0]} and {names[1]}",
@@ -130,14 +118,14 @@ def performance_model(problem: SearchProblem, trials: Trials) -> str:
         height=460,
     )
     axes = svg_axes(drawing, (x[0], x[-1]), (y[0], y[-1]), (names[0], names[1]), right=110)
-    wide = (axes.x.end - axes.x.start) / len(x)
-    high_ = (axes.bottom_y - axes.y.end) / len(y)
-    for row, values in enumerate(seen.mean):
+    cell_width = (axes.x.end - axes.x.start) / len(x)
+    cell_height = (axes.bottom_y - axes.y.end) / len(y)
+    for row, values in enumerate(image.mean):
         for column, value in enumerate(values):
             shade = round((SHADES - 1) * (value - low) / ((high - low) or 1.0))
-            corner = (axes.x.start + column * wide, axes.bottom_y - (row + 1) * high_)
-            drawing.add_bar(*corner, wide + 0.4, high_ + 0.4, f"h{shade}")
-    for trial in seen.trials:
+            corner = (axes.x.start + column * cell_width, axes.bottom_y - (row + 1) * cell_height)
+            drawing.add_bar(*corner, cell_width + 0.4, cell_height + 0.4, f"h{shade}")
+    for trial in image.trials:
         note = f"trial {trial.number}: {svg_number(trial.score)}"
         spot = (axes.x(math.log(trial.x)), axes.y(math.log(trial.y)))
         drawing.add_dot(*spot, "dot d-seen", 3.5, note)
@@ -150,15 +138,12 @@ def performance_model(problem: SearchProblem, trials: Trials) -> str:
 
 
 def _surface(problem: SearchProblem, trials: Trials) -> SurrogateImage:
-    """The performance model after all trials, over two hyperparameters through the best trial."""
-    chosen = EbHypSampler(problem.space, EbHypOptions(start_trials=0))
-    study = optuna.create_study(direction="maximize", sampler=chosen)
-    described = distributions(problem.space)
+    sampler = EbHypSampler(problem.space, EbHypOptions(start_trials=0))
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    parameters = distributions(problem.space)
     for setting, record in trials:
         if record.f is not None:
-            study.add_trial(
-                optuna.trial.create_trial(params=setting, distributions=described, value=record.f)
-            )
-    study.ask(described)
-    assert chosen.surrogate is not None
-    return surface(chosen.surrogate, problem.space, *problem.priors, size=SIZE)
+            study.add_trial(create_trial(params=setting, distributions=parameters, value=record.f))
+    study.ask(parameters)
+    assert sampler.surrogate is not None
+    return surface(sampler.surrogate, problem.space, *problem.priors, size=SIZE)

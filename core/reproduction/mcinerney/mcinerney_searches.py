@@ -1,11 +1,4 @@
-"""Searches of McInerney 2017 side by side: three methods, each with and without validation data.
-
-A seed stands for everything random: the split, the start of every fit, the searches. Every fit is
-kept when it ends, so that a stop costs a fit. The two searches that the paper compares come first,
-seed after seed, so that the seeds that are finished are a result by themselves. A setting that two
-searches try on the same data is fitted once: the evenly spread start of EB-Hyp and BayesOpt is the
-same.
-"""
+"""Searches of McInerney 2017: three methods, with and without validation data."""
 
 from __future__ import annotations
 
@@ -46,19 +39,12 @@ RULE = "1.0"
 
 @dataclass(frozen=True)
 class FittedSetting(Record):
-    """What a fit gives.
+    """What a fit gives."""
 
-    Attributes:
-        f: that the search maximizes; None where the fit failed.
-        test: the log density of every test row, under the names of what is predicted.
-        tokens: in the test documents.
-        took: its seconds.
-    """
-
-    f: float | None
-    test: dict[str, list[float]]
-    tokens: int | None = optional()
-    took: float = 0.0
+    f: float | None  # what the search maximizes; None where the fit failed
+    test: dict[str, list[float]]  # log densities of the test rows, by what is predicted
+    tokens: int | None = optional()  # in the test documents
+    took: float = 0.0  # seconds
 
 
 FAILED = FittedSetting(None, {})
@@ -66,41 +52,31 @@ FAILED = FittedSetting(None, {})
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A model and its data.
-
-    Attributes:
-        name: in the checkpoint's.
-        folder: where the data lie; "" to draw them.
-        size: how much of them, in the fit's own terms; 0 for all.
-        effort: passes or epochs of a fit.
-        space: of the hyperparameters.
-        priors: the two of them that figure 2 is drawn over.
-        fit: (problem, setting, seed, with validation) -> what a fit gives, at the top of a module.
-        mark: of the data.
-    """
+    """A model and its data."""
 
     name: str
-    folder: str
-    size: int
-    effort: int
+    folder: str  # "" to draw the data
+    size: int  # of the data, in the fit's own unit; 0 for all
+    effort: int  # passes or epochs of a fit
     space: tuple[Axis, ...]
-    priors: tuple[str, str]
+    priors: tuple[str, str]  # the axes of figure 2
+    # (problem, setting, seed, with validation) -> fit, at the top of a module
     fit: Callable[[SearchProblem, Setting, int, bool], FittedSetting]
-    mark: str = ""
+    mark: str = ""  # of the data
 
     @property
     def checkpoint_name(self) -> str:
-        """What its checkpoint is called; the number of trials and seeds may be another one."""
+        """The checkpoint's name, the same for any number of trials."""
         space = [axis.as_dict() for axis in self.space]
         content = json.dumps([self.mark, self.size, self.effort, space])
         return f"mcinerney-{self.name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def data_mark(folder: Path | None, names: Sequence[str], data_title: str) -> str:
-    """What tells the data apart: the start of the first file's SHA-256, or "drawn".
+    """The start of the first file's SHA-256, or "drawn".
 
     Raises:
-        UnusableError: the folder lacks one of the files.
+        UnusableError: the folder lacks a file.
     """
     if folder is None:
         return "drawn"
@@ -115,22 +91,12 @@ def data_mark(folder: Path | None, names: Sequence[str], data_title: str) -> str
 
 
 def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -> BaseSampler:
-    """The search of a method.
-
-    EB-Hyp and BayesOpt have the performance model of the paper's section 4: Matérn 3/2, learned
-    anew after every trial. BayesOpt maximizes expected improvement, with which it is best known.
-
-    Args:
-        method: eb-hyp, bayesopt or random.
-        space: of the hyperparameters.
-        seed: of everything random.
-        rule: of EB-Hyp: thompson, or the temperature of sample as a number.
-    """
+    """The search of a method; `rule` is EB-Hyp's: thompson, or a temperature."""
     if method == EB_HYP and rule == "thompson":
         return EbHypSampler(space, EbHypOptions(rule="thompson"), seed=seed)
     if method == EB_HYP:
         return EbHypSampler(space, EbHypOptions(rule="sample", temperature=float(rule)), seed=seed)
-    if method == BAYES:
+    if method == BAYES:  # expected improvement, Matérn 3/2 as in section 4
         options = GpOptions(kernel="matern32", always_learn=True, as_published=True)
         return GpSampler(space, options, seed=seed)
     return RandomSampler(space, seed=seed)
@@ -138,7 +104,7 @@ def sampler(method: str, space: tuple[Axis, ...], seed: int, rule: str = RULE) -
 
 @dataclass(frozen=True)
 class SearchRun:
-    """One method with one seed, judged by validation data or by the data it is trained on."""
+    """One method with one seed."""
 
     problem: SearchProblem
     method: str
@@ -154,13 +120,13 @@ class SearchRun:
         return f"{self.seed}|{'with' if self.validated else 'without'}|{self.method}{rule}"
 
     def fit_key(self, setting: Setting) -> str:
-        """Of a fit in the checkpoint: who tried the setting does not matter."""
+        """The key of a fit, which all methods share."""
         mode = "with" if self.validated else "without"
         return f"fit|{self.seed}|{mode}|{json.dumps(setting, sort_keys=True)}"
 
 
 class SearchChain:
-    """The trials of one search, each with what those before gave."""
+    """The trials of one search, one after the other."""
 
     def __init__(self, search: SearchRun, checkpoint: Checkpoint) -> None:
         self.search, self._checkpoint = search, checkpoint
@@ -179,7 +145,7 @@ class SearchChain:
         return sum(self._trial_key(k) not in self._checkpoint for k in range(self.search.trials))
 
     def next_setting(self) -> Setting | None:
-        """The setting that has to be fitted next; None where all are."""
+        """The setting to fit next, or None."""
         while self.unfinished:
             setting = self._ask_setting()
             if self.search.fit_key(setting) not in self._checkpoint:
@@ -188,7 +154,7 @@ class SearchChain:
         return None
 
     def finished_trials(self) -> Trials:
-        """What was tried, and what it gave."""
+        """The settings with their fits."""
         settings = [self._checkpoint[self._trial_key(k)] for k in range(self.search.trials)]
         return [(setting, self._recorded_fit(setting)) for setting in settings]
 
@@ -221,14 +187,13 @@ class SearchChain:
 
 
 Trials = list[tuple[Setting, FittedSetting]]
-Runs = dict[tuple[str, bool, int], Trials]
-"""The trials of every search, by its method, whether it is validated, and its seed."""
+Runs = dict[tuple[str, bool, int], Trials]  # by method, whether validated, and seed
 
 
 def searches(
     problem: SearchProblem, trials: int, seeds: Iterable[int], rule: str = RULE
 ) -> list[SearchRun]:
-    """Three methods, with and without validation: first the two that are compared, seed by seed."""
+    """All searches; the two that are compared come first, seed by seed."""
     seeds = tuple(seeds)
     compared_pairs = ((BAYES, True), (EB_HYP, False))
     other_pairs = ((EB_HYP, True), (BAYES, False), (RANDOM, True), (RANDOM, False))
@@ -243,25 +208,15 @@ def searches(
 def run_searches(
     all_searches: list[SearchRun], processes: int = PROCESSES, checkpoint: Checkpoint | None = None
 ) -> Generator[str, None, Runs]:
-    """Make the fits that are missing, saying how far it is; in the end all trials.
-
-    Args:
-        all_searches: the searches, those that matter first in front; one problem.
-        processes: that work at once; 0 to work in this one.
-        checkpoint: what was measured before; None for the problem's own.
-
-    Yields:
-        Sentences that say how far it is.
-    """
+    """Run the missing fits, yielding progress; returns all trials."""
     checkpoint = checkpoint or Checkpoint(all_searches[0].problem.checkpoint_name)
     chains = [SearchChain(search, checkpoint) for search in all_searches]
     progress = SearchProgress(chains, processes)
     with WorkerPool(processes) as pool:
         while any(chain.unfinished for chain in chains):
             for chain in chains:
-                setting = (
-                    chain.next_setting() if pool.has_free_process and chain.unfinished else None
-                )
+                is_ready = pool.has_free_process and chain.unfinished
+                setting = chain.next_setting() if is_ready else None
                 if setting is None or pool.is_running(chain.search.fit_key(setting)):
                     continue
                 pool.submit(fit_setting, (chain.search, setting), chain.search.fit_key(setting))
@@ -275,37 +230,37 @@ def run_searches(
 
 
 def fit_setting(search: SearchRun, setting: Setting) -> FittedSetting:
-    """Fit a setting; one that cannot be fitted has failed."""
-    begun = time.perf_counter()
+    """Fit a setting; an error counts as a failed fit."""
+    start = time.perf_counter()
     try:
         record = search.problem.fit(search.problem, setting, search.seed, search.validated)
     except (UnusableError, FloatingPointError, np.linalg.LinAlgError):
         record = FAILED
     if record.f is not None and not math.isfinite(record.f):
         record = FAILED
-    return replace(record, took=round(time.perf_counter() - begun, 3))
+    return replace(record, took=round(time.perf_counter() - start, 3))
 
 
 def rounded_densities(values: np.ndarray) -> list[float]:
-    """Log densities as they are kept, to a ten-thousandth of a nat."""
+    """Log densities, rounded to a ten-thousandth of a nat."""
     return [round(float(value), 4) for value in values]
 
 
 class SearchProgress:
-    """How far the searches are, and how long they will still take."""
+    """Progress of the searches, and the time left."""
 
     def __init__(self, chains: list[SearchChain], processes: int) -> None:
         self._chains, self._processes = chains, max(1, processes)
         self._fit_seconds: list[float] = []
 
     def add_fit(self, seconds: float) -> str:
-        """After a fit of so many seconds."""
+        """The progress after a fit."""
         self._fit_seconds.append(seconds)
         trial_count = sum(chain.search.trials for chain in self._chains)
         missing = sum(chain.missing for chain in self._chains)
         time_left = duration_text(missing * float(np.mean(self._fit_seconds)) / self._processes)
-        behind = next((c.search.seed for c in self._chains if c.unfinished), None)
-        seed_text = "" if behind is None else f", at seed {behind}"
+        next_seed = next((c.search.seed for c in self._chains if c.unfinished), None)
+        seed_text = "" if next_seed is None else f", at seed {next_seed}"
         count_text = f"{trial_count - missing} of {trial_count} trials{seed_text}"
         return f"{time.strftime('%H:%M:%S')} {count_text}, {time_left} left"
 
@@ -316,5 +271,5 @@ def scores_by_trial(trials: Trials) -> Mapping[int, float]:
 
 
 def test_log_densities(trials: Trials, chosen: list[int], target: str) -> np.ndarray:
-    """Log densities of the test rows under chosen trials, shape (rows, chosen)."""
+    """Log densities of the test rows, shape (rows, chosen)."""
     return np.array([trials[k][1].test[target] for k in chosen]).T

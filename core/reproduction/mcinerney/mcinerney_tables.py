@@ -1,10 +1,4 @@
-"""Tables 2 and 3 of McInerney 2017: three searches, each with and without validation data.
-
-EB-Hyp predicts every test row by the mean of the densities of its best tenth of trials, each with
-the same weight; the other two by their single best trial. Rows that the paper does not have show
-what the averaging does by itself: EB-Hyp's single best, and the same average over the others'
-trials.
-"""
+"""Tables 2 and 3 of McInerney 2017."""
 
 from __future__ import annotations
 
@@ -37,9 +31,7 @@ from core.samplers.averaging import best_tenth, log_predictive, uniform_weights
 from core.samplers.transfer.paired_difference import paired_difference
 
 Rows = Iterator[Cells | str]
-Key = tuple[str, bool, str]
-"""Method, whether with validation, and how it predicts: "best" or "average"."""
-
+Key = tuple[str, bool, str]  # method, whether with validation, "best" or "average"
 BEST, AVERAGE = "best", "average"
 PRINTED: tuple[Key, ...] = (
     (BAYES, True, BEST),
@@ -49,6 +41,7 @@ PRINTED: tuple[Key, ...] = (
     (RANDOM, True, BEST),
     (RANDOM, False, BEST),
 )
+# The averaging by itself: EB-Hyp's single best, and averages over the other searches' trials.
 BEYOND: tuple[Key, ...] = tuple(
     (method, validated, AVERAGE if rule == BEST else BEST) for method, validated, rule in PRINTED
 )
@@ -58,19 +51,12 @@ OURS: Key = (EB_HYP, False, AVERAGE)
 
 @dataclass(frozen=True)
 class TableSize:
-    """How much of a table is measured.
+    """How much of a table is measured."""
 
-    Attributes:
-        trials: S, of every search.
-        seeds: how many.
-        data: documents, 0 for all; or points a side that become one, 0 for every point.
-        effort: passes or epochs of a fit.
-    """
-
-    trials: int
+    trials: int  # of every search
     seeds: int
-    data: int
-    effort: int
+    data: int  # documents, or points a side that become one; 0 for all
+    effort: int  # passes or epochs of a fit
 
 
 TOPICS, QUICK_TOPICS = TableSize(30, 5, 0, 3), TableSize(20, 2, 1500, 2)
@@ -80,7 +66,7 @@ FACES, QUICK_FACES = TableSize(30, 5, 0, 15), TableSize(20, 2, 3, 15)
 def table2_rows(
     folder: Path | None, quick: bool, processes: int = PROCESSES, size: TableSize | None = None
 ) -> Rows:
-    """Latent Dirichlet allocation on 20 Newsgroups, or on drawn documents without a folder."""
+    """Topics of 20 Newsgroups, or of drawn documents."""
     size = size or (QUICK_TOPICS if quick else TOPICS)
     problem = topics_problem(folder, size.data, size.effort)
     yield from _measured_rows(problem, size, (TOKENS,), MCINERNEY_TABLE_2, processes)
@@ -90,7 +76,7 @@ def table2_rows(
 def table3_rows(
     folder: Path | None, quick: bool, processes: int = PROCESSES, size: TableSize | None = None
 ) -> Rows:
-    """Deep latent Gaussian models of faces, or of drawn pictures without a folder."""
+    """Deep latent Gaussian models of faces, or of drawn pictures."""
     size = size or (QUICK_FACES if quick else FACES)
     problem = faces_problem(folder, size.data, size.effort)
     yield from _measured_rows(problem, size, (BOTH, LABELS), MCINERNEY_TABLE_3, processes)
@@ -105,9 +91,8 @@ def _measured_rows(
     printed: Mapping[tuple[str, bool], tuple[float, float]],
     processes: int,
 ) -> Rows:
-    """The paper's rows, those beyond, the comparison in words, and where the figures are."""
-    every = searches(problem, size.trials, range(size.seeds))
-    runs = yield from run_searches(every, processes)
+    all_searches = searches(problem, size.trials, range(size.seeds))
+    runs = yield from run_searches(all_searches, processes)
     for target in predicted:
         log_likelihoods = predictions(runs, range(size.seeds), target)
         paper = printed if target == predicted[0] else {}
@@ -119,22 +104,17 @@ def _measured_rows(
     yield {SENTENCE: f"Figures 1 and 2: {page}"}
 
 
-Predicted = dict[Key, list[float]]
-"""Log predictive likelihood of the test rows in nats, one a seed."""
+Predicted = dict[Key, list[float]]  # log predictive likelihoods in nats, one a seed
 
 
 def predictions(runs: Runs, seeds: Sequence[int], target: str) -> Predicted:
-    """What every method predicts, by its single best trial and by the mean of its best tenth.
-
-    A search without a trial that could be fitted gives nan.
-    """
+    """Log predictive likelihoods by method; nan without a fitted trial."""
     log_likelihoods: Predicted = {key: [] for key in (*PRINTED, *BEYOND)}
     for method, validated, rule in log_likelihoods:
         for seed in seeds:
             trials = runs[method, validated, seed]
-            chosen = best_tenth(scores_by_trial(trials), maximize=True)[
-                : 1 if rule == BEST else None
-            ]
+            chosen = best_tenth(scores_by_trial(trials), maximize=True)
+            chosen = chosen[:1] if rule == BEST else chosen
             value = math.nan
             if chosen:
                 densities = test_log_densities(trials, chosen, target)
@@ -144,14 +124,14 @@ def predictions(runs: Runs, seeds: Sequence[int], target: str) -> Predicted:
 
 
 def percent(value: float, reference: float) -> float:
-    """By how many percent a log likelihood is better than the reference, as the paper counts."""
+    """By how many percent a value is better than the reference."""
     return 100.0 * (value - reference) / abs(reference)
 
 
 def log_likelihood_rows(
     log_likelihoods: Predicted, target: str, printed: Mapping[tuple[str, bool], tuple[float, float]]
 ) -> Iterator[Cells]:
-    """A row a method, the paper's beside ours; then the rows that the paper does not have."""
+    """A row a method: the paper's, then ours alone."""
     reference = log_likelihoods[REFERENCE]
     for key in (*PRINTED, *BEYOND):
         method, validated, rule = key
@@ -171,7 +151,7 @@ def log_likelihood_rows(
 
 
 def difference_sentences(log_likelihoods: Predicted, target: str) -> Iterator[str]:
-    """The differences that matter, paired by seed, with their standard errors."""
+    """Differences paired by seed, with standard errors."""
     pairs = (
         (OURS, REFERENCE),
         ((EB_HYP, True, AVERAGE), REFERENCE),
@@ -181,16 +161,14 @@ def difference_sentences(log_likelihoods: Predicted, target: str) -> Iterator[st
         (OURS, (RANDOM, False, AVERAGE)),
     )
     for first, second in pairs:
-        mean, error = paired_difference(log_likelihoods[first], log_likelihoods[second])
-        share = [
-            percent(a, b)
-            for a, b in zip(log_likelihoods[first], log_likelihoods[second], strict=True)
-        ]
-        sure = f" ± {error:.1f}" if math.isfinite(error) else ""
-        seeds = "1 seed" if len(share) == 1 else f"{len(share)} seeds"
+        values, reference = log_likelihoods[first], log_likelihoods[second]
+        mean, error = paired_difference(values, reference)
+        percents = [percent(v, r) for v, r in zip(values, reference, strict=True)]
+        error_text = f" ± {error:.1f}" if math.isfinite(error) else ""
+        seeds = "1 seed" if len(percents) == 1 else f"{len(percents)} seeds"
         yield (
-            f"{_key_text(first)} − {_key_text(second)}: {mean:+.1f}{sure} nats "
-            f"({np.mean(share):+.2f} %) over {seeds}, {target}"
+            f"{_key_text(first)} − {_key_text(second)}: {mean:+.1f}{error_text} nats "
+            f"({np.mean(percents):+.2f} %) over {seeds}, {target}"
         )
 
 

@@ -1,9 +1,4 @@
-"""Averages of settings against the single best on tables: a comparison of ours, not the paper's.
-
-EB-Hyp predicts by the mean of its best tenth of trials, fitted again to all training rows. Beside
-it stand the single best trial of GP, random search and TPE; other weights of the same trials; and
-the same average over the other searches' trials, which shows what is due to the search.
-"""
+"""Averages of settings against the single best on tables: a comparison of ours."""
 
 from __future__ import annotations
 
@@ -41,9 +36,7 @@ MODELS_COMPARED = ("svm", "boosting", "mlp")
 SEARCHES = ("eb-hyp", "gp", "random", "tpe")
 MAX_ROWS, SMALLEST_CLASS, MAX_TABLES = 800, 20, 8
 
-Way = tuple[str, str]
-"""A search and how its trials predict."""
-
+Way = tuple[str, str]  # a search, and a variant of its predictions
 OURS: Way = ("eb-hyp", UNIFORM)
 OTHERS: tuple[Way, ...] = (
     ("gp", SINGLE),
@@ -60,17 +53,9 @@ OTHERS: tuple[Way, ...] = (
 
 @dataclass(frozen=True)
 class TabularSize:
-    """How much is compared.
+    """How much is compared."""
 
-    Attributes:
-        trials: of every search.
-        seeds: how many.
-        smallest_tables: how many at most, the smallest.
-        models: by their names.
-        searches: by their names.
-    """
-
-    trials: int = 40
+    trials: int = 40  # of every search
     seeds: int = 10
     tables: int = MAX_TABLES
     models: tuple[str, ...] = MODELS_COMPARED
@@ -80,14 +65,13 @@ class TabularSize:
 FULL = TabularSize()
 QUICK = TabularSize(trials=20, seeds=2, tables=2, models=("svm", "boosting"))
 
-Losses = dict[tuple[str, str, int], dict[Way, float]]
-"""Test log loss in nats a row, by table, model and seed."""
+Losses = dict[tuple[str, str, int], dict[Way, float]]  # nats a row, by table, model and seed
 
 
 def tabular_rows(
     folder: Path | None, quick: bool, processes: int = PROCESSES, size: TabularSize | None = None
 ) -> Iterator[Cells | str]:
-    """Differences of test log losses, for every model and over all."""
+    """Differences of test log losses, by model and overall."""
     size = size or (QUICK if quick else FULL)
     sources = smallest_tables(folder, size.tables)
     losses = yield from measure_losses(sources, size, processes)
@@ -101,17 +85,15 @@ def tabular_rows(
 
 
 def smallest_tables(folder: Path | None, max_tables: int) -> list[PaperDataset]:
-    """The smallest classification tables of a folder, or of samples and drawn ones without it.
+    """The smallest classification tables of a folder, or of the samples.
 
     Raises:
-        UnusableError: no table has at most 800 rows with 20 or more of every class.
+        UnusableError: no table has at most 800 rows with 20 of every class.
     """
     available = available_datasets(folder)
     sources: list[PaperDataset] = []
-    for source, rows in sorted(
-        zip(available.sources, available.sizes, strict=True),
-        key=lambda sized_source: sized_source[1],
-    ):
+    sized_sources = zip(available.sources, available.sizes, strict=True)
+    for source, rows in sorted(sized_sources, key=lambda pair: pair[1]):
         if rows > MAX_ROWS or len(sources) == max_tables:
             break
         if np.unique(read_source(source).target, return_counts=True)[1].min() >= SMALLEST_CLASS:
@@ -128,25 +110,17 @@ def smallest_tables(folder: Path | None, max_tables: int) -> list[PaperDataset]:
 def measure_losses(
     sources: Sequence[PaperDataset], size: TabularSize, processes: int = PROCESSES
 ) -> Generator[str, None, Losses]:
-    """Make the searches that are missing, seed after seed; in the end all losses."""
+    """Run the missing searches, yielding progress; returns all losses."""
     checkpoint = _checkpoint(size.trials)
-    cells = [
-        (source, model, seed)
-        for seed in range(size.seeds)
-        for model in size.models
-        for source in sources
-    ]
+    seeds = range(size.seeds)
+    cells = [(source, model, seed) for seed in seeds for model in size.models for source in sources]
     steps = {}
     for source, model, seed in cells:
-        missing = tuple(
-            name
-            for name in size.searches
-            if _search_key(source, model, seed, name) not in checkpoint
-        )
-        if missing:
+        keys = {name: _search_key(source, model, seed, name) for name in size.searches}
+        if missing := tuple(name for name, key in keys.items() if key not in checkpoint):
             name = f"{seed}|{model}|{source.name}"
             steps[name] = TabularStep(source, model, seed, missing, size.trials)
-    waiting, ended, begun = list(steps), 0, time.perf_counter()
+    waiting, ended, start = list(steps), 0, time.perf_counter()
     with WorkerPool(processes) as pool:
         while ended < len(steps):
             while waiting and pool.has_free_process:
@@ -155,11 +129,10 @@ def measure_losses(
             for name, losses_by_method in pool.as_completed(at_least=1):
                 step = steps[name]
                 for method, losses in losses_by_method.items():
-                    checkpoint.record_result(
-                        _search_key(step.source, step.model, step.seed, method), losses
-                    )
+                    key = _search_key(step.source, step.model, step.seed, method)
+                    checkpoint.record_result(key, losses)
                 ended += 1
-                seconds_left = (time.perf_counter() - begun) / ended * (len(steps) - ended)
+                seconds_left = (time.perf_counter() - start) / ended * (len(steps) - ended)
                 yield (
                     f"{time.strftime('%H:%M:%S')} {name}: {ended} of {len(steps)} tables, models "
                     f"and seeds, {duration_text(seconds_left)} left"
@@ -176,47 +149,30 @@ def measure_losses(
 
 
 def difference_rows(losses: Losses, model: str, ours: Way = OURS) -> Iterator[Cells]:
-    """EB-Hyp's average less every other, paired by table, model and seed.
-
-    Args:
-        losses: of everything.
-        model: of these alone; "" for all.
-        ours: what the others are taken from.
-    """
-    cells = {
-        key: variant_losses
-        for key, variant_losses in losses.items()
-        if not model or key[1] == model
-    }
-    other_variants = [
-        variant
-        for variant in OTHERS
-        if all(variant in variant_losses for variant_losses in cells.values())
-    ]
-    for other_variant in other_variants:
-        our_losses = [variant_losses[ours] for variant_losses in cells.values()]
-        other_losses = [variant_losses[other_variant] for variant_losses in cells.values()]
-        mean, error = paired_difference(our_losses, other_losses)
-        names = [key[0] for key in cells]
-        share = float(np.mean(np.array(our_losses) < np.array(other_losses)))
+    """Differences of `ours` to the others, paired; of all models for ""."""
+    cells = {key: by_way for key, by_way in losses.items() if not model or key[1] == model}
+    rivals = [way for way in OTHERS if all(way in by_way for by_way in cells.values())]
+    for rival in rivals:
+        our_losses = [by_way[ours] for by_way in cells.values()]
+        rival_losses = [by_way[rival] for by_way in cells.values()]
+        mean, error = paired_difference(our_losses, rival_losses)
+        differences = np.array(our_losses) - np.array(rival_losses)
+        table_error = error_over([key[0] for key in cells], differences)
         yield {
             "model": model or "all",
             "of": " ".join(ours),
-            "less that of": " ".join(other_variant),
+            "less that of": " ".join(rival),
             "log loss": f"{np.mean(our_losses):.4f}",
-            "its": f"{np.mean(other_losses):.4f}",
+            "its": f"{np.mean(rival_losses):.4f}",
             "difference": f"{mean:+.4f}",
             "± pairs": f"{error:.4f}",
-            "± tables": f"{error_over(names, np.array(our_losses) - np.array(other_losses)):.4f}",
-            "lower in": f"{100 * share:.0f} %",
+            "± tables": f"{table_error:.4f}",
+            "lower in": f"{100 * np.mean(differences < 0):.0f} %",
         }
 
 
 def error_over(names: Sequence[str], differences: np.ndarray) -> float:
-    """The standard error of the mean where tables, not pairs, are what was drawn.
-
-    s/√n of the tables' own means; nan below two tables.
-    """
+    """s/√n of the tables' means; nan below two tables."""
     means = [
         float(np.mean([d for d, name in zip(differences, names, strict=True) if name == table]))
         for table in dict.fromkeys(names)

@@ -1,8 +1,4 @@
-"""One search on one table, and what its trials predict of test rows: averages and the single best.
-
-A trial is judged by its cross-validated log likelihood. What predicts is fitted again to all
-training rows. The test rows are looked at once, at the end.
-"""
+"""One search on one table, and the test losses of its trials."""
 
 from __future__ import annotations
 
@@ -51,13 +47,7 @@ GREEDY, GREEDY_OF_ALL = "greedy", "greedy of all"
 
 @dataclass(frozen=True)
 class TabularMethod:
-    """A search.
-
-    Attributes:
-        sampler: its name in the registry.
-        variants: how its trials predict.
-        options: of the sampler; the others are the program's own.
-    """
+    """A search, the variants of its predictions, and its options."""
 
     sampler: str
     variants: tuple[str, ...]
@@ -77,7 +67,7 @@ METHODS: dict[str, TabularMethod] = {
 
 @dataclass(frozen=True)
 class TabularStep:
-    """Searches of one model on one table with one seed, of the split and of the searches."""
+    """Searches of one model on one table with one seed."""
 
     source: PaperDataset
     model: str
@@ -88,7 +78,7 @@ class TabularStep:
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """Prepared rows, shape (n, p), and the codes of their classes, shape (n,)."""
+    """Prepared rows, (n, p), and class codes, (n,)."""
 
     X: Any
     y: np.ndarray
@@ -96,7 +86,7 @@ class PreparedRows:
 
 @dataclass(frozen=True)
 class TableSplit:
-    """A table for one seed: every fold's training and held-out rows, then all and the test rows."""
+    """Training and held-out rows by fold; all training and test rows."""
 
     task: str
     folds: tuple[tuple[PreparedRows, PreparedRows], ...]
@@ -105,41 +95,37 @@ class TableSplit:
 
 
 def run_step(step: TabularStep) -> dict[str, dict[str, float]]:
-    """Make the searches.
-
-    Returns:
-        {method: {way: test log loss in nats a row}}, with ``took`` seconds.
-    """
+    """{method: {variant: test log loss in nats a row, and ``took`` seconds}}."""
     fits = SplitFitCache(step.model, split_of(step.source, step.model, step.seed))
     losses_by_method = {}
     for name in step.methods:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         losses = test_losses(METHODS[name], fits, run_search(METHODS[name], fits, step))
-        losses_by_method[name] = {**losses, "took": time.perf_counter() - begun}
+        losses_by_method[name] = {**losses, "took": time.perf_counter() - start}
     return losses_by_method
 
 
 @cache
 def split_of(source: PaperDataset, model: str, seed: int) -> TableSplit:
-    """The table divided by a seed, classes in equal shares; columns prepared by what trains."""
+    """The stratified split of a seed, columns prepared on training rows."""
     dataset = read_source(source)
     y = np.unique(dataset.target, return_inverse=True)[1]
     everything = np.arange(len(y))
     train, test = train_test_split(everything, test_size=TEST, stratify=y, random_state=seed)
 
-    def prepared(inside: np.ndarray, outside: np.ndarray) -> tuple[PreparedRows, PreparedRows]:
+    def prepared(fit_rows: np.ndarray, score_rows: np.ndarray) -> tuple[PreparedRows, PreparedRows]:
         prepare = preparation(dataset, scale=MODELS[model].scaled, sparse_ok=False)
-        prepare.fit(take_rows(dataset.features, inside))
+        prepare.fit(take_rows(dataset.features, fit_rows))
         inside_rows, outside_rows = (
             PreparedRows(np.asarray(prepare.transform(take_rows(dataset.features, rows))), y[rows])
-            for rows in (inside, outside)
+            for rows in (fit_rows, score_rows)
         )
         return inside_rows, outside_rows
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(train, y[train])
     return TableSplit(
         dataset.task,
-        tuple(prepared(train[inside], train[outside]) for inside, outside in folds),
+        tuple(prepared(train[fit_rows], train[score_rows]) for fit_rows, score_rows in folds),
         *prepared(train, test),
     )
 
@@ -155,11 +141,11 @@ class SplitFitCache:
         self._test: dict[str, np.ndarray] = {}
 
     def held_out_log_probabilities(self, setting: Setting) -> np.ndarray | None:
-        """Log probabilities of held-out rows, fold after fold; None where a fit failed."""
+        """By fold; None where a fit failed."""
         return _compute_once(self._held_out, setting, self._cross_validated)
 
     def test_log_probabilities(self, setting: Setting) -> np.ndarray:
-        """Log probabilities of the test rows, fitted to all training rows."""
+        """Of a fit on all training rows."""
         return _compute_once(
             self._test,
             setting,
@@ -168,9 +154,8 @@ class SplitFitCache:
 
     def _cross_validated(self, setting: Setting) -> np.ndarray | None:
         try:
-            return np.concatenate(
-                [self._log_probabilities(setting, *fold) for fold in self.split.folds]
-            )
+            folds = [self._log_probabilities(setting, *fold) for fold in self.split.folds]
+            return np.concatenate(folds)
         except (ValueError, ArithmeticError):
             return None
 
@@ -182,10 +167,9 @@ class SplitFitCache:
             # Too few iterations are a setting like any other here.
             warnings.simplefilter("ignore", ConvergenceWarning)
             probabilities = estimator.fit(train.X, train.y).predict_proba(scored_rows.X)
-        true_probabilities = probabilities[
-            np.arange(len(scored_rows.y)), scored_rows.y
-        ]  # every class is in every part
-        return np.log(np.clip(true_probabilities, MIN_PROBABILITY, 1.0))
+        rows = np.arange(len(scored_rows.y))
+        likelihoods = probabilities[rows, scored_rows.y]  # every class is in every part
+        return np.log(np.clip(likelihoods, MIN_PROBABILITY, 1.0))
 
 
 def _compute_once(
@@ -200,7 +184,7 @@ def _compute_once(
 def run_search(
     method: TabularMethod, fits: SplitFitCache, step: TabularStep
 ) -> list[tuple[Setting, float]]:
-    """The settings that a search tried, each with its f, nan where it failed."""
+    """Settings tried, each with its f, nan where it failed."""
     space = fits.model.space(fits.split.task)
     sampler = STRATEGIES[method.sampler].sampler(space, method.options, step.seed)
     study = optuna.create_study(direction="maximize", sampler=sampler)
@@ -220,13 +204,15 @@ def run_search(
 def test_losses(
     method: TabularMethod, fits: SplitFitCache, trials: list[tuple[Setting, float]]
 ) -> dict[str, float]:
-    """{way: log loss of the test rows in nats a row} of a finished search."""
+    """{variant: test log loss in nats a row} of a search."""
     f = {k: value for k, (_, value) in enumerate(trials)}
     losses = {}
+
+    def held_out(trial: int) -> Any:
+        return fits.held_out_log_probabilities(trials[trial][0])
+
     for variant in method.variants:
-        chosen, weights = weighted_trials(
-            variant, f, lambda k: fits.held_out_log_probabilities(trials[k][0])
-        )
+        chosen, weights = weighted_trials(variant, f, held_out)
         densities = np.array([fits.test_log_probabilities(trials[k][0]) for k in chosen]).T
         losses[variant] = -log_predictive(densities, weights) / len(densities)
     return losses
@@ -235,14 +221,7 @@ def test_losses(
 def weighted_trials(
     variant: str, f: Mapping[int, float], held_out: Callable[[int], Any]
 ) -> tuple[list[int], np.ndarray]:
-    """Which trials predict, and with what weights.
-
-    Args:
-        variant: single, uniform, tempered, greedy (all but single over the best tenth), greedy of
-            all.
-        f: of every trial.
-        held_out: (trial) -> its log probabilities of held-out rows.
-    """
+    """The trials that predict in a variant, and their weights."""
     top = best_tenth(f, maximize=True)
     if variant == SINGLE:
         return top[:1], uniform_weights(1)

@@ -1,8 +1,4 @@
-"""One method on one dataset: Algorithm 2 of Yogatama & Mann 2014 for the methods compared.
-
-A trial fits a model on the training rows; its accuracy on the development rows is all that the
-method is told. The test rows are looked at once, with the setting that the method ends with.
-"""
+"""One method on one dataset: Algorithm 2 of Yogatama & Mann 2014."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ SEED = 0  # of the models: a setting gives the same accuracy whoever tries it
 
 @dataclass(frozen=True)
 class TransferMethod:
-    """A sampler, its options, and on how many earlier datasets it tries again what did best."""
+    """A sampler, its options, and how many earlier datasets it recalls."""
 
     sampler: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +51,7 @@ class TransferMethod:
 
     @property
     def uses_earlier_datasets(self) -> bool:
-        """Whether it is told of earlier datasets."""
+        """Whether it learns from earlier datasets."""
         return self.strategy.uses_history or self.recalls > 0
 
 
@@ -74,57 +70,38 @@ METHODS: dict[str, TransferMethod] = {
     OWN_GP_EARLIER: TransferMethod("gp", {"start_trials": 0}, recalls=2),
 }
 
-Known = Mapping[str, tuple[float, float]]
+Known = Mapping[str, tuple[float, float]]  # development and test accuracy by `mark_of`
 
 
 @dataclass(frozen=True)
 class DatasetStep:
-    """What one method does on one dataset.
-
-    Attributes:
-        arrival: the dataset.
-        model: whose settings are tuned, by its name in the registry.
-        method: one of METHODS.
-        past: what this method found on the earlier datasets of this run, and nothing else.
-        trials: the first one included.
-        seed: of the sampler.
-        known_scores: development and test accuracy of settings that were fitted before on this
-            dataset, by `mark_of`.
-    """
+    """What one method does on one dataset."""
 
     arrival: StreamedDataset
     model: str
     method: str
-    past: tuple[EarlierDataset, ...]
-    trials: int
-    seed: int
-    known_scores: Known = field(default_factory=dict)
+    past: tuple[EarlierDataset, ...]  # this method's, in this run
+    trials: int  # the first one included
+    seed: int  # of the sampler
+    known_scores: Known = field(default_factory=dict)  # of settings fitted before
 
 
 @dataclass(frozen=True)
 class StepResult(Record):
-    """What a step gave.
+    """What a step gave."""
 
-    Attributes:
-        statistics: of the dataset.
-        settings, scores: of the trials; None for one that failed.
-        dev, test: accuracy of the best of them.
-        asking: CPU seconds that the method took to propose each trial.
-        took: seconds in all.
-    """
-
-    statistics: list[float]
+    statistics: list[float]  # of the dataset
     settings: list[Setting]
-    scores: list[float | None]
-    dev: float
+    scores: list[float | None]  # None for a failed trial
+    dev: float  # accuracy of the best setting
     test: float
-    asking: list[float]
-    took: float
+    asking: list[float]  # CPU seconds of every proposal
+    took: float  # seconds in all
 
 
 @dataclass(frozen=True)
 class FirstTrial(Record):
-    """The shared first trial on a dataset: its setting, and its accuracy unless the fit failed."""
+    """The shared first trial on a dataset; no accuracy if the fit failed."""
 
     mark: str
     dev: float | None
@@ -134,19 +111,19 @@ class FirstTrial(Record):
 
 def run_step(step: DatasetStep) -> StepResult:
     """Take a step."""
-    begun = time.perf_counter()
+    start = time.perf_counter()
     model, method, data = MODELS[step.model], METHODS[step.method], split_dataset(step.arrival)
-    _warm_up(step.model, step.method)
-    asking = TimedStudy(model, method, data, step)
+    _warm_up(step.model, step.method)  # or the first proposal's time would include compiling
+    study = TimedStudy(model, method, data, step)
     fits = DatasetFitCache(model, data, step.known_scores)
     settings, scores, seconds = [], [], []
     for _ in range(step.trials):
-        setting = asking.ask()
+        setting = study.ask()
         score = fits.development_accuracy(setting)
-        asking.tell(score)
+        study.tell(score)
         settings.append(setting)
         scores.append(score)
-        seconds.append(asking.seconds)
+        seconds.append(study.seconds)
     best = int(np.argmax([-1.0 if score is None else score for score in scores]))
     return StepResult(
         statistics=list(data.statistics),
@@ -155,13 +132,13 @@ def run_step(step: DatasetStep) -> StepResult:
         dev=scores[best] or 0.0,
         test=0.0 if scores[best] is None else fits.test_accuracy(settings[best]),
         asking=seconds,
-        took=time.perf_counter() - begun,
+        took=time.perf_counter() - start,
     )
 
 
 def fit_default(arrival: StreamedDataset, name: str) -> FirstTrial:
-    """The shared first trial on a dataset, which all methods may take as fitted."""
-    begun = time.perf_counter()
+    """The first trial on a dataset, shared by all methods."""
+    start = time.perf_counter()
     model, data = MODELS[name], split_dataset(arrival)
     fits, setting = DatasetFitCache(model, data, {}), default_of(model, data)
     dev = fits.development_accuracy(setting)
@@ -169,44 +146,37 @@ def fit_default(arrival: StreamedDataset, name: str) -> FirstTrial:
         mark=mark_of(setting),
         dev=dev,
         test=None if dev is None else fits.test_accuracy(setting),
-        took=time.perf_counter() - begun,
+        took=time.perf_counter() - start,
     )
 
 
 def as_earlier_dataset(name: str, result: StepResult) -> EarlierDataset:
-    """What a step leaves in a method's history: its trials that finished, and the statistics."""
-    scored_trials = [
-        (setting, score)
-        for setting, score in zip(result.settings, result.scores, strict=True)
-        if score is not None
-    ]
+    """A step as history: its finished trials and the statistics."""
+    trials = zip(result.settings, result.scores, strict=True)
+    scored_trials = [(setting, score) for setting, score in trials if score is not None]
     settings, scores = zip(*scored_trials, strict=True) if scored_trials else ((), ())
     rows, features, classes = result.statistics
     return EarlierDataset(name, (rows, features, classes), tuple(settings), tuple(scores))
 
 
 def space_of(model: Model) -> tuple[Axis, ...]:
-    """One space for two and more classes, as the datasets must share it."""
+    """One space for any number of classes, as the datasets share it."""
     return model.space(Task.MULTICLASS)
 
 
 def default_of(model: Model, data: SplitDataset) -> Setting:
-    """The first trial of all who know nothing."""
+    """The first trial without a history."""
     setting = default_setting(space_of(model))
     return setting | (model.defaults(data.task, data.train.X) if model.defaults else {})
 
 
 def mark_of(setting: Setting) -> str:
-    """Tells settings apart."""
+    """A setting as a key."""
     return json.dumps(setting, sort_keys=True)
 
 
 class TimedStudy:
-    """A sampler in a study, and the CPU seconds that its last proposal took.
-
-    The first trial is the default where there is no history: for methods without one, and for the
-    others on the first dataset of a run (§4.4).
-    """
+    """A study that starts from the default without a history (§4.4)."""
 
     def __init__(
         self, model: Model, method: TransferMethod, data: SplitDataset, step: DatasetStep
@@ -226,7 +196,7 @@ class TimedStudy:
                 self._study.enqueue_trial(setting, skip_if_exists=True)
 
     def ask(self) -> Setting:
-        """The next setting; what making the sampler took counts with the first one."""
+        """The next setting; the first includes making the sampler."""
         before = time.process_time()
         self._trial = self._study.ask(self._described)
         self.seconds = time.process_time() - before + self._making
@@ -234,7 +204,7 @@ class TimedStudy:
         return dict(self._trial.params)
 
     def tell(self, score: float | None) -> None:
-        """The development accuracy of the last proposal; None where the fit failed."""
+        """The development accuracy of the last proposal, or None."""
         if score is None:
             self._study.tell(self._trial, state=TrialState.FAIL)
         else:
@@ -242,18 +212,15 @@ class TimedStudy:
 
 
 def best_of_nearest(history: TuningHistory, max_datasets: int) -> list[Setting]:
-    """The best setting of each of the datasets most like the present one, the nearest first."""
-    scored_datasets = [
-        (distance, dataset)
-        for distance, dataset in zip(history.distances(), history.datasets, strict=True)
-        if dataset.scores
-    ]
-    near = sorted(scored_datasets, key=lambda pair: pair[0])[:max_datasets]
-    return [dict(dataset.settings[int(np.argmax(dataset.scores))]) for _, dataset in near]
+    """Best settings of the nearest datasets, the nearest first."""
+    pairs = zip(history.distances(), history.datasets, strict=True)
+    scored_pairs = [(distance, dataset) for distance, dataset in pairs if dataset.scores]
+    nearest_pairs = sorted(scored_pairs, key=lambda pair: pair[0])[:max_datasets]
+    return [dict(dataset.settings[int(np.argmax(dataset.scores))]) for _, dataset in nearest_pairs]
 
 
 class DatasetFitCache:
-    """Fitted settings of one dataset: no setting is fitted twice, the best fitted model is kept."""
+    """Fits of one dataset, no setting twice; stores the best model."""
 
     def __init__(self, model: Model, data: SplitDataset, known_scores: Known) -> None:
         self._model, self._data = model, data
@@ -262,7 +229,7 @@ class DatasetFitCache:
         self._best: tuple[float, str, Any] = (-1.0, "", None)
 
     def development_accuracy(self, setting: Setting) -> float | None:
-        """Accuracy on the development rows; None where the fit fails."""
+        """None where the fit fails."""
         mark = mark_of(setting)
         if mark in self._known_scores:
             return self._known_scores[mark][0]
@@ -275,7 +242,7 @@ class DatasetFitCache:
         return self._scores[mark]
 
     def test_accuracy(self, setting: Setting) -> float:
-        """Accuracy on the test rows of a setting whose development accuracy is known."""
+        """Of a setting with a known development accuracy."""
         mark = mark_of(setting)
         if mark in self._known_scores:
             return self._known_scores[mark][1]
@@ -294,13 +261,12 @@ class DatasetFitCache:
 
 
 def accuracy(fitted: Any, examples: Examples) -> float:
-    """The share of rows whose class is told right."""
+    """The share of correct classes."""
     return float(np.mean(fitted.predict(examples.X) == examples.y))
 
 
 @cache
 def _warm_up(model_name: str, method_name: str) -> None:
-    """Three proposals that do not count: they load and compile what the first one needs."""
     model, method = MODELS[model_name], METHODS[method_name]
     space = space_of(model)
     start = default_setting(space)

@@ -1,8 +1,4 @@
-"""Whole runs of the methods: a run is one random order in which the datasets arrive.
-
-Every method goes through every run by itself, dataset by dataset, with what it found before in that
-run. Each finished step is kept, so that a stop costs a step at most.
-"""
+"""Runs of the methods, each over the datasets in a random order."""
 
 from __future__ import annotations
 
@@ -41,26 +37,17 @@ PROCESSES = 2
 
 @dataclass(frozen=True)
 class Experiment:
-    """One half of a table.
-
-    Attributes:
-        name: in the checkpoint's.
-        model: whose settings are tuned.
-        arrivals: the datasets, in no order.
-        trials: for every dataset, the first one included.
-        orders: how many runs.
-        mark: of the data.
-    """
+    """One half of a table."""
 
     name: str
     model: str
-    arrivals: tuple[StreamedDataset, ...]
-    trials: int
-    orders: int
-    mark: str
+    arrivals: tuple[StreamedDataset, ...]  # in no order
+    trials: int  # for every dataset, the first one included
+    orders: int  # runs
+    mark: str  # of the data
 
     def checkpoint(self) -> Checkpoint:
-        """What was measured of it before, with the same data and space."""
+        """Earlier results with the same data and space."""
         space = [axis.as_dict() for axis in space_of(MODELS[self.model])]
         names = [arrival.name for arrival in self.arrivals]
         content = json.dumps([self.mark, names, space, self.trials, SEED, SHARES])
@@ -74,38 +61,28 @@ class Experiment:
 
 
 def mark_of_data(datasets: AvailableDatasets) -> str:
-    """Tells one collection of files from another."""
+    """A hash of the files."""
     return hashlib.sha256(repr(datasets.fingerprints).encode()).hexdigest()[:12]
 
 
-Parts = dict[tuple[int, str, str], StepResult]
-"""What a step gave, by its run, its method and the name of its dataset."""
+Parts = dict[tuple[int, str, str], StepResult]  # by run, method and dataset
 
 
 def run_experiment(
     experiment: Experiment, processes: int = PROCESSES
 ) -> Generator[str, None, Parts]:
-    """Take the steps that are missing, saying how far it is; in the end all of them.
-
-    Args:
-        experiment: what is to be measured.
-        processes: that work at once; 0 to work in this one.
-
-    Yields:
-        Sentences that say how far it is.
-    """
+    """Take the missing steps, yielding progress; returns all."""
     checkpoint = experiment.checkpoint()
-    work = ExperimentProgress(experiment, checkpoint)
+    forecast = ExperimentProgress(experiment, checkpoint)
     with WorkerPool(processes) as pool:
         for arrival in experiment.arrivals:
             if _first_trial_key(arrival) not in checkpoint:
                 pool.submit(fit_default, (arrival, experiment.model), _first_trial_key(arrival))
         for key, result in pool.as_completed():
             checkpoint.record_result(key, to_plain(result))
-            yield work.first_trial_text(
-                sum(_first_trial_key(arrival) in checkpoint for arrival in experiment.arrivals)
-            )
-        yield work.forecast_text()
+            done = sum(_first_trial_key(arrival) in checkpoint for arrival in experiment.arrivals)
+            yield forecast.first_trial_text(done)
+        yield forecast.forecast_text()
         chains = [
             MethodChain(experiment, checkpoint, run, method)
             for run in range(experiment.orders)
@@ -113,15 +90,12 @@ def run_experiment(
         ]
         while any(chain.unfinished for chain in chains):
             for chain in chains:
-                if (
-                    pool.has_free_process
-                    and chain.unfinished
-                    and not pool.is_running(chain.next_key)
-                ):
+                is_ready = pool.has_free_process and chain.unfinished
+                if is_ready and not pool.is_running(chain.next_key):
                     pool.submit(run_step, (chain.next_step(),), chain.next_key)
             for key, result in pool.as_completed(at_least=1):
                 checkpoint.record_result(key, to_plain(result))
-                yield work.step_text()
+                yield forecast.step_text()
     return {
         (run, method, arrival.name): _recorded_step(checkpoint, _step_key(run, method, arrival))
         for run in range(experiment.orders)
@@ -131,7 +105,7 @@ def run_experiment(
 
 
 class MethodChain:
-    """One method in one run: its steps follow each other, each with the past of those before."""
+    """The steps of one method in one run."""
 
     def __init__(
         self, experiment: Experiment, checkpoint: Checkpoint, run: int, method: str
@@ -150,11 +124,11 @@ class MethodChain:
 
     @property
     def next_key(self) -> str:
-        """Of the step that comes next."""
+        """The key of the next step."""
         return _step_key(self._run, self._method, self._order[self._position])
 
     def next_step(self) -> DatasetStep:
-        """The step that comes next."""
+        """The next step."""
         arrival = self._order[self._position]
         return DatasetStep(
             arrival,
@@ -167,28 +141,23 @@ class MethodChain:
         )
 
     def earlier_datasets(self) -> tuple[EarlierDataset, ...]:
-        """What the method found on the datasets before."""
-        return tuple(
-            as_earlier_dataset(
-                arrival.name,
-                _recorded_step(self._checkpoint, _step_key(self._run, self._method, arrival)),
-            )
-            for arrival in self._order[: self._position]
-        )
+        """The method's results on earlier datasets."""
+        past = self._order[: self._position]
+        keys = [_step_key(self._run, self._method, arrival) for arrival in past]
+        steps = [_recorded_step(self._checkpoint, key) for key in keys]
+        pairs = zip(past, steps, strict=True)
+        return tuple(as_earlier_dataset(arrival.name, step) for arrival, step in pairs)
 
 
 class ExperimentProgress:
-    """How far an experiment is, and how long it will still take.
-
-    A trial is forecast to take as long as the trials on the same dataset have taken so far.
-    """
+    """Progress, and time left by the trials on the same dataset."""
 
     def __init__(self, experiment: Experiment, checkpoint: Checkpoint) -> None:
         self._experiment, self._checkpoint = experiment, checkpoint
         self._step_count = experiment.orders * len(METHODS) * len(experiment.arrivals)
 
     def first_trial_text(self, done: int) -> str:
-        """After the first trial on a dataset."""
+        """After a first trial."""
         name, dataset_count = self._experiment.model, len(self._experiment.arrivals)
         return f"{name}: the shared first trial on {done} of {dataset_count} datasets"
 
@@ -220,9 +189,8 @@ class ExperimentProgress:
         }
 
     def _time_left_text(self) -> str:
-        seconds = 0.0
-        for arrival, missing in self._missing().items():
-            seconds += len(missing) * self._seconds(arrival)
+        missing_keys = self._missing().items()
+        seconds = sum(len(keys) * self._seconds(arrival) for arrival, keys in missing_keys)
         return f"{duration_text(seconds / PROCESSES)} left"
 
     def _seconds(self, arrival: StreamedDataset) -> float:

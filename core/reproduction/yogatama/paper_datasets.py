@@ -1,4 +1,4 @@
-"""The datasets of Yogatama & Mann 2014: which files count, and samples where there is no folder."""
+"""The datasets of Yogatama & Mann 2014, or samples without a folder."""
 
 from __future__ import annotations
 
@@ -30,43 +30,29 @@ _TABLE = re.compile(r"\.(csv|tsv|txt|libsvm|svm|svmlight|scale)$|_scale$")
 
 @dataclass(frozen=True)
 class PaperDataset:
-    """Where a dataset is read from.
-
-    Attributes:
-        name: in the tables.
-        file: a path, ``sample:NAME`` or ``generated:NUMBER``.
-        test_file: the official test set; "" where there is none.
-        task: binary or multiclass where it is known; "" to tell from the file.
-    """
+    """Where a dataset is read from."""
 
     name: str
-    file: str
-    test_file: str = ""
-    task: str = ""
+    file: str  # a path, ``sample:NAME`` or ``generated:NUMBER``
+    test_file: str = ""  # the official test set; "" without one
+    task: str = ""  # binary or multiclass; "" to detect it
 
 
 @dataclass(frozen=True)
 class AvailableDatasets:
-    """What there is to measure on.
-
-    Attributes:
-        sources: the datasets that count, by name.
-        fingerprints: of their files, in the same order.
-        sizes: their training rows before the development set is taken from them, in the same order.
-        remarks: a sentence for every file that does not count.
-    """
+    """Usable datasets by name, and a remark for every other file."""
 
     sources: tuple[PaperDataset, ...]
-    fingerprints: tuple[str, ...]
-    sizes: tuple[int, ...]
+    fingerprints: tuple[str, ...]  # of their files
+    sizes: tuple[int, ...]  # training and development rows
     remarks: tuple[str, ...]
 
 
 def available_datasets(folder: Path | None) -> AvailableDatasets:
-    """The classification datasets of a folder, or the samples and generated ones without one.
+    """The classification datasets of a folder, or the samples and generated ones.
 
     Raises:
-        UnusableError: the folder is not there, or nothing in it counts.
+        UnusableError: no folder, or none that is usable.
     """
     if folder is not None and not folder.is_dir():
         raise UnusableError(
@@ -107,7 +93,7 @@ def available_datasets(folder: Path | None) -> AvailableDatasets:
 
 @cache
 def read_source(source: PaperDataset) -> Dataset:
-    """The dataset of a source, read once a process.
+    """The dataset, read once a process.
 
     Raises:
         UnusableError: the file is unusable.
@@ -130,7 +116,7 @@ def _candidates(folder: Path | None) -> Iterator[PaperDataset]:
 
 
 def _manifest_datasets(folder: Path) -> list[PaperDataset] | None:
-    """The classification datasets that the folder's manifest names; None without one."""
+    """Datasets of the folder's manifest; None without one."""
     path = folder / MANIFEST
     if not path.is_file():
         return None
@@ -149,25 +135,22 @@ def _manifest_datasets(folder: Path) -> list[PaperDataset] | None:
 
 
 def _in_folder(folder: Path) -> Iterator[PaperDataset]:
-    """Every file by itself; one named X.t.csv is the test set of X.csv."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
+    # X.t.csv is the test set of X.csv.
     tests = {_bare_name(path.name): path for path in files if _TEST.search(path.name)}
     for path in files:
         if path.name == MANIFEST or _TEST.search(path.name):
             continue
-        test = tests.get(_bare_name(path.name))
-        yield PaperDataset(
-            _TABLE.sub("", _bare_name(path.name)), str(path), str(test) if test else ""
-        )
+        name = _bare_name(path.name)
+        yield PaperDataset(_TABLE.sub("", name), str(path), str(tests.get(name, "")))
 
 
 def _bare_name(name: str) -> str:
-    """The name without what says that a file is packed or a test set."""
     return _TEST.sub("", _PACKED.sub("", name))
 
 
 def _generated(number: int) -> Dataset:
-    """Gaussian clouds: 2 to 5 classes, 4 to 40 features of which half tell something."""
+    """Gaussian clouds of 2 to 5 classes; half of the features are informative."""
     classes = 2 + number % 4
 
     def make_table() -> pd.DataFrame:

@@ -1,8 +1,4 @@
-"""Average ranks of methods over datasets, and what they say of one method (Yogatama & Mann 2014).
-
-On every dataset the best of k methods gets rank 1, the worst k; equals share the mean of their
-ranks. The ranks are averaged over the datasets of a run; runs give mean, deviation and error.
-"""
+"""Average ranks over datasets (Yogatama & Mann 2014); equals share their mean."""
 
 from __future__ import annotations
 
@@ -19,25 +15,25 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 @dataclass(frozen=True)
 class MethodRanks:
-    """Mean ranks of the methods in every run, shape (runs, methods)."""
+    """Mean ranks in every run, (runs, methods)."""
 
     methods: tuple[str, ...]
     of_runs: np.ndarray
 
     @property
     def mean_ranks(self) -> np.ndarray:
-        """Over runs, shape (methods,)."""
+        """Over runs, (methods,)."""
         return self.of_runs.mean(axis=0)
 
     @property
     def deviation(self) -> np.ndarray:
-        """Standard deviation over runs, shape (methods,)."""
+        """Standard deviation over runs, (methods,)."""
         runs = len(self.of_runs)
         return self.of_runs.std(axis=0, ddof=1) if runs > 1 else np.full(len(self.methods), np.nan)
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Standard error of the mean over runs, shape (methods,)."""
+        """Of the mean over runs, (methods,)."""
         return self.deviation / np.sqrt(len(self.of_runs))
 
     def position_of(self, method: str) -> int:
@@ -45,7 +41,7 @@ class MethodRanks:
         return 1 + int(np.sum(self.mean_ranks < self.mean_ranks[self.methods.index(method)] - 1e-9))
 
     def mean_lead(self, method: str, rival: str) -> tuple[float, float]:
-        """By how much a method's rank is better than another's, paired over runs, and its error."""
+        """The mean lead in ranks, paired over runs, and its error."""
         columns = [self.methods.index(name) for name in (rival, method)]
         lead = self.of_runs[:, columns[0]] - self.of_runs[:, columns[1]]
         error = lead.std(ddof=1) / np.sqrt(len(lead)) if len(lead) > 1 else np.nan
@@ -53,7 +49,7 @@ class MethodRanks:
 
 
 def rank_methods(accuracy: np.ndarray, methods: Sequence[str]) -> MethodRanks:
-    """Ranks from accuracies, shape (runs, datasets, methods)."""
+    """Ranks from accuracies, (runs, datasets, methods)."""
     dataset_ranks = rankdata(-accuracy, method="average", axis=2)
     return MethodRanks(tuple(methods), dataset_ranks.mean(axis=1))
 
@@ -64,13 +60,11 @@ def rank_rows(
     methods: Sequence[str],
     printed: Mapping[str, Sequence[float]],
 ) -> Iterator[Cells]:
-    """A row a method: the paper's ranks beside ours.
+    """A row a method, the paper's ranks beside ours, behind the `first` cells.
 
     Args:
-        first: cells that every row begins with.
-        accuracies: {"dev" and "test": accuracies, shape (runs, datasets, methods)}.
-        methods: their names, in the order of the last axis.
-        printed: {method: rank on development data, its deviation, the same on test data}.
+        accuracies: by split ("dev", "test"), shape (runs, datasets, methods).
+        printed: rank on development data, its deviation, the same on test data.
     """
     ranked = {split: rank_methods(accuracy, methods) for split, accuracy in accuracies.items()}
     for method_index, method in enumerate(methods):
@@ -91,7 +85,7 @@ def rank_rows(
 def rank_text(
     accuracies: Mapping[str, np.ndarray], methods: Sequence[str], method: str, rivals: Sequence[str]
 ) -> Iterator[str]:
-    """Where a method comes, and by how many standard errors it leads others."""
+    """A method's position, and its leads in standard errors."""
     for split, accuracy in accuracies.items():
         method_ranks = rank_methods(accuracy, methods)
         leads = [_lead_text(method_ranks, method, rival) for rival in rivals]

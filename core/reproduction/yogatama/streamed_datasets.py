@@ -1,8 +1,6 @@
-"""A dataset as it arrives: whole or perturbed, split once, prepared once a process.
+"""Datasets in the stream (Yogatama & Mann 2014, §4.1 and §4.4), split and prepared once.
 
-Yogatama & Mann 2014, §4.1 and §4.4: training, development and blind test rows; a perturbed copy
-lacks features or instances. The paper does not say how many; here it is one of the two, by the toss
-of a coin, and a share between 10 and 50 %.
+A copy lacks 10 to 50 % of its features or instances, equally often; the paper does not say.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ DEAL_BESIDE_TEST = (TRAIN, TRAIN, TRAIN, DEVELOPMENT)  # where the test set is a
 
 @dataclass(frozen=True)
 class StreamedDataset:
-    """A dataset in the stream: the source's own, number 0, or one of its perturbed copies."""
+    """A dataset (number 0), or a perturbed copy."""
 
     source: PaperDataset
     number: int = 0
@@ -44,7 +42,7 @@ class StreamedDataset:
 
 @dataclass(frozen=True)
 class Examples:
-    """Prepared rows, shape (n, p), and the codes of their classes, shape (n,)."""
+    """Prepared rows, (n, p), and class codes, (n,)."""
 
     X: np.ndarray
     y: np.ndarray
@@ -52,56 +50,46 @@ class Examples:
 
 @dataclass(frozen=True)
 class SplitDataset:
-    """A dataset in three parts, columns standardized by the training rows.
-
-    Attributes:
-        train: what models are fitted on.
-        development: its accuracy is what a method is told.
-        test: its accuracy is told to nobody until a method has ended.
-        statistics: log training rows, log features, classes.
-    """
+    """A dataset in three parts, standardized by training rows."""
 
     train: Examples
-    development: Examples
-    test: Examples
+    development: Examples  # its accuracy is the score
+    test: Examples  # scored once, after the last trial
     task: Task
-    statistics: Statistics
+    statistics: Statistics  # log training rows, log features, classes
 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What a copy lacks: a share of its features, or of its instances."""
+    """The share of features or instances that a copy lacks."""
 
-    kind: str
+    kind: str  # features or instances
     share: float
 
 
 def perturbation(arrival: StreamedDataset, features: int = 2) -> Perturbation:
-    """What the copy lacks; it depends on the name and the number alone.
-
-    A single feature is never taken away.
-    """
+    """What the copy lacks; never its only feature."""
     rng = _random_generator(arrival, "perturbation")
     share, features_go = float(rng.uniform(*SHARES)), bool(rng.random() < 0.5)
     return Perturbation("features" if features_go and features > 1 else "instances", share)
 
 
 def perturb_dataset(dataset: Dataset, arrival: StreamedDataset) -> Dataset:
-    """The dataset without the share of its features or (training) instances, drawn evenly."""
+    """The dataset without a share of features or training instances."""
     rows, width = dataset.features.shape
     lacks = perturbation(arrival, width)
     rng = _random_generator(arrival, "what is dropped")
     if lacks.kind == "instances":
-        stay = _remaining_indices(rows, lacks.share, rng)
-        return replace(_of_rows(dataset, stay), test=dataset.test)
-    stay = _remaining_indices(width, lacks.share, rng)
-    test = None if dataset.test is None else _of_features(dataset.test, stay)
-    return replace(_of_features(dataset, stay), test=test)
+        indices = _remaining_indices(rows, lacks.share, rng)
+        return replace(_of_rows(dataset, indices), test=dataset.test)
+    indices = _remaining_indices(width, lacks.share, rng)
+    test = None if dataset.test is None else _of_features(dataset.test, indices)
+    return replace(_of_features(dataset, indices), test=test)
 
 
 def _remaining_indices(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    gone = min(round(share * count), count - 1)
-    return np.sort(rng.permutation(count)[gone:])
+    drop_count = min(round(share * count), count - 1)
+    return np.sort(rng.permutation(count)[drop_count:])
 
 
 def _of_rows(dataset: Dataset, rows: np.ndarray) -> Dataset:
@@ -124,7 +112,7 @@ def _of_features(dataset: Dataset, features: np.ndarray) -> Dataset:
 
 @cache
 def split_dataset(arrival: StreamedDataset) -> SplitDataset:
-    """The arrival, split and prepared.
+    """The dataset, split and prepared.
 
     Raises:
         UnusableError: the file is unusable.
@@ -132,10 +120,10 @@ def split_dataset(arrival: StreamedDataset) -> SplitDataset:
     dataset = read_source(arrival.source)
     if arrival.number:
         dataset = perturb_dataset(dataset, arrival)
-    beside = dataset.test
-    labels = [dataset.target] if beside is None else [dataset.target, beside.target]
+    test_set = dataset.test
+    labels = [dataset.target] if test_set is None else [dataset.target, test_set.target]
     classes, codes = np.unique(np.concatenate(labels), return_inverse=True)
-    deal = DEAL if beside is None else DEAL_BESIDE_TEST
+    deal = DEAL if test_set is None else DEAL_BESIDE_TEST
     split_codes = deal_rows(codes[: dataset.rows], deal, _random_generator(arrival, "deal"))
     train_features = take_rows(dataset.features, np.flatnonzero(split_codes == TRAIN))
     prepare = preparation(dataset, scale=True, sparse_ok=False).fit(train_features)
@@ -148,7 +136,7 @@ def split_dataset(arrival: StreamedDataset) -> SplitDataset:
         return prepared(take_rows(dataset.features, chosen), codes[chosen])
 
     train = split_examples(TRAIN)
-    test = prepared(beside.features, codes[dataset.rows :]) if beside else split_examples(TEST)
+    test = prepared(test_set.features, codes[dataset.rows :]) if test_set else split_examples(TEST)
     width = dataset.features.shape[1]
     statistics = (math.log(len(train.y)), math.log(width), float(len(classes)))
     task = Task.BINARY if len(classes) == 2 else Task.MULTICLASS
@@ -156,12 +144,9 @@ def split_dataset(arrival: StreamedDataset) -> SplitDataset:
 
 
 def deal_rows(codes: np.ndarray, deal: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """The part of every row: each class is dealt out like cards, so that its shares are kept.
-
-    Classes with very few rows may be missing from a part; rows of a class that training lacks count
-    as wrong, as they would in use.
-    """
+    """The part of every row, dealt out class by class to preserve shares."""
     shuffled = rng.permutation(len(codes))
+    # Rare classes may be missing from a part; rows of a class without training rows count as wrong.
     in_order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     split_codes = np.empty(len(codes), dtype=np.intp)
     split_codes[in_order] = np.resize(deal, len(codes))

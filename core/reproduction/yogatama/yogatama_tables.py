@@ -1,4 +1,4 @@
-"""Tables 2 and 3 and figure 3 of Yogatama & Mann 2014: six methods that tune dataset by dataset."""
+"""Tables 2 and 3 and figure 3 of Yogatama & Mann 2014."""
 
 from __future__ import annotations
 
@@ -47,19 +47,16 @@ Rows = Iterator[Cells | str]
 
 
 def table2_rows(folder: Path | None, quick: bool, processes: int = PROCESSES) -> Rows:
-    """Logistic regression on perturbed copies: a row a method, then what each copy lacks."""
+    """Logistic regression on perturbed copies."""
     datasets = available_datasets(folder)
     experiment = copies_experiment(datasets, quick)
     step_results = yield from run_experiment(experiment, processes)
     yield from _experiment_rows(experiment, step_results, YOGATAMA_TABLE_2)
     for source in dict.fromkeys(arrival.source for arrival in experiment.arrivals):
         features = read_source(source).features.shape[1]
-        perturbations = [
-            perturbation(arrival, features)
-            for arrival in experiment.arrivals
-            if arrival.source == source
-        ]
-        shares = [f"{100 * change.share:.0f} % of the {change.kind}" for change in perturbations]
+        copies = [arrival for arrival in experiment.arrivals if arrival.source == source]
+        changes = [perturbation(copy, features) for copy in copies]
+        shares = [f"{100 * change.share:.0f} % of the {change.kind}" for change in changes]
         yield {"dataset": source.name, "its copies lack": ", ".join(shares)}
     yield from _remarks(datasets, quick)
 
@@ -70,14 +67,13 @@ def table3_rows(
     models: Sequence[str] = (LOGISTIC, ENSEMBLE),
     processes: int = PROCESSES,
 ) -> Rows:
-    """Logistic regression and the ensemble on the datasets themselves: a row a method."""
+    """Logistic regression and the ensemble on the datasets."""
     datasets = available_datasets(folder)
     for model in models:
         experiment = originals_experiment(datasets, model, quick)
         step_results = yield from run_experiment(experiment, processes)
-        yield from _experiment_rows(
-            experiment, step_results, PRINTED.get(model, YOGATAMA_TABLE_3_LOGISTIC)
-        )
+        printed = PRINTED.get(model, YOGATAMA_TABLE_3_LOGISTIC)
+        yield from _experiment_rows(experiment, step_results, printed)
     yield from _remarks(datasets, quick)
 
 
@@ -87,7 +83,7 @@ def figure3_rows(
     models: Sequence[str] = (LOGISTIC, ENSEMBLE),
     processes: int = PROCESSES,
 ) -> Rows:
-    """CPU seconds that every method took to propose, from the first order of both tables."""
+    """CPU seconds of proposing, from each first order."""
     datasets = available_datasets(folder)
     experiments = [copies_experiment(datasets, quick, orders=1)]
     experiments += [originals_experiment(datasets, model, quick, orders=1) for model in models]
@@ -112,14 +108,8 @@ def copies_experiment(
         for arrival in _selected_arrivals(datasets, quick)
         for number in numbers
     )
-    return Experiment(
-        "copies",
-        LOGISTIC,
-        arrivals,
-        trials,
-        min(orders or max_orders, max_orders),
-        mark_of_data(datasets),
-    )
+    orders, mark = min(orders or max_orders, max_orders), mark_of_data(datasets)
+    return Experiment("copies", LOGISTIC, arrivals, trials, orders, mark)
 
 
 def originals_experiment(
@@ -127,22 +117,15 @@ def originals_experiment(
 ) -> Experiment:
     """Table 3: the datasets as they are."""
     trials, max_orders = (QUICK_TRIALS, QUICK_ORDERS) if quick else TABLE_3
-    return Experiment(
-        "files",
-        model,
-        _selected_arrivals(datasets, quick),
-        trials,
-        min(orders or max_orders, max_orders),
-        mark_of_data(datasets),
-    )
+    arrivals = _selected_arrivals(datasets, quick)
+    orders, mark = min(orders or max_orders, max_orders), mark_of_data(datasets)
+    return Experiment("files", model, arrivals, trials, orders, mark)
 
 
 def _selected_arrivals(datasets: AvailableDatasets, quick: bool) -> tuple[StreamedDataset, ...]:
-    all_arrivals = tuple(StreamedDataset(source) for source in datasets.sources)
-    smallest = sorted(range(len(all_arrivals)), key=lambda index: datasets.sizes[index])[
-        :QUICK_DATASETS
-    ]
-    return tuple(all_arrivals[index] for index in sorted(smallest)) if quick else all_arrivals
+    arrivals = tuple(StreamedDataset(source) for source in datasets.sources)
+    order = sorted(range(len(arrivals)), key=lambda index: datasets.sizes[index])
+    return tuple(arrivals[k] for k in sorted(order[:QUICK_DATASETS])) if quick else arrivals
 
 
 def _experiment_rows(
@@ -154,58 +137,49 @@ def _experiment_rows(
     for sentence in rank_text(accuracies, methods, OURS, PEERS):
         yield {SENTENCE: f"{experiment.model}: {sentence}"}
     if OWN_GP_EARLIER in METHODS:
-        all_methods = tuple(METHODS)
-        all_accuracies = _accuracies(experiment, step_results, all_methods)
-        for sentence in rank_text(
-            all_accuracies, all_methods, OWN_GP_EARLIER, ("gp", OURS, OWN_GP)
-        ):
+        methods, rivals = tuple(METHODS), ("gp", OURS, OWN_GP)
+        accuracies = _accuracies(experiment, step_results, methods)
+        for sentence in rank_text(accuracies, methods, OWN_GP_EARLIER, rivals):
             yield {SENTENCE: f"Beyond the paper, {experiment.model}: {sentence}"}
 
 
 def _accuracies(
     experiment: Experiment, step_results: Parts, methods: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """Of the settings that the methods end with, shape (runs, datasets, methods)."""
+    """Of the final settings, (runs, datasets, methods)."""
     names = [arrival.name for arrival in experiment.arrivals]
+    shape = (experiment.orders, len(names), len(methods))
+    keys = [(run, m, name) for run in range(experiment.orders) for name in names for m in methods]
+    results = [step_results[key] for key in keys]
     return {
-        split: np.array(
-            [
-                [
-                    [getattr(step_results[run, method, name], split) for method in methods]
-                    for name in names
-                ]
-                for run in range(experiment.orders)
-            ]
-        )
-        for split in ("dev", "test")
+        "dev": np.reshape([result.dev for result in results], shape),
+        "test": np.reshape([result.test for result in results], shape),
     }
 
 
 def seconds_rows(experiment: Experiment, step_results: Parts) -> Iterator[Cells]:
-    """Seconds so far at every mark, how they grow from mark to mark, and what a trial costs."""
+    """Seconds so far, their growth, and costs a trial."""
     title = f"{experiment.model} on {experiment.name}"
     order = experiment.arrival_order(0)
-    seconds_by_method = {
+    method_seconds = {
         method: np.array([sum(step_results[0, method, arrival.name].asking) for arrival in order])
         for method in METHODS
     }
     marks = [mark for mark in MARKS if mark < len(order)] + [len(order)]
     for mark in marks:
-        so_far = {
-            name: round(float(took[:mark].sum()), 3) for name, took in seconds_by_method.items()
-        }
+        so_far = {name: round(float(took[:mark].sum()), 3) for name, took in method_seconds.items()}
         yield {"CPU seconds": title, "datasets": mark, **so_far}
     for early, late in pairwise(marks):
         growth = {
             name: f"× {took[:late].sum() / took[:early].sum():.3g}"
-            for name, took in seconds_by_method.items()
+            for name, took in method_seconds.items()
         }
         yield {"growth": title, "datasets": f"{early} to {late}", **growth}
     for mark in marks:
         last = slice(max(0, mark - 5), mark)
         cost = {
             name: round(1000 * float(took[last].mean()) / experiment.trials, 2)
-            for name, took in seconds_by_method.items()
+            for name, took in method_seconds.items()
         }
         yield {"ms a trial, last five": title, "datasets": mark, **cost}
 

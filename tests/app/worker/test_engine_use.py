@@ -31,7 +31,7 @@ def ended(tmp_path):
 def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     engine, folder, place = ended
     pd.DataFrame({"x": [1, 42, 99]}).to_csv(place / "rows.csv", index=False)
-    monkeypatch.setattr(module, "SHOWN_ROWS", 2)
+    monkeypatch.setattr(module, "MAX_SHOWN_ROWS", 2)
     progress, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert progress == m.UseProgress(3, 3)
     assert told.headers[0] == "prediction"

@@ -1,4 +1,4 @@
-"""Which merged cells of a sheet can be filled: those that reach over rows of one column."""
+"""Merged cells of a sheet that can be filled: those within one column."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _UNMERGE = "unmerge them in the spreadsheet program and give each cell a value o
 
 
 def fills_of(extent: SheetExtent, columns: Sequence[int], head: SheetHeader) -> tuple[Fill, ...]:
-    """The merged cells within one column of the table: its name, the first and the last row.
+    """The merged cells of the table: column name, first and last row, from 0 below the header.
 
-    Those above the header are titles. Rows count from 0, the first one below the header.
+    Those above the header are titles.
 
     Raises:
         UnusableError: the header is merged, or rows are merged across columns.
@@ -47,7 +47,7 @@ def _merged_cells_error(extent: SheetExtent, range_: Merged, which: str) -> Unus
 
 
 def column_letters(column: int) -> str:
-    """What a spreadsheet calls a column (from 0): A to Z, then AA, AB and so on."""
+    """The spreadsheet name of a column (from 0): A to Z, then AA, AB and so on."""
     column_name = ""
     column += 1
     while column:

@@ -1,4 +1,4 @@
-"""The sheets of an OpenDocument spreadsheet, by a pass through its XML that keeps no cell.
+"""The sheets of an OpenDocument spreadsheet, by a pass through its XML that stores no cell.
 
 Source: OASIS Open Document Format 1.3, part 3, chapter 9.
 """
@@ -17,30 +17,25 @@ from core.datasets.files.spreadsheets.zipped_xml import (
 )
 from core.errors import UnusableError
 
-MAX_CELLS = 400_000  # odfpy keeps a tree of all, some 2,600 bytes a cell
+MAX_CELLS = 400_000  # odfpy's tree takes some 2,600 bytes per cell
 _MAX_BLANKS = 10_000
 _CONTENT = "content.xml"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
 _TABLE, _OFFICE, _TEXT = (f"{_NAMES}{namespace}:1.0 " for namespace in ("table", "office", "text"))
-_SHEET, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
+_SHEET, _ROW, _BLANKS = f"{_TABLE}table", f"{_TABLE}table-row", f"{_TEXT}s"
 _CELL, _COVERED = f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"
 
 
 def read_sheets(path: Path) -> Workbook:
-    """The sheets of a spreadsheet, in order.
-
-    Raises:
-        UnusableError: it is damaged.
-    """
+    """The sheets of a spreadsheet, in order; raises UnusableError if damaged."""
     names: list[str] = []
     depth = 0
 
     def on_start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         if local_name(tag) == "encryption-data":
-            raise UnusableError(
-                "the spreadsheet has a password", where=path.name, cure="save it without one"
-            )
+            fault = "the spreadsheet has a password"
+            raise UnusableError(fault, where=path.name, cure="save it without one")
         if tag == _SHEET:
             depth += 1
             if depth == 1:
@@ -66,10 +61,7 @@ def read_sheets(path: Path) -> Workbook:
 
 @dataclass
 class _Cells:
-    """Takes note of every cell of one sheet while the XML of all passes.
-
-    Rows and cells that are equal to the ones before are not written again: they have a count.
-    """
+    """Handles the XML; records every cell of one sheet."""
 
     extent: SheetExtent
     enough: bool
@@ -79,10 +71,10 @@ class _Cells:
         self._depth = 0
         self._inside = self._seen = False
         self._row = self._column = 0
-        self._rows = 1  # of the row that is being read
+        self._rows = 1  # equal rows and cells are stored once, with a count
 
     def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         if tag == _SHEET:
             self._depth += 1
             if self._depth == 1:
@@ -97,13 +89,11 @@ class _Cells:
             self._column = 0
         elif tag in (_CELL, _COVERED):
             self._read_cell(attributes, covered=tag == _COVERED)
-        elif (
-            tag == f"{_TEXT}s" and self._parse_count(attributes.get(f"{_TEXT}c", "1")) > _MAX_BLANKS
-        ):
+        elif tag == _BLANKS and self._parse_count(attributes.get(f"{_TEXT}c", "1")) > _MAX_BLANKS:
             raise damaged_file_error(self.extent.where, "a cell is a very long run of blanks")
 
     def end_element(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag == _SHEET:
             self._depth -= 1
             self._inside = self._inside and self._depth > 0

@@ -1,4 +1,4 @@
-"""Where the table of a sheet begins: below titles and blank rows, with a header or without."""
+"""Finds the table of a sheet: below titles and blank rows, with or without a header."""
 
 from __future__ import annotations
 
@@ -16,19 +16,12 @@ _MAX_ROWS_ABOVE = 50  # rows among which the header is looked for
 
 @dataclass(frozen=True)
 class SheetHeader:
-    """How the table of a sheet begins.
+    """The beginning of a sheet's table."""
 
-    Attributes:
-        dialect: as of a text table; its rows are the first ones below the header, as text.
-        first: the row of the sheet, from 0, where the rows of the table begin.
-        header_row: the row of the header, -1 where there is none.
-        plain: whether pandas would give the columns the same names by itself.
-    """
-
-    dialect: Dialect
-    first: int
-    header_row: int
-    plain: bool
+    dialect: Dialect  # as of a text table, with the first rows as text
+    first: int  # the sheet's row, from 0, of the table's first row
+    header_row: int  # -1 for none
+    plain: bool  # pandas gives the same column names
 
     @property
     def column_names(self) -> list[str]:
@@ -37,12 +30,9 @@ class SheetHeader:
 
 
 def head_of(cells: Sequence[Sequence[Any]], where: str, required_column: str = "") -> SheetHeader:
-    """How a table begins, told from the first rows of a sheet.
+    """The beginning of a table, from the first rows of a sheet (None and "" are empty cells).
 
-    Args:
-        cells: the values of the columns that hold any; None and "" where there is none.
-        where: file and sheet, for errors.
-        required_column: a column that must be there: its name stands in the header.
+    A `required_column` must be in the header.
 
     Raises:
         UnusableError: there is no row below the header.
@@ -72,7 +62,7 @@ def head_of(cells: Sequence[Sequence[Any]], where: str, required_column: str = "
 
 
 def _rows_above(rows: Sequence[Sequence[str]], required_column: str) -> int:
-    """How many rows stand above the table: blank ones, titles, heads of several columns."""
+    """The number of rows above the table: blank ones, titles, heads of several columns."""
     filled = [sum(cell != "" for cell in row) for row in rows]
     counts = Counter(count for count in filled[1:] or filled if count)
     usual = max(counts, key=lambda count: (counts[count], count), default=0)
@@ -87,13 +77,12 @@ def _rows_above(rows: Sequence[Sequence[str]], required_column: str) -> int:
 
 
 def _number_signs(cells: Sequence[Sequence[Any]]) -> tuple[str, str]:
-    """The decimal sign and the one between thousands, of the numbers that are stored as text."""
+    """Decimal and thousands sign of the numbers that are stored as text."""
     texts = [[value if isinstance(value, str) else "" for value in row] for row in cells]
     return decimal_of(texts, "\t")
 
 
 def _as_text(value: Any, decimal: str) -> str:
-    """A value as its cell would stand in a text table."""
     if value is None or value != value:
         return ""
     if isinstance(value, float):

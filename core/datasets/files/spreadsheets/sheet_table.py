@@ -1,7 +1,6 @@
-"""A sheet of a workbook becomes a table, by one call of pandas.read_excel that anyone can repeat.
+"""Reads a sheet of a workbook by one repeatable call of pandas.read_excel.
 
-Formulas count as the values that are stored with them; nothing is computed, no macro is run and no
-link followed.
+Formulas count as their stored values; nothing is computed, no macro run and no link followed.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import first_infinity
 from core.datasets.dataset import DataSource, Fill
 from core.datasets.files.addresses import with_sheet
 from core.datasets.files.csv_table import check_header, settle_types, text_columns
@@ -47,20 +46,14 @@ _READ_SHEETS: dict[str, Callable[[Path], Workbook]] = {
 _TITLES = {"xlsx": "Excel workbook", "ods": "OpenDocument spreadsheet"}
 _ENGINES: dict[str, Literal["openpyxl", "odf"]] = {"xlsx": "openpyxl", "ods": "odf"}
 _HEAD_ROWS = 500
-# What stands in a cell whose formula went wrong; pandas knows those of Excel by their type.
+# Results of failed formulas; pandas detects those of Excel by their type.
 _ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!")
 _ERRORS_OF = {"xlsx": (), "ods": tuple(f"Err:{number}" for number in (*range(501, 513), 522, 523))}
 
 
 @dataclass(frozen=True)
 class SheetFile:
-    """A workbook on a sheet.
-
-    Attributes:
-        path: the file.
-        kind: xlsx or ods.
-        requested_sheet: the sheet's name; "" for the first one with data.
-    """
+    """A sheet of an xlsx or ods workbook; `requested_sheet` is "" for the first with data."""
 
     path: Path
     kind: str
@@ -68,11 +61,7 @@ class SheetFile:
 
     @cached_property
     def workbook(self) -> Workbook:
-        """Its sheets.
-
-        Raises:
-            UnusableError: damaged, or what reads it is missing.
-        """
+        """Its sheets; raises UnusableError if damaged or without an installed reader."""
         with open_archive(self.path) as archive:
             check_parts(archive, self.path.name)
         workbook = _READ_SHEETS[self.kind](self.path)
@@ -81,44 +70,29 @@ class SheetFile:
 
     @cached_property
     def sheet_names(self) -> tuple[str, ...]:
-        """The sheets that hold data.
-
-        Raises:
-            UnusableError: none does.
-        """
+        """The sheets that hold data; raises UnusableError if none does."""
         names = self.workbook.filled_sheets(self.path.name)
         if not names:
-            raise UnusableError(
-                "no sheet holds anything", where=self.path.name, cure="choose a file with rows"
-            )
+            cure = "choose a file with rows"
+            raise UnusableError("no sheet holds anything", where=self.path.name, cure=cure)
         return names
 
     @property
     def sheet_name(self) -> str:
-        """The one that is read.
-
-        Raises:
-            UnusableError: there is none of the name that was asked for, or it is empty.
-        """
-        if not self.requested_sheet:
+        """The sheet that is read; raises UnusableError if it does not exist or is empty."""
+        sheet = self.requested_sheet
+        if not sheet:
             return self.sheet_names[0]
-        if self.requested_sheet in self.sheet_names:
-            return self.requested_sheet
-        fault = (
-            "is empty" if self.requested_sheet in self.workbook.names else "is not in the workbook"
-        )
+        if sheet in self.sheet_names:
+            return sheet
+        fault = "is empty" if sheet in self.workbook.names else "is not in the workbook"
         name_list = ", ".join(f"“{name}”" for name in self.sheet_names[:8])
-        raise UnusableError(
-            f"the sheet “{self.requested_sheet}” {fault}",
-            where=self.path.name,
-            cure=f"choose one of {name_list}"
-            if len(self.sheet_names) > 1
-            else f"choose {name_list}",
-        )
+        cure = f"choose one of {name_list}" if len(self.sheet_names) > 1 else f"choose {name_list}"
+        raise UnusableError(f"the sheet “{sheet}” {fault}", where=self.path.name, cure=cure)
 
     @cached_property
     def sheet_extent(self) -> SheetExtent:
-        """What the sheet holds."""
+        """The extent of the sheet."""
         return self.workbook.sheet_extent(self.sheet_name, self.path.name)
 
     @cached_property
@@ -129,29 +103,15 @@ class SheetFile:
             return pd.ExcelFile(content, engine=_ENGINES[self.kind])
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
-        """Every column's first values as text.
-
-        Raises:
-            UnusableError: whatever makes it no table.
-        """
+        """Every column's first values as text."""
         head = self._sheet_header(required_column)
-        return {
-            name: [row[i] for row in head.dialect.rows] for i, name in enumerate(head.column_names)
-        }
+        rows = head.dialect.rows
+        return {name: [row[i] for row in rows] for i, name in enumerate(head.column_names)}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table.
-
-        Args:
-            kinds: {column: kind} where a person or the training file has decided.
-            missing: what stands for nothing; among words, "." and "none" are words.
-            required_column: a column that must be there, if any.
-
-        Raises:
-            UnusableError: whatever makes it no table, with the cell where it can be told.
-        """
+        """The table; raises UnusableError with the cell where known."""
         try:
             return self._read_table(kinds, missing, required_column)
         except DamagedError:
@@ -184,19 +144,17 @@ class SheetFile:
 
     @cached_property
     def columns(self) -> list[int]:
-        """The columns of the sheet that hold anything, from 0."""
+        """The columns of the sheet that hold values, from 0."""
         return sorted(self.sheet_extent.columns)
 
     def _sheet_header(self, required_column: str) -> SheetHeader:
-        rows = min(self.sheet_extent.rows, _HEAD_ROWS)
-        cells = self._read_excel(header=None, dtype=object, na_filter=False, nrows=rows)
-        cells = cells.reindex(columns=self.columns, fill_value="")
-        return head_of(
-            cells.to_numpy(dtype=object).tolist(), self.sheet_extent.where, required_column
-        )
+        n_rows = min(self.sheet_extent.rows, _HEAD_ROWS)
+        table = self._read_excel(header=None, dtype=object, na_filter=False, nrows=n_rows)
+        table = table.reindex(columns=self.columns, fill_value="")
+        cells = table.to_numpy(dtype=object).tolist()
+        return head_of(cells, self.sheet_extent.where, required_column)
 
     def _drop_empty_texts(self) -> bool:
-        """Leave out the last columns where they hold nothing but empty texts, as pandas does."""
         width = self._read_excel(header=None, dtype=object, na_filter=False).shape[1]
         columns = [column for column in self.columns if column < width]
         fewer = len(columns) < len(self.columns)
@@ -204,7 +162,7 @@ class SheetFile:
         return fewer
 
     def _arguments(self, head: SheetHeader, missing: Sequence[str]) -> dict[str, Any]:
-        """What pandas.read_excel is told, in plain JSON types."""
+        """The arguments of pandas.read_excel, in JSON types."""
         arguments: dict[str, Any] = {"sheet_name": self.sheet_name}
         if head.plain:
             arguments["header"] = head.header_row
@@ -224,15 +182,14 @@ class SheetFile:
     def _parse_sheet(
         self, arguments: Mapping[str, Any], head: SheetHeader, fills: Sequence[Fill]
     ) -> pd.DataFrame:
-        """The table without blank rows; its index says which rows of the sheet are left."""
+        """The table without blank rows; its index holds the rows of the sheet."""
         table = self._read_excel(**arguments)
         if list(table.columns) != head.column_names:
             raise damaged_file_error(self.path.name, "its columns cannot be distinguished")
         table = with_fills(table, fills).dropna(how="all")
         if table.empty:
-            raise UnusableError(
-                "there is no row below the header", where=self.sheet_extent.where, cure="add rows"
-            )
+            fault = "there is no row below the header"
+            raise UnusableError(fault, where=self.sheet_extent.where, cure="add rows")
         return table
 
     def _read_excel(self, **arguments: Any) -> pd.DataFrame:
@@ -242,7 +199,6 @@ class SheetFile:
     def _data_source(
         self, arguments: dict[str, Any], head: SheetHeader, fills: Sequence[Fill]
     ) -> DataSource:
-        """How it was read, and how the same table is read once it is written as CSV."""
         if not arguments["dtype"]:
             del arguments["dtype"]
         as_csv: dict[str, Any] = {
@@ -271,15 +227,13 @@ class SheetFile:
             other_sheet = with_sheet(self.path.name, self.sheet_names[1])
             yield Finding(
                 f"{len(self.sheet_names)} sheets hold data; “{self.sheet_name}” was read. To read "
-                "another,"
-                f" choose it, or put its name behind the file: {other_sheet}."
+                f"another, choose it, or put its name behind the file: {other_sheet}."
             )
         names = dict(zip(self.columns, head.column_names, strict=True))
         if fills:
-            filled_columns = list(dict.fromkeys(column for column, _, _ in fills))
-            name_list = ", ".join(f"“{name}”" for name in filled_columns[:3]) + (
-                " …" if len(filled_columns) > 3 else ""
-            )
+            filled = list(dict.fromkeys(column for column, _, _ in fills))
+            name_list = ", ".join(f"“{name}”" for name in filled[:3])
+            name_list += " …" if len(filled) > 3 else ""
             cells = "A merged cell" if len(fills) == 1 else f"{len(fills):,} merged cells"
             yield Finding(f"{cells} in {name_list}: every row that one reaches over has its value.")
         for column, count in sorted(self.sheet_extent.lost.items()):
@@ -295,25 +249,21 @@ class SheetFile:
 
 @contextmanager
 def _library_faults(name: str) -> Iterator[None]:
-    """Turn whatever a library says of a damaged workbook into one sentence.
-
-    Raises:
-        UnusableError: it cannot be read.
-    """
+    """Turn any error of a library on a damaged workbook into one sentence."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and dates that are no concern of rows
+            warnings.simplefilter("ignore")  # on styles and the like
             yield
     except UnusableError:
         raise
-    except Exception as error:  # the libraries are not made for damage and raise anything
+    except Exception as error:  # the libraries raise any error for damaged files
         raise damaged_file_error(name, f"{type(error).__name__}: {error}") from None
 
 
 def _settle_sheet_types(
     table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], where: str
 ) -> list[Finding] | None:
-    """As `settle_types`; columns of dates, truth values and the like are text as well."""
+    """`settle_types` where dates, truth values and the like also become text."""
     mixed = []
     for column in table.columns:
         if column in arguments["dtype"] or table[column].dtype != object:
@@ -338,11 +288,8 @@ def _settle_sheet_types(
 
 
 def _refuse_infinity(table: pd.DataFrame, where: str, line_of: Callable[[int], int]) -> None:
-    for column in table.columns:
-        values = table[column]
-        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
-            raise UnusableError(
-                "the value is infinite",
-                where=f"{where}, row {line_of(int(endless.argmax()))}, column {column}",
-                cure="give a finite number, or leave the cell empty",
-            )
+    if cell := first_infinity(table):
+        column, row = cell
+        place = f"{where}, row {line_of(row)}, column {column}"
+        cure = "give a finite number, or leave the cell empty"
+        raise UnusableError("the value is infinite", where=place, cure=cure)

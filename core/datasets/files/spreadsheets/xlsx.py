@@ -1,4 +1,4 @@
-"""The sheets of an Excel workbook, by a pass through its XML that keeps no cell.
+"""The sheets of an Excel workbook, by a pass through its XML that stores no cell.
 
 Source: ECMA-376, Office Open XML, part 1, chapter 18.
 """
@@ -23,16 +23,11 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def read_sheets(path: Path) -> Workbook:
-    """The sheets of a workbook; hidden ones last.
-
-    Raises:
-        UnusableError: it is damaged.
-    """
+    """The sheets of a workbook, hidden ones last; raises UnusableError if damaged."""
     with open_archive(path) as archive:
         book = _main_part(archive, path.name)
-        targets = {
-            i: t for i, t, kind in _part_links(archive, book, path.name) if kind == "worksheet"
-        }
+        links = _part_links(archive, book, path.name)
+        targets = {link_id: target for link_id, target, kind in links if kind == "worksheet"}
         sheets: list[tuple[bool, str, str]] = []
 
         def on_start(tag: str, attributes: dict[str, str]) -> None:
@@ -72,7 +67,7 @@ def _main_part(archive: zipfile.ZipFile, name: str) -> str:
 
 
 def _part_links(archive: zipfile.ZipFile, part_name: str, name: str) -> list[tuple[str, str, str]]:
-    """The id, target and kind of every part that a part refers to inside of the archive."""
+    """Id, target and kind of every internal link of a part."""
     folder, file = posixpath.split(part_name)
     links = []
 
@@ -89,9 +84,9 @@ def _part_links(archive: zipfile.ZipFile, part_name: str, name: str) -> list[tup
 
 @dataclass
 class _Cells:
-    """Takes note of every cell of a sheet while its XML passes.
+    """Handles the XML of a sheet; records every cell.
 
-    A cell is `c`, in a `row`; its value stands in `v`, or in `is` for texts; its formula in `f`.
+    A cell is `c` in a `row`; its value is in `v`, or in `is` for texts; its formula in `f`.
     """
 
     extent: SheetExtent
@@ -103,7 +98,7 @@ class _Cells:
         self._reads = self._filled = self._formula = False
 
     def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         tag = local_name(tag)
         if tag == "c":
             address = attributes.get("r", "")
@@ -120,11 +115,11 @@ class _Cells:
             self._add_merged(attributes.get("ref", ""))
 
     def note_text(self, text: str) -> None:
-        """Text stands inside of an element."""
+        """Handle text inside of an element."""
         self._filled = self._filled or self._reads
 
     def end_element(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         tag = local_name(tag)
         if tag in ("v", "t"):
             self._reads = False
@@ -150,14 +145,13 @@ class _Cells:
         return int(digits)
 
     def _column_of(self, address: str) -> int:
-        """The column, from 0, of a place such as AB12."""
+        """The column, from 0, of an address such as AB12."""
         letters = address.rstrip("0123456789").replace("$", "").upper()
         column = 0
         for letter in letters:
             value = _LETTERS.find(letter)
             if value < 0 or len(letters) > 3:
-                raise damaged_file_error(
-                    self.extent.where, f"“{address[:20]}” is no place of a sheet"
-                )
+                why = f"“{address[:20]}” is no place of a sheet"
+                raise damaged_file_error(self.extent.where, why)
             column = 26 * column + value + 1
         return column - 1

@@ -1,4 +1,4 @@
-"""A zip archive of XML parts, as workbooks are: bounded, and without definitions of entities."""
+"""A zip archive of XML parts, as workbooks are: of bounded size, without entity definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xml.parsers import expat
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
-_PIECE = 2**18  # bytes that are unpacked at a time
+_PIECE = 2**18  # bytes unpacked at a time
 _MAX_PARTS = 10_000
 _XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\x00<", b"<\x00", b"\x00<")
 
@@ -24,7 +24,7 @@ class DamagedError(UnusableError):
 
 
 def damaged_file_error(name: str, why: str = "") -> DamagedError:
-    """What is said of a workbook that cannot be read."""
+    """The error for a workbook that cannot be read."""
     reason = f" ({' '.join(why.split())[:120]})" if why else ""
     return DamagedError(
         f"the workbook is damaged{reason}",
@@ -35,11 +35,7 @@ def damaged_file_error(name: str, why: str = "") -> DamagedError:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive, where it holds no more than a file of its size may.
-
-    Raises:
-        UnusableError: it is damaged, or made to fill the memory, or has a password.
-    """
+    """The archive; raises UnusableError if damaged, a decompression bomb, or with a password."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -48,9 +44,8 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             if sum(entry.file_size for entry in entries) > max_unpacked_bytes(path.stat().st_size):
                 raise too_large_error(path)
             if any(entry.flag_bits & 1 for entry in entries):
-                raise UnusableError(
-                    "the workbook has a password", where=path.name, cure="save it without one"
-                )
+                fault = "the workbook has a password"
+                raise UnusableError(fault, where=path.name, cure="save it without one")
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
         raise damaged_file_error(path.name, str(error)) from None
@@ -59,11 +54,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check_parts(archive: zipfile.ZipFile, name: str) -> None:
-    """See that no part defines entities, which can unpack to more than the memory holds.
-
-    Raises:
-        UnusableError: one does, or is no XML although it begins like it.
-    """
+    """Refuse entity definitions, which can expand beyond the memory, and malformed XML."""
     for entry in archive.infolist():
         if not entry.is_dir() and _is_xml(archive, entry):
             parse_part(archive, entry.filename, name)
@@ -83,18 +74,11 @@ def parse_part(
     on_end: Callable[[str], None] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> None:
-    """Pass through a part once and keep nothing of it.
+    """Pass through a part once, without storing it.
 
-    Args:
-        archive: the workbook.
-        part_name: which part.
-        name: the file's name, for errors.
-        on_start: told every element's name and attributes, the namespace and a blank before each.
-        on_end: told the name at an element's end.
-        on_text: told what stands between.
-
-    Raises:
-        UnusableError: it is no XML, or defines a type of document.
+    `on_start` takes every element's name and attributes, names prefixed by namespace and a blank;
+    `on_end` the name of an element that ends; `on_text` text. Malformed XML and document type
+    definitions raise UnusableError.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
 
@@ -118,9 +102,7 @@ def parse_part(
             while piece := stream.read(_PIECE):
                 parser.Parse(piece, False)
             parser.Parse(b"", True)
-    except expat.ExpatError as error:
-        raise damaged_file_error(name, str(error)) from None
-    except LookupError as error:  # an encoding that Python does not know
+    except (expat.ExpatError, LookupError) as error:  # LookupError: an unknown encoding
         raise damaged_file_error(name, str(error)) from None
 
 

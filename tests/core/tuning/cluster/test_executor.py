@@ -18,7 +18,7 @@ WORK = ScoringJob("svm", "binary", "accuracy", 0, (), ())
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """Every look is a fresh one."""
-    monkeypatch.setattr(cluster_monitor, "BETWEEN", 0.0)
+    monkeypatch.setattr(cluster_monitor, "REFRESH_SECONDS", 0.0)
 
 
 def test_as_many_trials_as_threads_and_no_more_than_asked():

@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from core.tuning.race.allocation import (
-    FLOOR,
-    TURN,
+    MIN_TRIALS,
+    TURN_TRIALS,
     ArmEstimate,
     RemainingBudget,
     expected_improvement,
@@ -67,10 +67,10 @@ def test_a_default_that_would_take_the_time_of_all_waits():
 
 def test_no_model_is_given_up_on_one_bad_draw():
     hopeless = ArmEstimate("hopeless", 1, 0.1, expected_seconds=0.5, seconds=0.5, expected_gain=0.0)
-    for trials in range(1, FLOOR):
+    for trials in range(1, MIN_TRIALS):
         chosen = next_model([GOOD, replace(hopeless, trials=trials)], 0.01, EARLY)
         assert (chosen.model, chosen.why) == ("hopeless", "floor")
-    assert next_model([GOOD, replace(hopeless, trials=FLOOR)], 0.01, EARLY).model == "good"
+    assert next_model([GOOD, replace(hopeless, trials=MIN_TRIALS)], 0.01, EARLY).model == "good"
 
 
 def test_seconds_count_early_and_the_gain_alone_at_the_end():
@@ -87,7 +87,7 @@ def test_what_no_longer_fits_into_the_time_is_not_begun():
 
 
 def test_in_turns_the_model_that_had_least_is_tried_unless_it_is_hopeless():
-    turn = replace(EARLY, done=2 * TURN)
+    turn = replace(EARLY, done=2 * TURN_TRIALS)
     rarely = ArmEstimate("rarely", 4, 0.7, expected_seconds=0.1, seconds=0.01, expected_gain=0.001)
     assert next_model([GOOD, CHEAP, rarely], 0.01, turn).model == "rarely"
     assert next_model([GOOD, CHEAP, rarely], 0.01, EARLY).model != "rarely"

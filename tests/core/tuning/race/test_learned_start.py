@@ -40,5 +40,5 @@ def test_other_models_and_large_tables_learn_none(monkeypatch):
     data = DataPlan("sample:wine")
     problem = build_problem(Plan(data, "auto", "race", trials=3), read_data(data))
     assert learned_start(problem.single_model("svm")) is None
-    monkeypatch.setattr("core.tuning.race.learned_start.MOST", 10)
+    monkeypatch.setattr("core.tuning.race.learned_start.MAX_VALUES", 10)
     assert learned_start(problem.single_model("logistic")) is None

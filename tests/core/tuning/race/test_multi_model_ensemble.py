@@ -10,7 +10,7 @@ from core.samplers.averaging import greedy_mean_weights, greedy_weights
 from core.tuning.events import EnsembleUpdated, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.race.multi_model_ensemble import OF_EACH, MultiModelEnsemble
+from core.tuning.race.multi_model_ensemble import MAX_OF_MODEL, MultiModelEnsemble
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
@@ -111,7 +111,7 @@ def test_trials_ended_early_and_excluded_ones_are_no_members(problem, made):
 
 
 def test_a_model_of_few_good_trials_may_still_be_a_member(problem, monkeypatch):
-    monkeypatch.setattr("core.tuning.race.multi_model_ensemble.OF_ALL", 5)
+    monkeypatch.setattr("core.tuning.race.multi_model_ensemble.MAX_OF_ALL", 5)
     random = np.random.default_rng(1)
     outcomes = [made_up(problem, n, random, "svm") for n in range(10)]
     rare = made_up(problem, 10, random, "mlp")
@@ -119,7 +119,7 @@ def test_a_model_of_few_good_trials_may_still_be_a_member(problem, monkeypatch):
     blend = filled(problem, [*outcomes, worse])
     assert 10 in blend._candidates()
     assert len(blend._candidates()) == 6
-    assert len(blend._trials) <= 5 + 2 * OF_EACH
+    assert len(blend._trials) <= 5 + 2 * MAX_OF_MODEL
 
 
 def test_nothing_is_said_again_before_something_is_new(problem, made):

@@ -86,7 +86,7 @@ def first(place):
     data, path = table(place, 1), place / "first.sqlite3"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.tuning.candidate_models.selectable_models", lambda models, task: NAMES)
-        late = property(lambda asker: 1e-9 if len(asker._of_trial) > 8 else None)
+        late = property(lambda asker: 1e-9 if len(asker._model_by_trial) > 8 else None)
         patch.setattr(MultiModelStudy, "_fold_spread", late)
         stream = tune(plan(data), read_data(data), history=lambda: History(path, starter=False))
         return drained(stream), path, data

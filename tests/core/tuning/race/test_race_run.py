@@ -26,7 +26,7 @@ from core.tuning.events import (
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.multi_model_study import MultiModelStudy
-from core.tuning.race.race_run import SCREENING_SECONDS
+from core.tuning.race.race_run import MAX_SCREENING_SECONDS
 from core.tuning.results.conclude import conclude, select_model
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
@@ -290,7 +290,7 @@ def test_a_trial_may_take_a_share_of_the_minutes(wine):
 
     for _ in tune(PLAN.changed(trials=4, minutes=10.0), wine, executor=Recording):
         pass
-    assert {limit for look, limit in limits if look} == {SCREENING_SECONDS}
+    assert {limit for look, limit in limits if look} == {MAX_SCREENING_SECONDS}
     assert {limit for look, limit in limits if not look} == {150.0}
     limits.clear()
     for _ in tune(

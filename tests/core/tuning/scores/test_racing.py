@@ -7,7 +7,13 @@ import pytest
 
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
-from core.tuning.scores.scoring import CLEARLY, Incumbent, TrialRequest, score_setting, score_trial
+from core.tuning.scores.scoring import (
+    CLEAR_ERRORS,
+    Incumbent,
+    TrialRequest,
+    score_setting,
+    score_trial,
+)
 
 DIGITS = DataPlan("sample:digits")
 GOOD, BAD = {"C": 1.0, "gamma": 1 / 64}, {"C": 1e-2, "gamma": 1e-6}
@@ -21,12 +27,12 @@ def work():
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_clearly_behind_by_standard_errors_of_the_mean_difference(sign):
     rival = Incumbent((0.5, 0.7, 0.6), spread=0.1, sign=sign)
-    edge = CLEARLY * 0.1
+    edge = CLEAR_ERRORS * 0.1
     assert rival.estimate([0.5 - sign * (edge - 1e-9)]) is None
     # The mean over folds of the rival, and the gap seen so far.
     behind = rival.estimate([0.5 - sign * (edge + 1e-9)])
     assert behind == pytest.approx(0.6 - sign * edge)
-    two = CLEARLY * 0.1 / np.sqrt(2) + 1e-9
+    two = CLEAR_ERRORS * 0.1 / np.sqrt(2) + 1e-9
     assert rival.estimate([0.5 - sign * two, 0.7 - sign * two]) == pytest.approx(0.6 - sign * two)
     assert rival.estimate([0.5 - sign * two, 0.7 - 0.9 * sign * two]) is None
     assert rival.estimate([0.0, 0.0, 0.0]) is None  # nothing is left to save
