@@ -1,4 +1,4 @@
-"""The score of the baseline, on the rows by which settings are judged."""
+"""The score of the baseline, on the rows that settings are scored on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ from core.tuning.scores.metrics import predict_for_metric, targets_of
 
 
 def baseline_score(problem: Problem) -> float | None:
-    """The mean over the folds of the baseline's score; None where it has none.
-
-    The baseline is fitted to the targets alone, so that no column is looked at.
-
-    Args:
-        problem: of a table; other data have no baseline.
-    """
+    """The baseline's mean score over the folds; None where it is undefined or there is no table."""
     if not problem.dataset.task.is_table:
         return None
     task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.metric
@@ -26,9 +20,8 @@ def baseline_score(problem: Problem) -> float | None:
     for fit_rows, score_rows in problem.splits:
         blank_fit_X, blank_score_X = (np.zeros((len(rows), 1)) for rows in (fit_rows, score_rows))
         baseline = baseline_pipeline(task, "passthrough").fit(blank_fit_X, target[fit_rows])
-        predictions = predict_for_metric(
-            metric, baseline, blank_score_X, target[score_rows], classes, task
-        )
-        scores.append(metric.score(targets_of(target[score_rows], task, classes), predictions))
+        y = target[score_rows]
+        predictions = predict_for_metric(metric, baseline, blank_score_X, y, classes, task)
+        scores.append(metric.score(targets_of(y, task, classes), predictions))
     score = float(np.mean(scores))
     return score if math.isfinite(score) else None

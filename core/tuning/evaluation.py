@@ -1,8 +1,7 @@
-"""How the result of a run is judged: by one test set, or by nested cross-validation.
+"""How the result of a run is evaluated: on one test set, or by nested cross-validation.
 
-Nested: the rows are divided into outer folds; the whole tuning is done on the other folds and
-asked about the fold, so that every row is tested once, by a model fitted without it (Varma and
-Simon 2006). Few rows make a small test set that can show large gains only; there every row tests.
+Nested: the whole tuning is repeated without each outer fold, so that every row is tested once by a
+model fitted without it (Varma and Simon 2006). A small test set can show large gains only.
 """
 
 from __future__ import annotations
@@ -17,16 +16,10 @@ OUTER_FOLDS = 5
 
 
 def evaluation_of(plan: Plan, task: str, rows: int, kind: str) -> str:
-    """How a plan's result is judged, "test" or "nested".
+    """How a plan's result is evaluated, "test" or "nested".
 
-    As the plan says; where it leaves it open, nested for penalty learners on tables of few rows,
-    unless a second file, the latest rows or a share of rows were chosen for the test.
-
-    Args:
-        plan: what would be run.
-        task: of the dataset.
-        rows: with a known target.
-        kind: of the strategy, "trials" or "penalties".
+    As planned; by default nested for penalty learners on tables of few rows, unless the plan
+    chooses the test rows. `kind` is the strategy's, `rows` those with a known target.
 
     Raises:
         UnusableError: there is no such evaluation, or it does not fit the task or a second file.

@@ -1,4 +1,4 @@
-"""Events as lines of strict JSON, and back: how run files and --json carry them."""
+"""Events as lines of strict JSON, and back, for run files and --json."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _BEGINNING = b'{"event": "'  # of a line by `to_json`
 
 
 def to_json(event: Event) -> str:
-    """One line of strict JSON (no NaN: not-a-number becomes null), without the line's end."""
+    """One line of strict JSON (NaN becomes null), without the line's end."""
     plain = {"event": event.tag, **to_plain(event)}
     return json.dumps(strict_json(plain), ensure_ascii=False, allow_nan=False)
 
 
 def from_json(line: str | bytes) -> Event:
-    """The event that `to_json` wrote. Unknown fields of newer versions are passed over.
+    """The event that `to_json` wrote. Unknown fields of newer versions are ignored.
 
     Raises:
         ValueError: the line is torn, names no event, or a field has another type.
@@ -40,7 +40,7 @@ def from_json(line: str | bytes) -> Event:
 
 
 def _read_slowly(line: bytes) -> Event:
-    """The same of any line, also where null stands for not-a-number."""
+    """Read any line, also where null stands for NaN."""
     try:
         plain = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -52,16 +52,10 @@ def _read_slowly(line: bytes) -> Event:
 
 @cache
 def _reader(beginning: bytes) -> Callable[[bytes], Event]:
-    """What reads lines that begin like this, up to the end of the tag."""
     return line_reader(_event_class(beginning.removeprefix(_BEGINNING).decode()))
 
 
 def _event_class(tag: str) -> type[Event]:
-    """The kind of event that a tag means.
-
-    Raises:
-        ValueError: none.
-    """
     kind = Event.class_by_tag.get(_FORMER_TAGS.get(tag, tag))
     if kind is None:
         raise ValueError("not an event")

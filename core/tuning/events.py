@@ -1,8 +1,4 @@
-"""Everything that happens in a run, as one stream of small immutable events.
-
-An event is a frozen dataclass of plain data, so that one line of JSON carries it anywhere: from the
-worker to the window, into the run file, to the command line, and back again for a replay.
-"""
+"""The events of a run: frozen dataclasses of plain data, each one line of JSON."""
 
 from __future__ import annotations
 
@@ -29,14 +25,10 @@ from core.tuning.run_results import Results
 
 @dataclass(frozen=True)
 class Event:
-    """What every event has: the seconds since the run first started.
-
-    Attributes:
-        tag: what run files call the class; of some still its name in an earlier version.
-        class_by_tag: {tag: class}.
-    """
+    """What every event has: the seconds since the run first started."""
 
     seconds: float = 0.0
+    # what run files call the class, for some its name in an earlier version
     tag: ClassVar[str] = "Event"
     class_by_tag: ClassVar[dict[str, type[Event]]] = {}
 
@@ -47,7 +39,7 @@ class Event:
 
 @dataclass(frozen=True)
 class RunStarted(Event):
-    """The run begins: everything a view needs to know before the first trial or step."""
+    """The run starts: everything a view needs to know before the first trial or step."""
 
     run: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
@@ -68,7 +60,7 @@ class RunStarted(Event):
 
     @cached_property
     def run_plan(self) -> Plan:
-        """The plan, read."""
+        """The plan as a `Plan`."""
         data = {"file": "", **self.plan.get("data", {})}
         return plan_from_dict({"model": "", "strategy": "", **self.plan, "data": data})
 
@@ -83,7 +75,7 @@ class RunResumed(Event):
 
 @dataclass(frozen=True)
 class TrialStarted(Event):
-    """A setting is going to be tried, and why this one."""
+    """A setting is tried, and why this one."""
 
     number: int = 0
     setting: Setting = field(default_factory=dict)
@@ -119,7 +111,7 @@ class TrialFailed(Event):
 
 @dataclass(frozen=True)
 class TrialExcluded(Event):
-    """The person takes a trial out of the competition (or back in)."""
+    """A trial is excluded by a person, or included again."""
 
     number: int = 0
     excluded: bool = True
@@ -127,18 +119,14 @@ class TrialExcluded(Event):
 
 @dataclass(frozen=True)
 class SettingRequested(Event, tag="SettingWanted"):
-    """A person wants a setting tried next, beyond the budget; the strategy learns from it."""
+    """A person wants a setting tried next, beyond the budget."""
 
     setting: Setting = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ModelScreened(Event, tag="ModelLooked"):
-    """The screening of one of several models: a setting of it, tried on a part of the rows.
-
-    The default setting is looked at first; then, where the history knows any, those that were best
-    on the earlier datasets most like this one.
-    """
+    """The screening of one of several models: a setting of it, tried on a part of the rows."""
 
     model: str = ""
     setting: Setting = field(default_factory=dict)
@@ -161,7 +149,7 @@ class ModelsCompared(Event):
 
 @dataclass(frozen=True)
 class ModelSelected(Event, tag="ModelPicked"):
-    """A person takes another one away than the run did; its results follow."""
+    """A person exports another model than the run chose; its results follow."""
 
     kind: str = ""  # best, simplest, average, default, trial (core.tuning.results.candidates)
     number: int | None = None  # of the trial, where one is meant
@@ -169,7 +157,7 @@ class ModelSelected(Event, tag="ModelPicked"):
 
 @dataclass(frozen=True)
 class SurrogateFitted(Event):
-    """What a view needs to evaluate the Gaussian process anywhere in the unit cube."""
+    """The Gaussian process of the scores, for evaluation anywhere in the unit cube."""
 
     trials: int = 0  # how many trials it has seen
     model: str = ""  # whose scores it models, where several models are tuned
@@ -193,15 +181,9 @@ class SurrogateFitted(Event):
 
 @dataclass(frozen=True)
 class HistoryRead(Event):
-    """What the history holds of earlier datasets and may decide this run's trials.
+    """What the history holds of earlier datasets, as far as this run uses it; one event a model."""
 
-    Where several models are tuned there is one for each that the history knows; it holds no more of
-    the datasets than the run uses.
-    """
-
-    statistics: list[float] = field(
-        default_factory=list
-    )  # core.samplers.transfer.history.Statistics, now
+    statistics: list[float] = field(default_factory=list)  # of this dataset (history.Statistics)
     axes: list[str] = field(default_factory=list)  # names, in the order of `values`
     datasets: list[HistoryDataset] = field(default_factory=list)  # in the order they came in
     simplex: list[str] = field(default_factory=list)  # TuningHistory.simplex
@@ -210,7 +192,7 @@ class HistoryRead(Event):
 
 @dataclass(frozen=True)
 class JointSurfaceFitted(Event, tag="CommonSurfaceFitted"):
-    """What a view needs, beside HistoryRead, to evaluate the common response surface anywhere."""
+    """The joint response surface; with HistoryRead it can be evaluated anywhere."""
 
     trials: int = 0  # of this run that it has seen
     method: str = "transfer"  # how scores become responses: transfer, scot
@@ -269,7 +251,7 @@ class HyperGradientStep(Event):
 
 @dataclass(frozen=True)
 class SequencesLabelled(Event):
-    """What the model of the latest step says about a few training sequences."""
+    """The predictions of the latest step's model for a few training sequences."""
 
     step: int = 0
     classes: list[str] = field(default_factory=list)  # K labels
@@ -286,7 +268,7 @@ class MoleculesFolded(Event):
 
 @dataclass(frozen=True)
 class EnsembleUpdated(Event):
-    """Which models the average is made of after a trial, the best first."""
+    """The members of the average after a trial, the best first."""
 
     finished: int = 0  # S, trials with a score
     members: list[int] = field(default_factory=list)  # trial numbers, T of them
@@ -303,7 +285,7 @@ class EnsembleUpdated(Event):
 
 @dataclass(frozen=True)
 class MembersDisagree(Event):
-    """The held-out rows about which the members of the average say the most different things."""
+    """The held-out rows about which the members of the average disagree most."""
 
     members: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
@@ -324,7 +306,7 @@ class TopicsFound(Event):
 
 @dataclass(frozen=True)
 class ImagesDrawn(Event):
-    """What a model of images makes up, and how it sees some held-out ones."""
+    """Images sampled from a model of images, and its reconstructions of some held-out ones."""
 
     number: int = 0  # of the trial
     height: int = 0
@@ -351,26 +333,26 @@ class Progress(Event):
 
 @dataclass(frozen=True)
 class WorkersSeen(Event):
-    """What the workers of a cluster do at this moment; no part of the run's record."""
+    """The state of the workers of a cluster now; not recorded."""
 
     workers: list[ClusterWorker] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class TuningEnded(Event):
-    """No more is tried; the winner is being fitted, tested and kept. The end of the run follows."""
+    """No more trials; the best model is being fitted, tested and saved."""
 
     because: str = ""
 
 
 @dataclass(frozen=True)
 class EvaluationShortened(Event):
-    """A person waits no longer: the folds that are left are tested without tuning in each."""
+    """A person wants the remaining outer folds tested without tuning in each."""
 
 
 @dataclass(frozen=True)
 class FoldTested(Event):
-    """An outer fold of nested cross-validation has been tested; the scores come at the end."""
+    """An outer fold of nested cross-validation was tested; the scores come at the end."""
 
     fold: int = 0  # from 1; 0 as the folds begin
     folds: int = 0
@@ -386,7 +368,7 @@ class RunFinished(Event):
 
 @dataclass(frozen=True)
 class RunStopped(Event):
-    """The run was stopped; what was best until then is kept in `results`."""
+    """The run was stopped; `results` are of the best until then."""
 
     because: str = ""
     results: Results | None = None

@@ -1,4 +1,4 @@
-"""How many rows of its files a run reads: settled once, whatever memory there is later."""
+"""The row count of a run's files, fixed whatever memory there is later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.tuning.plan import DataPlan
 
 
 def with_row_count(data: DataPlan, dataset: Dataset) -> DataPlan:
-    """The data plan with as many rows as were read, so that they are the same with other memory."""
+    """The data plan with as many rows as were read."""
     if data.rows is None:
         data = replace(data, rows=dataset.sampled.rows if dataset.sampled else ALL)
     if data.test_rows is None and dataset.test is not None:

@@ -1,10 +1,9 @@
 """When a run of trials ends because nothing improves any more.
 
-The usual numbers are the strategies' own, chosen by tests/benchmarks/bench_patience.py. Of 63 runs
-of a hundred trials, 50 in a row lose 2.0 % of the gain in validation on the tables that chose the
-number and nothing on the others, and save 15 and 18 % of the time; 30 lose 8.3 and 9.7 %, 20 lose
-15 and 10 %. No run of the 40 trials that the recommended strategy takes is cut short. Races of five
-minutes on three tables lose 0.1 % at most by 100, and save up to 45 %; by 50 one loses 6 %.
+The defaults are chosen by tests/benchmarks/bench_patience.py. Of 63 runs of a hundred trials, 50 in
+a row lose 2.0 % of the gain in validation on the tables that chose the number and nothing on the
+others, and save 15 and 18 % of the time; 30 lose 8.3 and 9.7 %. Races of five minutes on three
+tables lose 0.1 % at most by 100, and save up to 45 %; by 50 one loses 6 %.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from core.tuning.strategies.strategy import Strategy
 if TYPE_CHECKING:
     from core.tuning.runs.state import RunState
 
-DEFAULT_PATIENCE = (
-    Strategy.patience
-)  # trials in a row without a better one, where a strategy says no other
+DEFAULT_PATIENCE = Strategy.patience
 
 
 def usual_patience(strategy: str) -> int:
-    """What a strategy takes where nobody says; 0 for any number."""
+    """The default patience of a strategy; 0 for any number of trials."""
     entry = STRATEGIES.get(strategy)
     return DEFAULT_PATIENCE if entry is None else entry.patience
 
@@ -35,28 +32,24 @@ def patience_of(plan: Plan) -> int:
 
 
 def trials_before_stop(run: RunState) -> int:
-    """After how many more trials without a better one a run ends; 0 where none ends it."""
+    """After how many more trials without a better one a run ends; 0 for never."""
     plan = run.started.run_plan
     patience = patience_of(plan)
     return max(0, patience + plan.workers - 1 - run.without_better) if patience else 0
 
 
 def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:
-    """Whether a run has had so many; trials before it was asked for more do not count.
+    """Whether so many trials in a row improved nothing, since the run was last extended.
 
-    Args:
-        plan: that says how many.
-        run: so far.
-        workers: how many trials are under way at once. All but one of them were chosen before the
-            best was known, and do not count either: with a hundred workers, fifty trials are not
-            half a round.
+    With several workers, all running trials but one were chosen before the best was known, and do
+    not count.
     """
     patience = patience_of(plan)
     return patience > 0 and run.without_better >= patience + max(0, workers - 1)
 
 
 def stop_rule_text(plan: Plan) -> str:
-    """What is said before the start: "It stops when 30 trials in a row improve nothing."."""
+    """The sentence before the start: "It stops when 30 trials in a row improve nothing."."""
     patience = patience_of(plan)
     if not patience:
         return "It continues however many trials in a row improve nothing."
@@ -65,7 +58,7 @@ def stop_rule_text(plan: Plan) -> str:
 
 
 def stop_reason(run: RunState) -> str:
-    """Why it ended, a clause."""
+    """Why the run ended, a clause."""
     count = run.without_better
     trials = "a trial" if count == 1 else f"{count} trials in a row"
     return f"{trials} improved nothing"

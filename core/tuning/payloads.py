@@ -1,4 +1,4 @@
-"""The records that events carry: datasets, sequences, molecules, rows and topics."""
+"""The records in events: datasets, sequences, molecules, rows and topics."""
 
 from __future__ import annotations
 
@@ -11,28 +11,21 @@ from core.records import Record, optional
 
 @dataclass(frozen=True)
 class DatasetFacts(Record):
-    """The data of a run.
-
-    Attributes:
-        target: None in runs of earlier versions, which do not name it.
-        outer_folds: of nested cross-validation, where all rows train and test; otherwise 0.
-        train_sequences, test_sequences: where rows are tokens.
-        pictures: whether ImagesDrawn will come, for models that draw.
-    """
+    """The data of a run."""
 
     name: str = ""
     rows: int = 0
     features: int = 0
     task: Task = Task.UNKNOWN
-    target: str | None = optional()
+    target: str | None = optional()  # None in runs of earlier versions
     classes: list[str] = field(default_factory=list)
     fingerprint: str = ""
     train_rows: int = 0
     test_rows: int = 0
-    outer_folds: int = 0
-    train_sequences: int | None = optional()
+    outer_folds: int = 0  # of nested cross-validation, else 0
+    train_sequences: int | None = optional()  # where rows are tokens
     test_sequences: int | None = optional()
-    pictures: bool | None = optional()
+    pictures: bool | None = optional()  # whether ImagesDrawn will come
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "task", Task(self.task))  # by its name too
@@ -40,80 +33,54 @@ class DatasetFacts(Record):
 
 @dataclass(frozen=True)
 class HistoryDataset:
-    """An earlier dataset with its trials, as the history held it.
+    """An earlier dataset with its trials, as the history held it."""
 
-    Attributes:
-        id: its fingerprint in the history.
-        statistics: core.samplers.transfer.history.Statistics of it.
-        values: of the axes, one list a trial.
-        scores: one a trial.
-        maximize: whether larger scores are better there.
-        starter: whether it came with the program.
-        distance: to this run's dataset (TuningHistory.distances).
-    """
-
-    id: str
-    statistics: list[float]
-    values: list[list[Any]]
-    scores: list[float]
-    maximize: bool
-    starter: bool
-    distance: float
+    id: str  # its fingerprint in the history
+    statistics: list[float]  # core.samplers.transfer.history.Statistics of it
+    values: list[list[Any]]  # of the axes, one list a trial
+    scores: list[float]  # one a trial
+    maximize: bool  # whether larger scores are better there
+    starter: bool  # whether it came with the program
+    distance: float  # to this run's dataset (TuningHistory.distances)
 
 
 @dataclass(frozen=True)
 class ClusterWorker(Record):
-    """What a worker of a cluster does at a moment.
-
-    Attributes:
-        host: its computer.
-        load: the share of its threads that are at work, for anyone.
-        trials: the numbers of those of this run that it is at; below 0 for screenings.
-    """
+    """The state of a worker of a cluster."""
 
     name: str
-    host: str = ""
+    host: str = ""  # its computer
     threads: int = 1
-    load: float = 0.0
-    trials: list[int] = field(default_factory=list)
+    load: float = 0.0  # share of its threads at work, for anyone
+    trials: list[int] = field(default_factory=list)  # of this run; below 0 for screenings
     usable: bool = False
 
 
 @dataclass(frozen=True)
 class LabelledSequence:
-    """A sequence of T tokens, and what the model says of each.
-
-    Attributes:
-        marginals: probabilities, one list of K a token, in the order of the event's classes.
-    """
+    """A sequence of T tokens with predicted labels."""
 
     name: str
     tokens: list[str]
     truth: list[str]
     labels: list[str]
-    marginals: list[list[float]]
+    marginals: list[list[float]]  # probabilities (T, K), in the order of the event's classes
 
 
 @dataclass(frozen=True)
 class FoldedMolecule:
-    """A molecule, and how the model folds it.
-
-    Attributes:
-        sequence: its letters.
-        truth, predicted: structures in dot-bracket notation.
-        pairs: [i, j, probability] with 0 <= i < j, those of 0.01 and more.
-    """
+    """A molecule and its predicted structure, both structures in dot-bracket notation."""
 
     name: str
-    sequence: str
+    sequence: str  # its letters
     truth: str
     predicted: str
-    pairs: list[list[float]]
+    pairs: list[list[float]]  # [i, j, probability] with 0 <= i < j, those of 0.01 and more
 
 
 @dataclass(frozen=True)
 class OmittedTrial:
-    """A trial that is not in the average although it has a score, and why (a sentence)."""
+    """A trial that has a score but is omitted from the average, and why (a sentence)."""
 
     number: int
     reason: str
@@ -121,21 +88,13 @@ class OmittedTrial:
 
 @dataclass(frozen=True)
 class DisputedRow:
-    """A held-out row, and what the members of the average say of it.
+    """A held-out row, and the predictions of the average's members for it."""
 
-    Attributes:
-        row: of the dataset, from 0.
-        about: its values in words.
-        truth: as text; "" where it is not known.
-        spread: of what they say, in nats; for numbers the standard deviation.
-        said: one a member: a list of probabilities, a number, or a log density.
-    """
-
-    row: int
-    about: str
-    truth: str
-    spread: float
-    said: list[Any]
+    row: int  # of the dataset, from 0
+    about: str  # its values in words
+    truth: str  # as text; "" where it is unknown
+    spread: float  # of the predictions, in nats; for numbers the standard deviation
+    said: list[Any]  # one a member: a list of probabilities, a number, or a log density
 
 
 @dataclass(frozen=True)
@@ -149,29 +108,16 @@ class Topic:
 
 @dataclass(frozen=True)
 class LeaderboardEntry:
-    """How one of several models stands in a run.
-
-    Attributes:
-        model: its name.
-        trials: that ended with a score on all rows.
-        best: the best of their scores; None before the first.
-        error: the standard error of that score over the folds; None with one fold.
-        look: its best score at the screening; None where that failed.
-        seconds: spent on it so far.
-        gain: how much its next trial is expected to raise the best score of all.
-        takes: seconds that this trial is expected to take.
-        state: "waiting" before its first trial, "tuned", "behind" where it is clearly worse than
-            the best, "slow" where a trial would take too much of the time, "failed".
-        why: one sentence, for failed and slow models.
-    """
+    """One of several models in a run."""
 
     model: str
-    trials: int
-    best: float | None
-    error: float | None
-    look: float | None
-    seconds: float
-    gain: float
-    takes: float
+    trials: int  # that ended with a score on all rows
+    best: float | None  # of these scores; None before the first
+    error: float | None  # its standard error over the folds; None with one fold
+    look: float | None  # its best screening score; None where that failed
+    seconds: float  # spent on it so far
+    gain: float  # expected improvement of the best score of all by its next trial
+    takes: float  # seconds that this trial is expected to take
+    # waiting (before its first trial), tuned, behind (clearly worse than the best), slow, failed
     state: str
-    why: str = ""
+    why: str = ""  # one sentence, for failed and slow models

@@ -1,4 +1,4 @@
-"""What must hold of a plan before a run: names, pairs that fit, numbers in range."""
+"""Checks of a plan before a run: names, pairs that fit, numbers in range."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from core.tuning.strategies.strategy import Strategy
 
 LARGEST_SEED = 2**32 - 1  # of numpy's and scikit-learn's generators
 MAX_WORKERS = 512
-MAX_TARGET, MIN_TARGET = 1e150, 1e-150  # of a target: sums of squares have to be finite, not 0
+MAX_TARGET, MIN_TARGET = 1e150, 1e-150  # sums of squares have to be finite and not 0
 
 
 def registry_entry(registry: Mapping[str, Any], kind: str, name: str) -> Any:
-    """The entry of a registry; UnusableError with the nearest name, or those there are."""
+    """The entry of a registry; UnusableError with the nearest names."""
     if name not in registry:
         raise UnusableError(f"there is no {kind} “{name}”", cure=nearest_names_cure(registry, name))
     return registry[name]
 
 
 def check_pair(model: Model, strategy: Strategy, task: str) -> None:
-    """Model, strategy and task fit each other."""
+    """Raise UnusableError unless model, strategy and task fit each other."""
     if task not in model.tasks:
         fitting = [name for name, known_model in MODELS.items() if task in known_model.tasks]
-        raise UnusableError(
-            f"{model.name} cannot do {task}", cure="choose one of " + ", ".join(fitting)
-        )
+        cure = "choose one of " + ", ".join(fitting)
+        raise UnusableError(f"{model.name} cannot do {task}", cure=cure)
     if strategy.several and model.name != SEVERAL:
         raise UnusableError(
             f"{strategy.name} tunes several models in one run, not {model.name} alone",
@@ -63,43 +62,33 @@ def check_pair(model: Model, strategy: Strategy, task: str) -> None:
 
 
 def check_numbers(dataset: Dataset) -> None:
-    """Squares of the target must be numbers that a computer has."""
+    """Raise UnusableError unless squares of the target are finite and not 0."""
     if not dataset.task.has_numbers:
         return
     for rows in (dataset.target, dataset.test.target if dataset.test is not None else ()):
         size = float(np.max(np.abs(rows), initial=0.0))
         spread = float(np.ptp(rows)) if len(rows) else 0.0
-        for is_wrong, size_problem in (
-            (size > MAX_TARGET, "too large"),
-            (0 < spread < MIN_TARGET, "too small"),
-        ):
-            if is_wrong:
-                raise UnusableError(
-                    f"the numbers to predict are {size_problem} to be squared (about "
-                    f"{size if size_problem == 'too large' else spread:.0e})",
-                    where=f"{dataset.name}, column {dataset.target_name}",
-                    cure="give them in another unit",
-                )
+        if size > MAX_TARGET or 0 < spread < MIN_TARGET:
+            problem = "too large" if size > MAX_TARGET else "too small"
+            number = size if size > MAX_TARGET else spread
+            raise UnusableError(
+                f"the numbers to predict are {problem} to be squared (about {number:.0e})",
+                where=f"{dataset.name}, column {dataset.target_name}",
+                cure="give them in another unit",
+            )
 
 
 def _fitting_strategies(kind: str, task: str) -> str:
-    return ", ".join(
-        name
-        for name, strategy in STRATEGIES.items()
-        if strategy.kind == kind
-        and not strategy.several
-        and (not strategy.tasks or task in strategy.tasks)
-    )
+    candidates = [s for s in STRATEGIES.values() if s.kind == kind and not s.several]
+    return ", ".join(s.name for s in candidates if not s.tasks or task in s.tasks)
 
 
 def _with_losses(task: str) -> str:
-    """The models of a task whose penalties can be learned."""
-    named = [name for name, model in MODELS.items() if task in model.loss]
-    return "model " + " or ".join(named)
+    return "model " + " or ".join(name for name, model in MODELS.items() if task in model.loss)
 
 
 def check_budget(plan: Plan) -> None:
-    """Every number and choice of a plan is in its range."""
+    """Raise UnusableError unless every number and choice of a plan is in its range."""
     limits = (
         ("trials", plan.trials, 1, math.inf),
         ("workers", plan.workers, 1, MAX_WORKERS),
@@ -113,9 +102,8 @@ def check_budget(plan: Plan) -> None:
             raise UnusableError(f"“{value}” is out of range", where=name, cure=f"give {range_}")
     for name, time in (("minutes", plan.minutes), ("time limit", plan.time_limit)):
         if time is not None and not 0 < time < math.inf:
-            raise UnusableError(
-                f"“{time:g}” is out of range", where=name, cure="give a number above 0"
-            )
+            cure = "give a number above 0"
+            raise UnusableError(f"“{time:g}” is out of range", where=name, cure=cure)
     if plan.decoding not in DECODINGS:
         raise UnusableError(
             f"there is no decoding “{plan.decoding}”",

@@ -49,36 +49,26 @@ from core.tuning.strategies.strategy import Strategy
 from core.tuning.train_test_rows import divide_train_test, repeated_folds
 
 VALIDATION_FOLDS = 5  # one of them is held out
-MAX_CROSS_VALIDATED_ROWS = 8000  # rows, with several models: of more, a fifth tells enough
+MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything fixed before the first trial or step.
-
-    Attributes:
-        train_rows, test_rows: rows of `dataset`; no test rows where a second file is the test, all
-            rows for both where every row is tested (`outer`).
-        options: the strategy's options, checked and completed.
-        metric: what test rows are scored by, and trials too unless `scored_by` says otherwise.
-        metric_reason: why that is not the task's usual one; "" if it is, or if it was asked for.
-        rare: the rarest class of the training rows, where it is rare.
-        axes: the space that a resumed run began with, where it is not the present one.
-        outer: (rows to tune and fit on, rows to test on) of every outer fold of nested
-            cross-validation; empty where one test set judges.
-    """
+    """Everything fixed before the first trial or step."""
 
     plan: Plan
     dataset: Dataset
     model: Model
     strategy: Strategy
-    metric: Metric
-    options: StrategyOptions
+    metric: Metric  # of test rows, and of trials unless `scored_by` is another
+    options: StrategyOptions  # checked and completed
+    # of `dataset`, as `test_rows`; all rows for both where `outer` tests them
     train_rows: np.ndarray
-    test_rows: np.ndarray
-    metric_reason: str = ""
-    rare: RareClass | None = None
-    axes: tuple[Axis, ...] = ()
+    test_rows: np.ndarray  # none where a second file is the test
+    metric_reason: str = ""  # why it is not the task's usual one; "" if it is or was chosen
+    rare: RareClass | None = None  # the rarest class of the training rows, where it is rare
+    axes: tuple[Axis, ...] = ()  # the first space of a resumed run, where it is another
+    # (rows to tune and fit on, rows to test on) of every outer fold of nested cross-validation
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     @property
@@ -92,16 +82,16 @@ class Problem:
         return self.strategy.recalls(self.options)
 
     def with_rows(self, train_rows: np.ndarray, test_rows: np.ndarray) -> Problem:
-        """The same problem with other rows of the dataset to tune and fit on, and to test on."""
+        """The same problem with other rows to tune and fit on, and to test on."""
         return replace(self, train_rows=train_rows, test_rows=test_rows, outer=())
 
     def single_model(self, name: str) -> Problem:
-        """Of several models the problem of one: its own space and strategy, all else the same."""
+        """The problem of one of several models: its own space and strategy, all else the same."""
         search = STRATEGIES[self.options.search]
         model = model_named(name, probabilities=self.model.probabilistic is None)
         start_options: dict[str, int] = {}
         if any(option.name == "start_trials" for option in search.options):
-            # The default and the known starts come first: few more are spread before scores decide.
+            # The default and the known starts come first; few more are spread evenly.
             task = self.dataset.task
             known_starts = model.starts(task, default_setting(model.space(task)))
             start_options["start_trials"] = 1 + len(known_starts) + SPREAD_TRIALS
@@ -116,10 +106,10 @@ class Problem:
 
     @cached_property
     def space(self) -> tuple[Axis, ...]:
-        """What is searched: the model's own axes, in the ranges that a person gave.
+        """The axes searched: the model's own, in the planned ranges.
 
         Raises:
-            UnusableError: a range that cannot be (core.tuning.ranges).
+            UnusableError: a range is unusable (core.tuning.ranges).
         """
         if self.axes or self.strategy.several or self.strategy.kind != "trials":
             return self.own_axes
@@ -127,10 +117,7 @@ class Problem:
 
     @cached_property
     def own_axes(self) -> tuple[Axis, ...]:
-        """The axes of the model for this task, their ranges and defaults as these data have them.
-
-        A resumed run has those that it began with.
-        """
+        """The model's axes for this task and data; those of its first start for a resumed run."""
         if self.axes:
             return self.axes
         task = self.dataset.task
@@ -161,12 +148,12 @@ class Problem:
 
     @property
     def keeps_models(self) -> bool:
-        """Whether the models that the trials fitted are kept, for an average of them."""
+        """Whether the models that the trials fitted are kept for the average."""
         return self.averages and self.validation_scheme != "cv" and not self.strategy.several
 
     @property
     def validation_scheme(self) -> str:
-        """What settings are judged by: cv, validation or training (`averaging_options.JUDGED`)."""
+        """How settings are scored: cv, validation or training (`averaging_options.JUDGED`)."""
         scheme = self.options.judged
         if scheme != "automatic":
             return scheme
@@ -186,20 +173,20 @@ class Problem:
 
     @property
     def scored_by(self) -> Metric:
-        """What trials' scores are: the metric, or what the training rows say of the model."""
+        """The metric of trials: `metric`, or that of the training rows."""
         if self.validation_scheme != "training":
             return self.metric
         return EXPLAINED if self.dataset.task.has_target else COMPLETED
 
     @property
     def minutes(self) -> float | None:
-        """How long one tuning may take: every outer fold repeats it, and all have equal parts."""
+        """How long one tuning may take; with outer folds all have equal parts."""
         minutes = self.plan.minutes
         return None if minutes is None else minutes / (1 + len(self.outer))
 
     @property
     def total(self) -> int:
-        """How many trials or steps there will be at most; 0 where only time bounds them."""
+        """The maximum of trials or steps; 0 where only time bounds them."""
         plan, strategy = self.plan, self.strategy
         if strategy.kind == "penalties":
             return self.options.max_steps or self.options.steps
@@ -209,20 +196,18 @@ class Problem:
 
     @property
     def default(self) -> Setting:
-        """The setting that a person would get without tuning."""
+        """The setting without tuning."""
         if self.strategy.several:
             default_model_name = default_model(self.dataset, len(self.train_rows))
-            return combined_setting(
-                default_model_name, self.single_model(default_model_name).default
-            )
+            setting = self.single_model(default_model_name).default
+            return combined_setting(default_model_name, setting)
         return default_setting(self.space)
 
     @property
     def training_data(self) -> tuple[Any, np.ndarray]:
         """Raw training rows and their targets."""
-        return take_rows(self.dataset.features, self.train_rows), self.dataset.target[
-            self.train_rows
-        ]
+        rows = self.train_rows
+        return take_rows(self.dataset.features, rows), self.dataset.target[rows]
 
     @property
     def test_data(self) -> tuple[Any, np.ndarray]:
@@ -232,7 +217,7 @@ class Problem:
         return take_rows(self.dataset.features, self.test_rows), self.dataset.target[self.test_rows]
 
     def preparation(self) -> Any:
-        """An unfitted transformer from raw rows to what the model takes."""
+        """An unfitted transformer from raw rows to the model's input."""
         scale = self.model.scaled and self.plan.standardize
         sparse_ok = self.model.takes_sparse
         if self.strategy.several:
@@ -241,7 +226,7 @@ class Problem:
 
     @property
     def fixed_parameters(self) -> Setting:
-        """What a person settled beside the setting, as parameters of the estimator."""
+        """Parameters of the estimator that the plan fixes."""
         return {name: getattr(self.plan, name) for name in self.dataset.task.parameters}
 
     def estimator(self, setting: Setting) -> Any:
@@ -250,24 +235,22 @@ class Problem:
         return estimator.set_params(**self.fixed_parameters)
 
     def pipeline(self, setting: Setting) -> Pipeline:
-        """The unfitted pipeline of a setting: it takes raw rows."""
+        """The unfitted pipeline of a setting; it takes raw rows."""
         return Pipeline([("prepare", self.preparation()), ("model", self.estimator(setting))])
 
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(rows to fit on, rows to score on) of every fold of the training part.
+        """(rows to fit on, rows to score on) of every fold of the training rows.
 
-        Held out once: the first of five folds. Judged by the training rows: these, for both.
-        Divided several times (`fold_repeats`): the folds of one division after those of another.
+        validation: the first of five folds; training: all rows for both; `fold_repeats`: division
+        after division.
         """
         if self.validation_scheme == "training":
             return [(self.train_rows, self.train_rows)]
-        count = self.plan.folds if self.validation_scheme == "cv" else VALIDATION_FOLDS
+        dataset, rows, seed = self.dataset, self.train_rows, self.plan.seed
         if self.validation_scheme != "cv":
-            return cross_validation_folds(self.dataset, self.train_rows, count, self.plan.seed)[:1]
-        return repeated_folds(
-            self.dataset, self.train_rows, count, self.fold_repeats, self.plan.seed
-        )
+            return cross_validation_folds(dataset, rows, VALIDATION_FOLDS, seed)[:1]
+        return repeated_folds(dataset, rows, self.plan.folds, self.fold_repeats, seed)
 
     @property
     def validated_rows(self) -> int:
@@ -275,31 +258,24 @@ class Problem:
         return sum(len(rows) for _, rows in self.splits) // self.fold_repeats
 
     def fold_data(self) -> list[FoldData]:
-        """Every fold prepared: the preparation is fitted inside it, and only once a run.
-
-        The names of the columns are with it where the model shows what it has learned of them.
-        """
+        """Every fold prepared, the preparation fitted inside it."""
         prepare, features, target = self.preparation(), self.dataset.features, self.dataset.target
         prepared_folds = []
         for fit_rows, score_rows in self.splits:
             fold_preparation = clone(prepare)
             fit_X = fold_preparation.fit_transform(take_rows(features, fit_rows), target[fit_rows])
-            is_same = score_rows is fit_rows
-            fold = FoldData(
-                fit_X=fit_X,
-                fit_y=target[fit_rows],
-                score_X=fit_X
-                if is_same
-                else fold_preparation.transform(take_rows(features, score_rows)),
-                score_y=target[score_rows],
-            )
+            score_X = fit_X
+            if score_rows is not fit_rows:
+                score_X = fold_preparation.transform(take_rows(features, score_rows))
+            fold = FoldData(fit_X, target[fit_rows], score_X, target[score_rows])
             if self.model.shows:
                 fold = replace(fold, names=tuple(output_names(fold_preparation)))
             prepared_folds.append(fold)
         return prepared_folds
 
     def scoring_job(self, folds: Sequence[FoldData] | None = None) -> ScoringJob:
-        """What a trial process needs to score any setting, on the usual folds or those given."""
+        """The job of a trial process, on the usual folds or those given."""
+        needs_probabilities = self.metric.needs == "probabilities"
         return ScoringJob(
             self.plan.model,
             self.dataset.task,
@@ -308,9 +284,7 @@ class Problem:
             self.dataset.classes,
             self.fold_data() if folds is None else folds,
             self.fixed_parameters,
-            probabilities=self.averages
-            or bool(self.plan.costs)
-            or self.metric.needs == "probabilities",
+            probabilities=self.averages or bool(self.plan.costs) or needs_probabilities,
             returns_predictions=self.averages and self.validation_scheme != "training",
             returns_model=self.keeps_models,
             fitted_rows=self.validation_scheme == "training",
@@ -318,14 +292,14 @@ class Problem:
 
 
 def take_rows(features: Any, rows: np.ndarray) -> Any:
-    """Some rows of a table or a CSR matrix; all of them in their order are not copied."""
+    """Some rows of a table or a CSR matrix; all rows in order are not copied."""
     if len(rows) == features.shape[0] and np.array_equal(rows, np.arange(len(rows))):
         return features.copy(deep=False) if hasattr(features, "iloc") else features
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
 
 
 def read_data(data: DataPlan) -> Dataset:
-    """The dataset of a data plan. Raises UnusableError as `read_dataset` does."""
+    """The dataset of a data plan; raises UnusableError as `read_dataset` does."""
     data_options = DataOptions(
         target=data.target,
         task=data.task,
@@ -348,13 +322,11 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     """Check a plan against its data and split the rows.
 
     Raises:
-        UnusableError: the model, strategy, metric or an option does not fit, the model needs
-            packages that are not installed, or the rows are too few for the folds, with the cure.
+        UnusableError: the model, strategy, metric or an option does not fit, packages are not
+            installed, or the rows are too few for the folds.
     """
-    model, strategy = (
-        registry_entry(MODELS, "model", plan.model),
-        registry_entry(STRATEGIES, "strategy", plan.strategy),
-    )
+    model = registry_entry(MODELS, "model", plan.model)
+    strategy = registry_entry(STRATEGIES, "strategy", plan.strategy)
     check_pair(model, strategy, dataset.task)
     check_numbers(dataset)
     check_installed(model.extra)
@@ -366,13 +338,11 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     if plan.metric:
         metric = registry_entry(METRICS, "metric", plan.metric)
         if dataset.task not in metric.tasks:
-            fitting_metrics = [
-                name for name, known_metric in METRICS.items() if dataset.task in known_metric.tasks
-            ]
+            task_metrics = [name for name, m in METRICS.items() if dataset.task in m.tasks]
             raise UnusableError(
                 f"{plan.metric} does not measure this task ({dataset.task})",
                 where="option metric",
-                cure="choose one of " + ", ".join(fitting_metrics),
+                cure="choose one of " + ", ".join(task_metrics),
             )
     train, test, outer = divide_train_test(plan, dataset, strategy.kind)
     options = strategy.option_values(plan.options)
@@ -380,13 +350,10 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     if not plan.metric and strategy.averages and not strategy.several:
         metric = METRICS[dataset.task.averaged_metric]
     elif not plan.metric:
-        usual_metric, has_probabilities = dataset.task.default_metric, model.probabilistic is None
+        usual, several = dataset.task.default_metric, strategy.several
+        is_probabilistic = model.probabilistic is None  # gives probabilities without more fits
         advised = recommended_metric(
-            usual_metric,
-            rare,
-            probabilities=has_probabilities,
-            costs=costs,
-            several=strategy.several,
+            usual, rare, probabilities=is_probabilistic, costs=costs, several=several
         )
         metric, reason = METRICS[advised.metric], advised.reason
     if strategy.averages or costs or metric.needs == "probabilities":
@@ -398,16 +365,12 @@ def build_problem(plan: Plan, dataset: Dataset) -> Problem:
     if strategy.kind == "trials":
         _ = problem.splits  # refuses too many folds before anything else is done
     if not dataset.task.has_target:
-        _check_minibatch(problem)
+        min_rows = min(len(fit_rows) for fit_rows, _ in problem.splits)
+        refuse_too_few(min_rows, model.minibatch, dataset.name)
     if strategy.kind == "trials":
         check_searched(plan, strategy, model.name, problem.space)
     strategy.check(problem.space, options)
     return problem
-
-
-def _check_minibatch(problem: Problem) -> None:
-    min_rows = min(len(fit_rows) for fit_rows, _ in problem.splits)
-    refuse_too_few(min_rows, problem.model.minibatch, problem.dataset.name)
 
 
 def _check_validation(problem: Problem) -> None:

@@ -1,7 +1,6 @@
-"""The ranges that are searched: a model's axes, narrowed, widened or fixed as a person wants them.
+"""The ranges that are searched: a model's axes, narrowed, widened or fixed.
 
-Every fault is one sentence that names the setting; the window shows it at the field, the command
-line as it is.
+Every error is one sentence that names the setting, for a field of the window too.
 """
 
 from __future__ import annotations
@@ -17,32 +16,24 @@ from core.space import Axis, Setting
 from core.tuning.plan import Plan
 from core.tuning.strategies.strategy import Strategy
 
-MAX_MAGNITUDE = (
-    1e100  # beyond it the squares and quotients of numbers have no floating-point number
-)
-MAX_LETTERS = 40  # characters of what a person gave that a sentence repeats
+MAX_MAGNITUDE = 1e100  # squares and quotients of larger numbers overflow
+MAX_LETTERS = 40  # of a person's text that a sentence repeats
 
 
 def as_plain(ranges: Any, fixed: Any) -> tuple[dict[str, list[float]], Setting]:
-    """Ranges and fixed values as a plan holds them, from what stands in a person's Python.
-
-    Args:
-        ranges: {setting: (from, to)}; numbers, those of numpy too, or text that says them.
-        fixed: {setting: value}.
+    """Ranges {setting: (from, to)} and fixed values {setting: value} as a plan holds them.
 
     Raises:
-        UnusableError: no such mapping, or ends that are no numbers.
+        UnusableError: they are no such mappings, or an end is no number.
     """
     if not isinstance(ranges, Mapping):
         cure = "give {setting: (from, to)}, for example {'C': (0.01, 100)}"
-        raise UnusableError(
-            f"“{_shortened_text(ranges)}” names no settings", where="ranges", cure=cure
-        )
+        problem = f"“{_shortened_text(ranges)}” names no settings"
+        raise UnusableError(problem, where="ranges", cure=cure)
     if not isinstance(fixed, Mapping):
         cure = "give {setting: value}, for example {'gamma': 0.1}"
-        raise UnusableError(
-            f"“{_shortened_text(fixed)}” names no settings", where="fixed", cure=cure
-        )
+        problem = f"“{_shortened_text(fixed)}” names no settings"
+        raise UnusableError(problem, where="fixed", cure=cure)
     plain = {}
     for name, ends in ranges.items():
         where = f"range of {_shortened_text(name)}"
@@ -53,18 +44,13 @@ def as_plain(ranges: Any, fixed: Any) -> tuple[dict[str, list[float]], Setting]:
 def searched_axes(
     axes: Sequence[Axis], ranges: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]
 ) -> tuple[Axis, ...]:
-    """The axes with the ranges that were given; a fixed one has a single value.
+    """The axes with the given ranges; a fixed one has a single value.
 
-    The default of an axis goes to the nearer end where its range does not hold it.
-
-    Args:
-        axes: the model's own.
-        ranges: {name: (from, to)} of numbers.
-        fixed: {name: value}; choices may be given as text.
+    A default outside of its range moves to the nearer end.
 
     Raises:
-        UnusableError: a name that the model does not have, a range that is upside down, empty, no
-            numbers, or outside of what the model takes.
+        UnusableError: the model has no such setting, or a range is empty, upside down, no numbers,
+            or outside of what the model takes.
     """
     axis_by_name = {axis.name: axis for axis in axes}
     for name in (*ranges, *fixed):
@@ -75,61 +61,38 @@ def searched_axes(
                 cure=nearest_names_cure(axis_by_name, _shortened_text(name)),
             )
         if name in ranges and name in fixed:
-            raise UnusableError(
-                "it has both a range and a fixed value",
-                where=f"range of {name}",
-                cure="give one of them",
-            )
-    return tuple(
-        fixed_to(axis, fixed[axis.name])
-        if axis.name in fixed
-        else with_range(axis, ranges[axis.name])
-        if axis.name in ranges
-        else axis
-        for axis in axes
-    )
+            problem, where = "it has both a range and a fixed value", f"range of {name}"
+            raise UnusableError(problem, where=where, cure="give one of them")
+    return tuple(_searched_axis(axis, ranges, fixed) for axis in axes)
+
+
+def _searched_axis(axis: Axis, ranges: Mapping[str, Any], fixed: Mapping[str, Any]) -> Axis:
+    if axis.name in fixed:
+        return fixed_to(axis, fixed[axis.name])
+    return with_range(axis, ranges[axis.name]) if axis.name in ranges else axis
 
 
 def with_range(axis: Axis, ends: Sequence[Any]) -> Axis:
-    """An axis over another range.
-
-    Args:
-        axis: of a number.
-        ends: from and to; numbers, or text that says them.
-
-    Raises:
-        UnusableError: it cannot be searched.
-    """
+    """A numeric axis over another range; ends may be text. Raises UnusableError."""
     where = f"range of {axis.name}"
     if axis.kind == "choice":
         values = ", ".join(map(str, axis.choices))
-        raise UnusableError(
-            f"it has no range, but is one of {values}", where=where, cure="fix it to one of them"
-        )
+        problem = f"it has no range, but is one of {values}"
+        raise UnusableError(problem, where=where, cure="fix it to one of them")
     low, high = (_parse_number(axis, end, where) for end in _range_ends(ends, where))
     if low > high:
-        raise UnusableError(
-            f"it begins at {shortest_number(low)}, above its end at {shortest_number(high)}",
-            where=where,
-            cure="give the smaller number first",
-        )
+        problem = f"it begins at {shortest_number(low)}, above its end at {shortest_number(high)}"
+        raise UnusableError(problem, where=where, cure="give the smaller number first")
     if low == high:
-        raise UnusableError(
-            f"from {shortest_number(low)} to {shortest_number(high)} is one value",
-            where=where,
-            cure="fix it to that",
-        )
+        problem = f"from {shortest_number(low)} to {shortest_number(high)} is one value"
+        raise UnusableError(problem, where=where, cure="fix it to that")
     for end in (low, high):
         _check_accepted(axis, end, where)
     return axis.within(low, high)
 
 
 def fixed_to(axis: Axis, value: Any) -> Axis:
-    """An axis with a single value, which also is its default.
-
-    Raises:
-        UnusableError: the model does not take it.
-    """
+    """An axis with a single value, which is also its default; raises UnusableError."""
     where = f"fixed value of {axis.name}"
     if axis.kind == "choice":
         choice = _parse_choice(axis, value, where)
@@ -140,7 +103,7 @@ def fixed_to(axis: Axis, value: Any) -> Axis:
 
 
 def check_searched(plan: Plan, strategy: Strategy, model: str, space: Sequence[Axis]) -> None:
-    """See that a plan of trials searches something over its ranges; raises UnusableError."""
+    """Raise UnusableError unless a plan of trials has something to search."""
     changed_names = [*plan.ranges, *plan.fixed]
     if strategy.several and changed_names:
         raise UnusableError(
@@ -153,13 +116,7 @@ def check_searched(plan: Plan, strategy: Strategy, model: str, space: Sequence[A
 
 
 def check_free(axes: Sequence[Axis], min_free: int, strategy: str) -> None:
-    """See that enough is left to search; raises UnusableError.
-
-    Args:
-        axes: with their ranges.
-        min_free: how many must have more than one value, as far as the model has so many.
-        strategy: its name.
-    """
+    """Raise UnusableError unless `min_free` axes, as far as the model has so many, are free."""
     free_names = [axis.name for axis in axes if axis.is_free]
     if axes and not free_names:
         raise UnusableError(
@@ -176,21 +133,17 @@ def check_free(axes: Sequence[Axis], min_free: int, strategy: str) -> None:
 
 
 def setting_of(axes: Sequence[Axis], values: Mapping[str, Any]) -> Setting:
-    """A whole setting that a person entered, within the ranges that are searched.
-
-    Args:
-        axes: with their ranges.
-        values: {name: value}; numbers and choices may be text.
+    """A complete setting that a person entered; values may be text.
 
     Raises:
         UnusableError: a value is missing, no number, or outside of its range.
     """
+    names = [axis.name for axis in axes]
     for name in values:
-        if name not in {axis.name for axis in axes}:
-            cure = nearest_names_cure([axis.name for axis in axes], _shortened_text(name))
-            raise UnusableError(
-                "the run has no such setting", where=_shortened_text(name), cure=cure
-            )
+        if name not in names:
+            text = _shortened_text(name)
+            cure = nearest_names_cure(names, text)
+            raise UnusableError("the run has no such setting", where=text, cure=cure)
     return {axis.name: value_of(axis, values.get(axis.name, "")) for axis in axes}
 
 
@@ -212,7 +165,7 @@ def value_of(axis: Axis, value: Any) -> Any:
 
 
 def shortest_number(number: float) -> str:
-    """A number as short as it can be written without another meaning."""
+    """The shortest text of the same number."""
     with contextlib.suppress(OverflowError):
         short = f"{number:g}"
         return short if float(short) == number else repr(number)
@@ -229,18 +182,15 @@ def setting_value_text(value: Any) -> str:
 
 def _parse_number(axis: Axis, value: Any, where: str) -> float:
     number = _parse_finite(value, where)
-    if axis.kind == "int":
-        if number != round(number):
-            cure = "give a whole number"
-            raise UnusableError(
-                f"{shortest_number(number)} is not a whole number", where=where, cure=cure
-            )
-        return round(number)
-    return number
+    if axis.kind != "int":
+        return number
+    if number != round(number):
+        problem = f"{shortest_number(number)} is not a whole number"
+        raise UnusableError(problem, where=where, cure="give a whole number")
+    return round(number)
 
 
 def _parse_finite(value: Any, where: str) -> float:
-    """The number that was given; raises UnusableError where it is none or has no end."""
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -252,9 +202,8 @@ def _parse_finite(value: Any, where: str) -> float:
         problem = f"“{text}” is not a number" if text else "a number is missing"
         raise UnusableError(problem, where=where, cure="give a number") from None
     if not math.isfinite(number):
-        raise UnusableError(
-            f"{shortest_number(number)} has no end", where=where, cure="give a finite number"
-        )
+        problem = f"{shortest_number(number)} has no end"
+        raise UnusableError(problem, where=where, cure="give a finite number")
     if abs(number) > MAX_MAGNITUDE:
         low, high = shortest_number(-MAX_MAGNITUDE), shortest_number(MAX_MAGNITUDE)
         cure = f"give a number from {low} to {high}"
@@ -269,19 +218,17 @@ def _range_ends(ends: Any, where: str) -> Sequence[Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    """A value as JSON takes it: a number of numpy becomes one of Python's."""
+    """A value for JSON: a number of numpy becomes one of Python's."""
     plain = value.item() if hasattr(value, "item") else value
     return plain if isinstance(plain, str | int | float | bool) else _shortened_text(plain)
 
 
 def _shortened_text(value: Any) -> str:
-    """What a person gave, as much of it as fits into a sentence."""
     text = str(value).strip()
     return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS]}…"
 
 
 def _check_accepted(axis: Axis, number: float, where: str) -> None:
-    """See that the model takes a number."""
     minimum, maximum = axis.bounds
     if axis.log and number < 1 / MAX_MAGNITUDE:
         bound_text = "above 0" if number <= 0 else f"{shortest_number(1 / MAX_MAGNITUDE)} or more"
@@ -291,16 +238,13 @@ def _check_accepted(axis: Axis, number: float, where: str) -> None:
             where=where,
             cure=f"give a number that is {bound_text}",
         )
+    problem = f"the model does not take {shortest_number(number)}"
     if number < minimum:
         cure = f"give {shortest_number(minimum)} or more"
-        raise UnusableError(
-            f"the model does not take {shortest_number(number)}", where=where, cure=cure
-        )
+        raise UnusableError(problem, where=where, cure=cure)
     if number > maximum:
         cure = f"give {shortest_number(maximum)} or less"
-        raise UnusableError(
-            f"the model does not take {shortest_number(number)}", where=where, cure=cure
-        )
+        raise UnusableError(problem, where=where, cure=cure)
 
 
 def _parse_choice(axis: Axis, value: Any, where: str) -> Any:

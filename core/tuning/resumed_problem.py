@@ -1,4 +1,4 @@
-"""The problem of a run that began earlier, as it was then."""
+"""The problem of a resumed run, as it first started."""
 
 from __future__ import annotations
 
@@ -11,28 +11,20 @@ from core.tuning.scores.metrics import METRICS
 
 
 def as_first_started(problem: Problem, started: RunStarted | None) -> Problem:
-    """The problem of a run that began earlier: with the metric and the space that it had then.
-
-    Args:
-        problem: as its plan gives it today.
-        started: the run's first event; None for a new run.
-    """
+    """The problem with the metric and the space of its first event; None for a new run."""
     if started is None:
         return problem
     if started.repeats != problem.fold_repeats:
         problem = replace(problem, options=problem.options.changed(repeats=started.repeats))
-    metric, model = problem.metric, problem.model
+    metric, model, plan = problem.metric, problem.model, problem.plan
     first_metric, task = METRICS.get(started.metric), problem.dataset.task
-    if not problem.plan.metric and first_metric is not None and task in first_metric.tasks:
+    if not plan.metric and first_metric is not None and task in first_metric.tasks:
         metric = first_metric
-        needs_probabilities = (
-            problem.averages or problem.plan.costs or metric.needs == "probabilities"
-        )
-        model = model_named(problem.plan.model, probabilities=bool(needs_probabilities))
+        is_needed = problem.averages or bool(plan.costs) or metric.needs == "probabilities"
+        model = model_named(plan.model, probabilities=is_needed)
     first_axes = tuple(started.space)
-    is_same_space = not first_axes or {axis.name for axis in first_axes} == {
-        axis.name for axis in problem.space
-    }
+    first_names = {axis.name for axis in first_axes}
+    is_same_space = not first_axes or first_names == {axis.name for axis in problem.space}
     if is_same_space and metric == problem.metric:
         return problem
     reason = problem.metric_reason if metric == problem.metric else ""

@@ -16,24 +16,15 @@ Interval = list[float | None]  # low and high of a 95 % confidence interval
 
 @dataclass(frozen=True)
 class Gain(Record):
-    """How much better the tuned model is on the test rows than another.
-
-    Attributes:
-        difference: above 0 where tuning helped, also where less is better; low and high are the
-            ends of its 95 % confidence interval.
-        method: of the interval.
-        p: of its test, where there is one.
-        real: whether a gain is above 0 with its whole interval, over the baseline too, or a loss
-            below 0.
-    """
+    """How much better the tuned model is on the test rows than another."""
 
     metric: str = ""
-    difference: float | None = None
-    low: float | None = None
+    difference: float | None = None  # above 0 where tuning helped, also where less is better
+    low: float | None = None  # of the 95 % confidence interval, as `high`
     high: float | None = None
-    method: str = ""
-    p: float | None = None
-    real: bool = False
+    method: str = ""  # of the interval
+    p: float | None = None  # of its test, if any
+    real: bool = False  # the whole interval is above 0, over the baseline too, or below 0
 
     @property
     def is_positive(self) -> bool:
@@ -58,7 +49,7 @@ class RightCounts(Record):
 
 @dataclass(frozen=True)
 class SequenceCounts(Record):
-    """How many of the sequences each model has right as a whole."""
+    """How many of the sequences each model has entirely right."""
 
     tuned: int = 0
     default: int = 0
@@ -95,7 +86,7 @@ class PredictionPairs(Record):
 
 @dataclass(frozen=True)
 class PairCounts(Record):
-    """Base pairs that a model called rightly, that it called, and that are true."""
+    """Base pairs: rightly called, called, and true."""
 
     right: int = 0
     called: int = 0
@@ -121,7 +112,7 @@ class PairCurves(Record):
 
 @dataclass(frozen=True)
 class GammaValues(Record):
-    """How much a base pair counts beside an unpaired base; runs of earlier versions do not say."""
+    """The weight γ of a base pair; runs of earlier versions lack it."""
 
     tuned: float = USUAL_GAMMA
     default: float = USUAL_GAMMA
@@ -129,7 +120,7 @@ class GammaValues(Record):
 
 @dataclass(frozen=True)
 class DocumentCounts(Record):
-    """How many documents were tested, words of them predicted, and how many had none of those."""
+    """Documents tested, words of them predicted, and documents without any of those."""
 
     count: int = 0
     words: int = 0
@@ -138,81 +129,52 @@ class DocumentCounts(Record):
 
 @dataclass(frozen=True)
 class DecisionThreshold(Record):
-    """A chosen threshold, and what each way of deciding costs a row out of fold.
+    """A chosen threshold, and the out-of-fold cost of each way of deciding."""
 
-    Attributes:
-        value: a row is called the second class from this probability on.
-        theoretical: the threshold that would be best were the probabilities true.
-        cost, theoretical_cost, half_cost: a row's mean cost at `value`, there, and at one half.
-        rows: how many rows they rest on.
-    """
-
-    value: float
-    theoretical: float
-    cost: float
+    value: float  # probability from which a row is called the second class
+    theoretical: float  # the best threshold if the probabilities were exact
+    cost: float  # of a row at `value`; the others at `theoretical` and one half
     theoretical_cost: float
     half_cost: float
-    rows: int
+    rows: int  # that they are measured on
 
 
 @dataclass(frozen=True)
 class MistakeCounts(Record):
-    """The mistakes of one way of deciding on the test rows.
+    """The mistakes of one way of deciding on the test rows."""
 
-    Attributes:
-        mistakes: {class: rows of it that are called the other}.
-        cost: of a row.
-        says: the class that a model says of every row, where it does.
-    """
-
-    mistakes: dict[str, int]
-    cost: float
-    says: str | None = optional()
+    mistakes: dict[str, int]  # {class: rows of it called the other}
+    cost: float  # of a row
+    says: str | None = optional()  # the class predicted for every row, if constant
 
 
 @dataclass(frozen=True)
 class CostResults(Record):
-    """What mistakes cost, and what the threshold made of them.
+    """The costs of mistakes, and the effect of the threshold."""
 
-    Attributes:
-        costs: {class: what it costs to call a row of it the other}.
-        of: the second class.
-        out_of_fold: the costs that chose the threshold.
-        rows: of the test.
-        tuned, half: the tuned model at the threshold, and at one half.
-        baseline: always the class that costs less on the training rows.
-    """
-
-    costs: dict[str, float]
-    of: str
+    costs: dict[str, float]  # {class: cost of calling its row the other}
+    of: str  # the second class
     threshold: float
     theoretical: float
-    out_of_fold: DecisionThreshold
-    rows: int
-    tuned: MistakeCounts
+    out_of_fold: DecisionThreshold  # the costs that chose the threshold
+    rows: int  # of the test
+    tuned: MistakeCounts  # the tuned model at the threshold; `half`: at one half
     half: MistakeCounts
-    baseline: MistakeCounts
+    baseline: MistakeCounts  # always the class that costs less on the training rows
 
 
 @dataclass(frozen=True)
 class EnsembleResults(Record):
-    """The average of models that was taken.
+    """The average of models that was taken."""
 
-    Attributes:
-        members: trial numbers, the best first; weights, scores and settings are theirs.
-        effective: how many members it has in effect, 1/Σw².
-        kind: of the weights.
-        finished: trials with a score.
-        held_out, single_held_out: the cross-fitted metric of the average and of the single best.
-    """
-
-    members: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list)  # trial numbers, the best first
     weights: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
-    effective: float = 1.0
-    kind: str = ""
-    finished: int = 0
+    effective: float = 1.0  # 1/Σw²
+    kind: str = ""  # of the weights
+    finished: int = 0  # trials with a score
+    # cross-fitted metric of the average, and of the single best
     held_out: dict[str, float] = field(default_factory=dict)
     single_held_out: dict[str, float] = field(default_factory=dict)
     left_out: list[OmittedTrial] = field(default_factory=list)
@@ -220,128 +182,86 @@ class EnsembleResults(Record):
 
 @dataclass(frozen=True)
 class EvaluationFacts(Record):
-    """How the scores came about.
+    """How the scores were measured."""
 
-    Attributes:
-        kind: test or nested.
-        folds: of nested cross-validation.
-        repeated: whether the whole tuning was repeated in each fold.
-        second_file: whether the test rows are those of a second file.
-        fitted: the rows that the model which is kept was fitted on, all or train.
-        rows: of the dataset, counted in units.
-        drawn: whether they were drawn from a larger file.
-    """
-
-    kind: str = "test"
-    folds: int = 0
-    repeated: bool = True
-    second_file: bool = False
-    fitted: str = "train"
-    rows: int = 0
+    kind: str = "test"  # test or nested
+    folds: int = 0  # of nested cross-validation
+    repeated: bool = True  # whether the whole tuning was repeated in each fold
+    second_file: bool = False  # whether it has the test rows
+    fitted: str = "train"  # rows of the exported model, all or train
+    rows: int = 0  # of the dataset, in `units`
     units: str = "rows"
-    drawn: bool = False
+    drawn: bool = False  # from a larger file
 
 
 @dataclass(frozen=True)
 class CandidateResults(Record):
-    """One of several models' candidates, and how it did on the test rows where it was tested.
+    """A candidate of several models, with its test scores where it was tested."""
 
-    Attributes:
-        kind: best, simplest, average, default or trial.
-        trial: its number; None for an average, and for a default that was not tried.
-        taken: whether it is the model that is kept.
-        failure: why it could not be fitted and tested.
-    """
-
-    kind: str = ""
-    trial: int | None = None
+    kind: str = ""  # best, simplest, average, default or trial
+    trial: int | None = None  # None for an average, and for a default that was not tried
     setting: Setting = field(default_factory=dict)
     validation: float | None = None
-    taken: bool = False
+    taken: bool = False  # whether it is exported
     test: Scores | None = optional()
     test_interval: Interval | None = optional()
     gain: Gain | None = optional()
     gain_over_baseline: Gain | None = optional()
-    failure: str | None = optional()
+    failure: str | None = optional()  # why it could not be fitted and tested
 
 
 @dataclass(frozen=True)
 class Results(Record):
-    """What the end of a run found.
-
-    Attributes:
-        metric: what was tuned for.
-        validation: of the tuned setting during tuning; empty where no rows were held out for it.
-        baseline: what the model that knows nothing of the features says, a noun.
-        gain: over the default setting.
-        rows: of the test.
-        folds: of nested cross-validation; 0 for one test set.
-        second_file: whether the test rows are those of a second file.
-        optimism: how much better the validation score is than the test score; None without one.
-        optimism_error: its standard error.
-        predictions: of numbers.
-        right, confusion: of classes; calibration: of two that have probabilities.
-        pairs, curve, gamma: of molecules.
-        documents: of topics.
-        remarks: sentences that must be read with the results.
-        taken, candidates: of several models.
-        metric_reason: why the metric is not the task's usual one.
-        costs: of mistakes, where they have any.
-        ensemble: of an average.
-        groups: {group: C} of a penalty learner.
-        switched_off: its groups at their cap.
-        fits: models that were fitted.
-        stopped_because: why the run ended, a clause.
-    """
+    """The results of a run."""
 
     setting: Setting = field(default_factory=dict)
     default_setting: Setting = field(default_factory=dict)
-    metric: str = ""
+    metric: str = ""  # of tuning
     maximize: bool = True
+    # of the tuned setting; empty without held-out rows
     validation: Scores = field(default_factory=dict)
     test: Scores = field(default_factory=dict)
     default_test: Scores = field(default_factory=dict)
-    baseline: str = ""
+    baseline: str = ""  # its prediction, a noun
     baseline_test: Scores = field(default_factory=dict)
     test_interval: Interval | None = None
     default_interval: Interval | None = None
     baseline_interval: Interval | None = None
-    gain: Gain = Gain()
+    gain: Gain = Gain()  # over the default setting
     gain_over_baseline: Gain = Gain()
-    rows: int = 0
-    folds: int = 0
-    second_file: bool = False
-    optimism: float | None = None
-    optimism_error: float | None = None
-    predictions: PredictionPairs | None = optional()
-    right: RightCounts | None = optional()
+    rows: int = 0  # of the test
+    folds: int = 0  # of nested cross-validation; 0 for one test set
+    second_file: bool = False  # whether it has the test rows
+    optimism: float | None = None  # validation score minus test score, above 0 if better
+    optimism_error: float | None = None  # standard error
+    predictions: PredictionPairs | None = optional()  # of regression
+    right: RightCounts | None = optional()  # of classes
     confusion: ConfusionCounts | None = optional()
-    calibration: Calibration | None = None
+    calibration: Calibration | None = None  # of two classes
     sequences: SequenceCounts | None = optional()
-    pairs: MoleculePairs | None = optional()
+    pairs: MoleculePairs | None = optional()  # of molecules
     curve: PairCurves | None = optional()
-    documents: DocumentCounts | None = optional()
-    remarks: list[str] = field(default_factory=list)
-    taken: str | None = optional()
+    documents: DocumentCounts | None = optional()  # of topics
+    remarks: list[str] = field(default_factory=list)  # to be read with the results
+    taken: str | None = optional()  # of several models
     candidates: list[CandidateResults] | None = optional()
     evaluation: EvaluationFacts | None = optional()
-    metric_reason: str | None = optional()
+    metric_reason: str | None = optional()  # why it is not the task's usual one
     gamma: GammaValues | None = optional()
     costs: CostResults | None = optional()
     ensemble: EnsembleResults | None = optional()
-    groups: dict[str, float] = field(default_factory=dict)
-    switched_off: list[str] = field(default_factory=list)
-    fits: int = 0
+    groups: dict[str, float] = field(default_factory=dict)  # {group: C} of a penalty learner
+    switched_off: list[str] = field(default_factory=list)  # groups at their cap
+    fits: int = 0  # models fitted
     trials: int = 0
     failed: int = 0
     seconds: float = 0.0
-    stopped_because: str = ""
+    stopped_because: str = ""  # a clause
     seed: int = 0
     flattery: float | None = optional()  # `optimism` in earlier versions
     flattery_error: float | None = optional()
 
     def __iter__(self) -> Iterator[str]:
-        """The keys of its JSON, which of classes alone says that there is no calibration."""
-        return (
-            key for key in super().__iter__() if key != "calibration" or self.confusion is not None
-        )
+        """The keys of its JSON; calibration is always written for classes."""
+        has_classes = self.confusion is not None
+        return (key for key in super().__iter__() if key != "calibration" or has_classes)

@@ -1,4 +1,4 @@
-"""Which rows of a dataset train, which test, and the outer folds of nested cross-validation."""
+"""The training and test rows of a dataset, and the outer folds of nested cross-validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEXT_SEED = 7919  # between two divisions
 def divide_train_test(
     plan: Plan, dataset: Dataset, kind: str
 ) -> tuple[np.ndarray, np.ndarray, tuple[tuple[np.ndarray, np.ndarray], ...]]:
-    """The rows to train on, those to test on, and the outer folds of nested cross-validation."""
+    """The training rows, the test rows, and the outer folds of nested cross-validation."""
     all_rows = np.arange(dataset.rows)
     if evaluation_of(plan, dataset.task, dataset.rows, kind) == "nested":
         try:
@@ -37,10 +37,7 @@ def divide_train_test(
 def repeated_folds(
     dataset: Dataset, rows: np.ndarray, count: int, times: int, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Folds of some rows, drawn so many times: those of one division after those of another.
-
-    The first division is the one that `cross_validation_folds` gives for this seed.
-    """
+    """Folds of some rows, division after division; the first one as for this seed alone."""
     divisions = [
         cross_validation_folds(dataset, rows, count, seed + _NEXT_SEED * repeat)
         for repeat in range(times)
@@ -51,11 +48,7 @@ def repeated_folds(
 def _outer_folds(
     dataset: Dataset, rows: np.ndarray, seed: int
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """The outer folds; each leaves two rows of every class to tune on.
-
-    Raises:
-        UnusableError: rows, classes or groups are too few.
-    """
+    """The outer folds; raises UnusableError unless each leaves two rows of every class."""
     outer_folds = tuple(cross_validation_folds(dataset, rows, OUTER_FOLDS, seed))
     for fit_rows, _ in outer_folds:
         labels, counts = np.unique(dataset.target[fit_rows], return_counts=True)

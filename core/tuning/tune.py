@@ -1,7 +1,6 @@
 """The tune generator: ask the strategy, evaluate, tell, report; one stream of events.
 
-The same generator serves the window's worker, the command line and the tests. Stopping closes it;
-pausing stops asking it; `conclude` then gives what was best until there.
+Closing it stops the run, not asking it pauses; `conclude` then gives the best so far.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What was recorded of a run that goes on, for so many trials beyond its budget."""
+    """The recorded events of a run that goes on, for so many trials beyond its budget."""
 
     events: Sequence[Event]
     more_trials: int = 0
@@ -69,26 +68,24 @@ def tune(
     """Run a plan, or go on with an interrupted or finished run of it.
 
     Args:
-        plan: what to do.
-        dataset: the data of ``plan.data``.
-        folder: where every event is recorded before it is given out, and the fitted best is kept;
-            None keeps nothing.
-        past: the recorded events of the run to go on with; trials that had begun are begun again.
-            As a `RecordedRun`, that many trials beyond its budget.
-        requests: what a person asks for while it runs (TrialExcluded, RunResumed with a new
-            total, EvaluationShortened, SettingWanted); taken from the left and made part of the
-            stream.
-        history: opens the history of earlier datasets, where trials are kept for later runs
-            and which some strategies use; None to neither keep nor read anything.
-        executor: makes what runs the trials, from the work, how many at a time, and the time limit.
+        plan: of the run.
+        dataset: of ``plan.data``.
+        folder: records every event before it is yielded, and keeps the fitted model; None for
+            neither.
+        past: the recorded events of the run to go on with; started trials are started again.
+        requests: of a person during the run (TrialExcluded, RunResumed with a new total,
+            EvaluationShortened, SettingRequested); taken from the left and yielded.
+        history: opens the history of earlier datasets; None to neither write nor read it.
+        executor: makes the executor of the trials, from the job, how many at a time, and the limit.
 
     Yields:
-        RunStarted (or RunResumed), HistoryRead for a strategy that uses it, the strategy's own
-        events, TuningEnded, then RunFinished or RunFailed.
+        RunStarted (or RunResumed), HistoryRead if used, the strategy's own events, TuningEnded,
+            then
+        RunFinished or RunFailed.
 
     Raises:
-        UnusableError: plan and data do not fit, the data has changed since, the folder is another
-            program's. Where the disk is full or gone, the run says so and waits.
+        UnusableError: plan and data do not fit, the data has changed since, or the folder is
+            another program's. Where the disk is full or gone, the run reports it and waits.
     """
     recorded_run = past if isinstance(past, RecordedRun) else RecordedRun(past)
     past = recorded_run.events
@@ -96,9 +93,8 @@ def tune(
     problem = as_first_started(build_problem(plan, dataset), state.started if past else None)
     _check_same_data(state, dataset)
     clock = RunClock(state.seconds)
-    context = EvaluationContext(
-        state, clock, read_before(past), deque() if requests is None else requests
-    )
+    requests = deque() if requests is None else requests
+    context = EvaluationContext(state, clock, read_before(past), requests)
     stream = _run_events(problem, context, recorded_run, folder, history, executor)
     if folder is None:
         yield from clock.stamped(stream)
@@ -110,8 +106,8 @@ def tune(
 
 
 def _record_event(folder: RunFolder, event: Event, state: RunState) -> Generator[Event, None, None]:
-    """Record an event, waiting where the disk is full, and what there is to say of the folder."""
-    if not isinstance(event, WorkersSeen):  # of the moment, and of no use later
+    """Record an event, waiting where the disk is full, and yield the folder's notices."""
+    if not isinstance(event, WorkersSeen):  # of no use later
         yield from write_with_retry(lambda: folder.append(event), lambda: state.progress(None))
     while folder.notices:
         yield RemarkMade(sentence=folder.notices.pop(0))
@@ -151,11 +147,8 @@ def _run_events(
         yield RunFailed(sentence=_all_failed_text(state))
         return
     yield TuningEnded(because=run.because)
-    fitted_models = (
-        {}
-        if isinstance(run, LearningRun) or not run.ensemble
-        else run.ensemble.models.member_models()
-    )
+    ensemble = None if isinstance(run, LearningRun) else run.ensemble
+    fitted_models = ensemble.models.member_models() if ensemble else {}
     results = yield from evaluate_and_keep(
         problem, context, run.because, folder, run.taken_learned(), fitted_models
     )
@@ -165,10 +158,12 @@ def _run_events(
 def start_event(
     problem: Problem, groups: dict[str, int], folder: RunFolder | None, remembered_as: str
 ) -> RunStarted:
-    """The first event of a run: everything a view needs to know about it."""
+    """The first event of a run."""
     dataset, plan, strategy = problem.dataset, problem.plan, problem.strategy
     test_rows = len(problem.test_rows) if dataset.test is None else dataset.test.rows
     train_sequences, test_sequences = _sequence_counts(problem)
+    has_pictures = problem.model.shows == "pictures"
+    is_trial_run = strategy.kind == "trials"
     return RunStarted(
         run=folder.name if folder else "",
         plan=plan.as_dict(),
@@ -185,27 +180,25 @@ def start_event(
             outer_folds=len(problem.outer),
             train_sequences=train_sequences,
             test_sequences=test_sequences,
-            pictures=has_display(problem.model, dataset.feature_names)
-            if problem.model.shows == "pictures"
-            else None,
+            pictures=has_display(problem.model, dataset.feature_names) if has_pictures else None,
         ),
         kind=strategy.kind,
-        space=list(problem.space) if strategy.kind == "trials" else [],
+        space=list(problem.space) if is_trial_run else [],
         groups=groups,
         metric=problem.scored_by.name,
         maximize=problem.scored_by.maximize,
         total=problem.total,
         started_at=utc_now(),
-        judged=problem.validation_scheme if strategy.kind == "trials" else "",
+        judged=problem.validation_scheme if is_trial_run else "",
         repeats=problem.fold_repeats,
         averages=problem.averages,
-        baseline=baseline_score(problem) if strategy.kind == "trials" else None,
+        baseline=baseline_score(problem) if is_trial_run else None,
         remembered_as=remembered_as,
     )
 
 
 def _sequence_counts(problem: Problem) -> tuple[int, int] | tuple[None, None]:
-    """How many sequences the tokens of the training and test rows make."""
+    """How many sequences the training and test rows have."""
     dataset = problem.dataset
     if not dataset.task.has_sequences:
         return None, None

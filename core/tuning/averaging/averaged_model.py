@@ -1,4 +1,4 @@
-"""The average at the end of a run: its members fitted, put together, and what is told of them."""
+"""The averaged model at the end of a run: its members fitted and combined."""
 
 from __future__ import annotations
 
@@ -37,18 +37,12 @@ TWO_MEMBERS = 20  # finished trials
 
 @dataclass
 class AveragedModel:
-    """The averaged model and how it came about.
+    """The averaged model and how it came about."""
 
-    Attributes:
-        pipeline: fitted, takes raw rows.
-        best: the number of its best member.
-        remarks: sentences for the result.
-    """
-
-    pipeline: Pipeline
-    best: int
+    pipeline: Pipeline  # fitted, takes raw rows
+    best: int  # trial number of its best member
     summary: EnsembleResults
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # sentences for the result
 
 
 @dataclass
@@ -61,19 +55,14 @@ class _Member:
 def fit_averaged_model(
     problem: Problem, state: RunState, fitted_models: Mapping[int, Any]
 ) -> AveragedModel:
-    """Fit the members on the training rows and put them together.
+    """Fit the members on the training rows and average them.
 
-    Where the run had one fit a trial, its members stay as they were fitted there; those that are
-    not in `fitted_models` (after a resume) are fitted again, to the same effect. A member that
-    cannot be fitted, or whose predictions are not all numbers, is left out and said.
-
-    Args:
-        problem: the run's problem.
-        state: how the run stands; at least one trial has ended.
-        fitted_models: {trial: fitted estimator} of runs with one fit a trial.
+    Members in `fitted_models` ({trial: estimator}, of runs with one fit a trial) are not fitted
+    again. A member that cannot be fitted, or whose predictions are not finite, is omitted with a
+    remark.
 
     Raises:
-        UnusableError: every member was left out.
+        UnusableError: every member was omitted.
     """
     job = problem.scoring_job()
     weight_by_trial = final_weights(problem, state, job)
@@ -87,18 +76,17 @@ def fit_averaged_model(
                 estimator = fit_estimator(job, state.setting_of(number), fold)
             _check_finite_predictions(problem, estimator, fold)
             fitted_members.append(_Member(number, weight, estimator))
-        except Exception as error:  # whatever goes wrong with one member costs that member only
-            why = one_line_error(error)
-            omitted_trials.append(OmittedTrial(number, f"Trial {number} is left out: {why}"))
+        except Exception as error:  # a fit may fail in any way, and costs this member only
+            reason = f"Trial {number} is left out: {one_line_error(error)}"
+            omitted_trials.append(OmittedTrial(number, reason))
     if not fitted_members:
         raise UnusableError(
             "no member of the average could be fitted on all training rows; "
             + omitted_trials[-1].reason,
             cure="take another model or strategy",
         )
-    pipeline = Pipeline(
-        [("prepare", prepare), ("model", _combined_estimator(problem, fitted_members))]
-    )
+    model = _combined_estimator(problem, fitted_members)
+    pipeline = Pipeline([("prepare", prepare), ("model", model)])
     summary = _ensemble_summary(problem, state, fitted_members, omitted_trials)
     remarks = [trial.reason for trial in omitted_trials]
     if not problem.strategy.several:
@@ -109,8 +97,7 @@ def fit_averaged_model(
 def final_weights(problem: Problem, state: RunState, job: ScoringJob) -> dict[int, float]:
     """{trial: weight above 0} of the members, the best first.
 
-    As the last update had it; worked out again where a run was cut short before one, or where a
-    trial was taken out since.
+    Those of the last update; computed again if there was none or a trial was excluded since.
     """
     if problem.strategy.several:
         return _weights_of_several(state)
@@ -118,10 +105,10 @@ def final_weights(problem: Problem, state: RunState, job: ScoringJob) -> dict[in
     maximize, kind = problem.scored_by.maximize, problem.options.weights
     excluded = state.excluded | _unaverageable(state)
     member_numbers = best_tenth(scores, maximize=maximize, excluded=excluded)
-    if not member_numbers:  # a person took out everything but what cannot be averaged
+    if not member_numbers:  # a person excluded all others
         member_numbers = best_tenth(scores, maximize=maximize)
     update = state.ensemble
-    # After a resume greedy selection may have lacked what the members said.
+    # After a resume greedy selection may have lacked the members' predictions.
     is_incomplete = kind == "greedy" and update is not None and update.average is None
     if update is not None and update.members == member_numbers and not is_incomplete:
         shares = np.array(update.weights)
@@ -132,7 +119,6 @@ def final_weights(problem: Problem, state: RunState, job: ScoringJob) -> dict[in
 
 
 def _weights_of_several(state: RunState) -> dict[int, float]:
-    """As the last update had them, without trials that were taken out since."""
     update = state.ensemble
     assert update is not None  # without one the single best is taken
     weight_pairs = zip(update.members, update.weights, strict=True)
@@ -147,7 +133,7 @@ def _unaverageable(state: RunState) -> set[int]:
 def _log_densities(
     problem: Problem, state: RunState, member_numbers: list[int], job: ScoringJob
 ) -> np.ndarray | None:
-    """What the members say about held-out rows, asked again; None where there are none."""
+    """Log densities of held-out rows, predicted again; None where there are none."""
     if not job.returns_predictions:
         return None
     results = [score_setting(job, n, state.setting_of(n)) for n in member_numbers]
@@ -159,15 +145,10 @@ def _log_densities(
 
 
 def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
-    """The fitted preparation, and the rows that members are fitted on and tried on, prepared.
-
-    All training rows; where a part of them was held out once, the rest, as in the trials.
-    """
-    rows = (
-        problem.train_rows
-        if problem.validation_scheme != "validation" or not problem.keeps_models
-        else problem.splits[0][0]
-    )
+    """The fitted preparation, with the prepared rows to fit on and the test rows."""
+    # Kept models were fitted without the validation rows; the others are fitted like them.
+    is_held_out = problem.validation_scheme == "validation" and problem.keeps_models
+    rows = problem.splits[0][0] if is_held_out else problem.train_rows
     features, target = problem.dataset.features, problem.dataset.target
     prepare = clone(problem.preparation())
     X = prepare.fit_transform(take_rows(features, rows), target[rows])
@@ -177,7 +158,7 @@ def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
 
 
 def _check_finite_predictions(problem: Problem, estimator: Any, fold: FoldData) -> None:
-    """Raises ValueError where a member does not give numbers for the test rows; none is scored."""
+    """Raise ValueError unless a member's predictions of the test rows are finite."""
     task, classes = problem.dataset.task, problem.dataset.classes
     predictions = predict_all(estimator, fold.score_X, classes, task=task, y=fold.score_y)
     if not is_averageable(predictions):
@@ -185,12 +166,7 @@ def _check_finite_predictions(problem: Problem, estimator: Any, fold: FoldData) 
 
 
 def refit_average(problem: Problem, summary: EnsembleResults) -> Pipeline:
-    """The same members with the same weights, fitted on the training rows of a problem.
-
-    Args:
-        problem: with the rows.
-        summary: of the average.
-    """
+    """The average of `summary`, its members fitted on the training rows of a problem."""
     X, y = problem.training_data
     prepare = clone(problem.preparation())
     prepared = prepare.fit_transform(X, y)
@@ -205,28 +181,21 @@ def _combined_estimator(problem: Problem, fitted_members: list[_Member]) -> Any:
     named_estimators = [(f"trial {member.number}", member.estimator) for member in fitted_members]
     seen_classes = getattr(fitted_members[0].estimator, "classes_", problem.dataset.classes)
     classes = [label for label in problem.dataset.classes if label in set(np.asarray(seen_classes))]
-    return average_models(
-        problem.dataset.task,
-        named_estimators,
-        [member.weight for member in fitted_members],
-        classes,
-    )
+    weights = [member.weight for member in fitted_members]
+    return average_models(problem.dataset.task, named_estimators, weights, classes)
 
 
 def _ensemble_summary(
-    problem: Problem,
-    state: RunState,
-    fitted_members: list[_Member],
-    omitted_trials: list[OmittedTrial],
+    problem: Problem, state: RunState, members: list[_Member], omitted_trials: list[OmittedTrial]
 ) -> EnsembleResults:
-    shares = np.array([member.weight for member in fitted_members])
+    shares = np.array([member.weight for member in members])
     shares /= shares.sum()
     update, metric = state.ensemble, problem.metric.name
     return EnsembleResults(
-        members=[member.number for member in fitted_members],
+        members=[member.number for member in members],
         weights=shares.tolist(),
-        scores=[float(state.scores[state.row_of[member.number]]) for member in fitted_members],
-        settings=[dict(state.setting_of(member.number)) for member in fitted_members],
+        scores=[float(state.scores[state.row_of[member.number]]) for member in members],
+        settings=[dict(state.setting_of(member.number)) for member in members],
         effective=effective_members(shares),
         kind=(update.kind if update else "") or problem.options.weights,
         finished=state.finished,
@@ -237,7 +206,6 @@ def _ensemble_summary(
 
 
 def _single_member_remarks(count: int) -> list[str]:
-    """Why the average has one member; nothing where it may have more."""
     if count >= TWO_MEMBERS:
         return []
     trials = "1 trial" if count == 1 else f"{count} trials"

@@ -1,4 +1,4 @@
-"""What the average of several models says about rows, from what each of them says.
+"""What the average of several models predicts, from the predictions of each.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -22,15 +22,15 @@ from core.samplers.averaging import (
 )
 from core.tuning.scores.metric import Predictions
 
-_FLOOR = 1e-12  # of a density: one impossible row must not decide about a member by itself
+_MIN_DENSITY = 1e-12  # one impossible row must not decide about a member by itself
 
 
 def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> Predictions:
     """The average of densities, row by row (McInerney 2017, eq. 4).
 
     Classes by the largest mean probability; numbers by the weighted mean; documents and molecules
-    by the log of the mean density. Base pairs cannot be averaged after they were called: of
-    molecules only the densities are given.
+    by the log of the mean density. Base pairs cannot be averaged once called: molecules get
+    densities only.
     """
     first = members[0]
     if first.documents is not None:
@@ -50,20 +50,16 @@ def average_predictions(members: Sequence[Predictions], weights: np.ndarray) -> 
 
 
 def log_densities(y: np.ndarray, members: Sequence[Predictions]) -> np.ndarray:
-    """Log p of what is true, every row under every member, shape (n, T), finite.
+    """Log p of the true targets y, (n,), under every member, shape (n, T), finite.
 
-    Numbers count as normally distributed around the prediction with the member's own mean squared
-    error on these rows; tokens and molecules by their parts of the joint density.
-
-    Args:
-        y: codes or numbers, shape (n,).
-        members: what each says about the n rows.
+    Numbers count as normal around the prediction with the member's mean squared error on these
+    rows; tokens and molecules by their parts of the joint density.
     """
     return np.stack([_log_density(y, member) for member in members], axis=1)
 
 
 def member_disagreement(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
-    """How much the members say different things about every row, shape (n,).
+    """How much the members disagree about every row, shape (n,).
 
     Classes: the Jensen–Shannon divergence in nats; numbers: the standard deviation; documents and
     molecules: what averaging their densities gains, in nats.
@@ -79,14 +75,14 @@ def member_disagreement(members: Sequence[Predictions], weights: np.ndarray) -> 
 
 
 def is_averageable(predictions: Predictions) -> bool:
-    """Whether everything that is averaged is a number."""
+    """Whether everything that is averaged is finite."""
     optional_arrays = (predictions.probabilities, predictions.losses, predictions.documents)
     arrays = [array for array in optional_arrays if array is not None] or [predictions.labels]
     return all(bool(np.isfinite(array).all()) for array in arrays)
 
 
 def concatenate_predictions(fold_predictions: Sequence[Predictions]) -> Predictions:
-    """The predictions of several folds, as of one; sequences stay apart."""
+    """The predictions of several folds as of one; sequences stay apart."""
     if len(fold_predictions) == 1:
         return fold_predictions[0]
     columns: dict[str, np.ndarray] = {}
@@ -94,9 +90,8 @@ def concatenate_predictions(fold_predictions: Sequence[Predictions]) -> Predicti
         if getattr(fold_predictions[0], name) is not None:
             columns[name] = np.concatenate([getattr(fold, name) for fold in fold_predictions])
     if fold_predictions[0].whole is not None:
-        columns["whole"] = _renumber_sequences(
-            [fold.whole for fold in fold_predictions if fold.whole is not None]
-        )
+        tokens = [fold.whole for fold in fold_predictions if fold.whole is not None]
+        columns["whole"] = _renumber_sequences(tokens)
     return Predictions(np.concatenate([fold.labels for fold in fold_predictions]), **columns)
 
 
@@ -125,12 +120,11 @@ def _log_density(y: np.ndarray, member: Predictions) -> np.ndarray:
         return -member.losses
     if member.probabilities is None:
         errors = (y - member.labels) ** 2
-        variance = max(float(errors.mean()), _FLOOR)
+        variance = max(float(errors.mean()), _MIN_DENSITY)
         return -0.5 * (math.log(2 * math.pi * variance) + errors / variance)
-    true_probability = np.take_along_axis(member.probabilities, y[:, None].astype(int), axis=1)[
-        :, 0
-    ]
-    return np.log(np.maximum(np.where(y < 0, 0.0, true_probability), _FLOOR))
+    codes = y[:, None].astype(int)
+    true_probability = np.take_along_axis(member.probabilities, codes, axis=1)[:, 0]
+    return np.log(np.maximum(np.where(y < 0, 0.0, true_probability), _MIN_DENSITY))
 
 
 def _mean_loss(members: Sequence[Predictions], weights: np.ndarray) -> np.ndarray:
@@ -144,8 +138,6 @@ def _token_losses(members: Sequence[Predictions], weights: np.ndarray) -> np.nda
     assert tokens is not None
     sequences = tokens[:, 1].astype(int)
     lengths = np.bincount(sequences)
-    sequence_losses = [
-        np.bincount(sequences, m.losses).astype(float) for m in members if m.losses is not None
-    ]
-    joint = -average_log_densities(-np.stack(sequence_losses, axis=1), weights)
+    losses = [np.bincount(sequences, m.losses) for m in members if m.losses is not None]
+    joint = -average_log_densities(-np.stack(losses, axis=1).astype(float), weights)
     return (joint / np.maximum(lengths, 1))[sequences]

@@ -1,4 +1,4 @@
-"""Where the members of an average disagree: the held-out rows with the largest spread, in words."""
+"""The held-out rows about which the members of an average disagree most, in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from core.tuning.problem import Problem
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import targets_of
 
-MAX_ROWS = 12  # shown
-_MAX_LETTERS = 90  # characters of a row's words
-_MAX_VALUES = 4  # of a row that are named
+MAX_ROWS = 12  # in the event
+_MAX_LETTERS = 90  # characters of a row's text
+_MAX_VALUES = 4  # of a row, in its text
 
 
 def members_disagree(
@@ -29,15 +29,7 @@ def members_disagree(
     weights: np.ndarray,
     all_predictions: Sequence[Predictions],
 ) -> MembersDisagree:
-    """The rows about which the members say the most different things.
-
-    Args:
-        problem: the run's problem.
-        rows: the dataset's rows that are held out, shape (n,).
-        members: trial numbers, T of them.
-        weights: theirs, shape (T,).
-        all_predictions: what each says about the n rows.
-    """
+    """The event with those of the held-out `rows` about which the members disagree most."""
     dataset = problem.dataset
     disagreements = member_disagreement(all_predictions, weights)
     targets = targets_of(dataset.target[rows], dataset.task, dataset.classes)
@@ -54,7 +46,7 @@ def members_disagree(
                 about=row_text(dataset, int(rows[index])),
                 truth=_target_text(dataset, int(rows[index])),
                 spread=float(disagreements[index]),
-                said=[outputs_of_member[position] for outputs_of_member in outputs],
+                said=[member_outputs[position] for member_outputs in outputs],
             )
             for position, index in enumerate(disputed)
         ],
@@ -69,9 +61,8 @@ def row_text(dataset: Dataset, row: int) -> str:
     if dataset.matrix is not None:
         stored = dataset.matrix[row]
         pairs = list(zip(stored.indices, stored.data, strict=True))[:_MAX_VALUES]
-        return _shortened_text(
-            ", ".join(f"feature {column + 1} {_value_text(value)}" for column, value in pairs)
-        )
+        named = [f"feature {column + 1} {_value_text(value)}" for column, value in pairs]
+        return _shortened_text(", ".join(named))
     assert dataset.table is not None
     values = dataset.table.iloc[row]
     if len(values) == 1:
@@ -81,20 +72,13 @@ def row_text(dataset: Dataset, row: int) -> str:
 
 
 def _member_outputs(targets: np.ndarray, all_predictions: Sequence[Predictions]) -> list[list[Any]]:
-    """What every member gives for every row: probabilities, a number, or a log density."""
+    """Every member's output for every row: probabilities, a number, or a log density."""
     first = all_predictions[0]
     if first.probabilities is not None:
-        return [
-            [row.tolist() for row in _probabilities(predictions)] for predictions in all_predictions
-        ]
+        return [np.asarray(member.probabilities).tolist() for member in all_predictions]
     if first.documents is None and first.losses is None:
-        return [[float(number) for number in predictions.labels] for predictions in all_predictions]
+        return [[float(number) for number in member.labels] for member in all_predictions]
     return log_densities(targets, all_predictions).T.tolist()
-
-
-def _probabilities(member: Predictions) -> np.ndarray:
-    assert member.probabilities is not None
-    return member.probabilities
 
 
 def _target_text(dataset: Dataset, row: int) -> str:

@@ -1,10 +1,9 @@
-"""The average while it forms: its members and weights after every trial, and what it is worth.
+"""The average while it forms: its members, weights and held-out score after every trial.
 
-Members are the T = max(1, ⌊S/10⌋) best of S trials by f (McInerney 2017, §3.2). Whether their
-average is better than the single best is judged by rows that chose neither: the held-out rows lie
-in G folds (of cross-validation, or five parts of what is held out once); for each fold members and
-weights are chosen by the other folds alone, and their predictions of the fold are scored. No model
-is fitted for that.
+Members are the T = max(1, ⌊S/10⌋) best of S trials by f (McInerney 2017, §3.2). The average is
+compared with the single best by cross-fitting: the held-out rows lie in G folds (of
+cross-validation, or five parts of one holdout); for each, members and weights are chosen by the
+other folds and scored on it, without another fit.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -41,27 +40,22 @@ from core.tuning.scores.metrics import targets_of
 from core.tuning.scores.scoring import TrialResult
 
 FOLD_COUNT = 5  # of rows that are held out once
-MAX_GREEDY_ROWS = 5000  # at most; more tell nothing new and cost seconds
+MAX_GREEDY_ROWS = 5000  # more change nothing and cost seconds
 
 
 @dataclass(frozen=True)
 class HoldoutFoldPredictions:
-    """What one trial's models predict for every fold, and how well.
-
-    Attributes:
-        folds: the predictions of each fold, G of them.
-        scores: the metric of each.
-    """
+    """The predictions of one trial for each of G folds, and the metric of each."""
 
     folds: tuple[Predictions, ...]
     scores: np.ndarray
 
 
 class SettingEnsemble:
-    """Which trials make the average, by what they scored and said.
+    """Which trials make the average, by their scores and held-out predictions.
 
-    It holds what the models of the best trials say about held-out rows, and in runs with one fit a
-    trial also the fitted models of the T best and one spare; both go the moment a trial leaves.
+    It holds the predictions of the best trials and, with one fit a trial, the fitted models of the
+    T best and one spare.
     """
 
     def __init__(self, problem: Problem, planned: int) -> None:
@@ -72,17 +66,14 @@ class SettingEnsemble:
         self._predictions: dict[int, HoldoutFoldPredictions] = {}
         self._left_out: dict[int, str] = {}
         self._latest: EnsembleUpdated | None = None
-        self._average_scores: dict[
-            tuple[int, ...], float
-        ] = {}  # (fold, members): score of their average
+        self._average_scores: dict[tuple[int, ...], float] = {}  # by (fold, *members)
         self._folds, self._y = holdout_folds(problem)
 
     def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
-        """Trials of this run that ended before it was interrupted, without what they said.
+        """Add the trials of an interrupted run; their predictions are not recorded.
 
         Returns:
-            {trial: setting} of those that must predict again (`add_recorded`), so that the average
-            can be compared with the single best.
+            {trial: setting} of those that must predict again (`add_recorded`).
         """
         finished = {event.number: event for event in past if isinstance(event, TrialFinished)}
         for event in past:
@@ -99,7 +90,7 @@ class SettingEnsemble:
         return {number: finished[number].setting for number in self._lacking_trials(finished)}
 
     def _lacking_trials(self, finished: Mapping[int, TrialFinished]) -> list[int]:
-        """The trials of whom `_drop_unneeded` would have kept what they said."""
+        """The trials whose predictions `_drop_unneeded` would have kept."""
         if len(self._folds) < 2:
             return []
         max_trials, excluded = self.models.capacity, self.models.excluded
@@ -107,32 +98,29 @@ class SettingEnsemble:
         fold_scores = {n: np.array(finished[n].fold_scores) for n in scores}
         scores = {n: score for n, score in scores.items() if n not in excluded}
         score_tables = [scores]
-        if all(
-            len(scores_of_trial) == len(self._folds) for scores_of_trial in fold_scores.values()
-        ):
+        if all(len(values) == len(self._folds) for values in fold_scores.values()):
             score_tables += [
                 {n: float(np.delete(fold_scores[n], fold).mean()) for n in scores}
                 for fold in range(len(self._folds))
             ]
-        else:  # held out once: what was scored in each fold is not recorded, but close to the whole
+        else:  # held out once: fold scores are not recorded, but close to that of all rows
             max_trials *= 2
-        best_numbers = [
-            rank_trials(table, maximize=self._maximize)[:max_trials] for table in score_tables
-        ]
+        best_numbers = [self._ranked_trials(table)[:max_trials] for table in score_tables]
         return sorted({number for numbers in best_numbers for number in numbers})
 
+    def _ranked_trials(self, scores: dict[int, float]) -> list[int]:
+        return rank_trials(scores, maximize=self._maximize)
+
     def add_recorded(self, result: TrialResult) -> None:
-        """A remembered trial says again what it said; its score stays as it was recorded."""
-        if result.predictions and all(
-            is_averageable(predictions) for predictions in result.predictions
-        ):
+        """Add the repeated predictions of a recorded trial; its score stays as recorded."""
+        if result.predictions and all(is_averageable(fold) for fold in result.predictions):
             score = self.models.scores[result.number]
             self.models.add_model(result.number, score, result.fitted)
             self._predictions[result.number] = self._fold_predictions(result)
             self._drop_unneeded()
 
     def add(self, result: TrialResult) -> None:
-        """A trial that ended with a score."""
+        """Add a trial that ended with a score."""
         self.models.add_model(result.number, result.score, result.fitted)
         if not result.predictions:
             return
@@ -147,14 +135,14 @@ class SettingEnsemble:
         self._drop_unneeded()
 
     def exclude(self, event: TrialExcluded) -> None:
-        """A person takes a trial out, or back in."""
+        """Exclude a trial, or include it again."""
         if event.excluded or event.number in self._left_out:
             self.models.exclude(event.number)
         else:
             self.models.include(event.number)
 
     def updates(self) -> Iterator[Event]:
-        """The members and weights now; where they disagree, if they are others than before."""
+        """The members and weights now and, if they changed, where the members disagree."""
         members = self.models.members
         if not members:
             return
@@ -172,42 +160,21 @@ class SettingEnsemble:
         )
         before, self._latest = self._latest, update
         yield update
-        has_changed = before is None or (before.members, before.weights) != (
-            members,
-            update.weights,
-        )
-        if (
-            has_changed
-            and len(members) > 1
-            and all(number in self._predictions for number in members)
-        ):
-            member_predictions = [
-                concatenate_predictions(self._predictions[number].folds) for number in members
-            ]
-            yield members_disagree(
-                self._problem, self._held_out_rows, members, w, member_predictions
-            )
-
-    @property
-    def _held_out_rows(self) -> np.ndarray:
-        """The dataset's rows that are held out, in the order of the folds."""
-        return np.concatenate(self._folds)
+        is_new = before is None or (before.members, before.weights) != (members, update.weights)
+        if is_new and len(members) > 1 and all(n in self._predictions for n in members):
+            predictions = [concatenate_predictions(self._predictions[n].folds) for n in members]
+            rows = np.concatenate(self._folds)
+            yield members_disagree(self._problem, rows, members, w, predictions)
 
     def _weights(self, members: list[int]) -> np.ndarray:
         latest = self._latest
         if self._kind == "greedy" and latest is not None and latest.members == members:
             return np.array(latest.weights)
-        member_folds = [self._predictions.get(number) for number in members]
-        member_log_densities = None
-        several = len(members) > 1
-        if several and self._kind == "greedy" and all(trial is not None for trial in member_folds):
-            all_predictions = [
-                concatenate_predictions(trial.folds) for trial in member_folds if trial is not None
-            ]
-            member_log_densities = log_densities(np.concatenate(self._y), all_predictions)
-        return member_weights(
-            self._kind, self.models.scores, members, self._maximize, member_log_densities
-        )
+        logs, has_all = None, all(number in self._predictions for number in members)
+        if len(members) > 1 and self._kind == "greedy" and has_all:
+            predictions = [concatenate_predictions(self._predictions[n].folds) for n in members]
+            logs = log_densities(np.concatenate(self._y), predictions)
+        return member_weights(self._kind, self.models.scores, members, self._maximize, logs)
 
     def _held_out_scores(self) -> tuple[float | None, float | None]:
         """The metric of the average and of the single best, both chosen by the other folds."""
@@ -216,55 +183,42 @@ class SettingEnsemble:
         averages, singles = [], []
         for fold in range(len(self._folds)):
             scores = self._scores_without(fold)
-            best_numbers = rank_trials(scores, maximize=self._maximize)[
-                : member_count(len(self.models.scores))
-            ]
+            best_numbers = self._ranked_trials(scores)[: member_count(len(self.models.scores))]
             averages.append(self._average_score(fold, scores, best_numbers))
             singles.append(self._predictions[best_numbers[0]].scores[fold])
         return _finite_mean(averages), _finite_mean(singles)
 
-    def _average_score(
-        self, fold: int, scores: dict[int, float], member_numbers: list[int]
-    ) -> float:
-        """The score of the average of `member_numbers` on a fold, worked out once for each."""
-        key = (fold, *member_numbers)
+    def _average_score(self, fold: int, scores: dict[int, float], members: list[int]) -> float:
+        key = (fold, *members)
         if self._kind != "tempered" and key in self._average_scores:
             return self._average_scores[key]
-        all_predictions = [self._predictions[number].folds[fold] for number in member_numbers]
-        w = member_weights(
-            self._kind,
-            scores,
-            member_numbers,
-            self._maximize,
-            self._log_densities_without(fold, member_numbers),
-        )
-        score = self._score_fold(fold, average_predictions(all_predictions, w))
-        self._average_scores = {
-            cache_key: cached_score
-            for cache_key, cached_score in self._average_scores.items()
-            if cache_key[0] != fold
-        }
+        predictions = [self._predictions[number].folds[fold] for number in members]
+        logs = self._log_densities_without(fold, members)
+        w = member_weights(self._kind, scores, members, self._maximize, logs)
+        score = self._score_fold(fold, average_predictions(predictions, w))
+        # One average of each fold is enough: members change rarely, and do not come back.
+        self._average_scores = {old: f for old, f in self._average_scores.items() if old[0] != fold}
         self._average_scores[key] = score
         return score
 
     def _scores_without(self, fold: int) -> dict[int, float]:
-        """{trial: mean score of the other folds}, of the trials that are at hand."""
+        """{trial: mean score of the other folds}, of the trials with predictions."""
         return {
             number: float(np.delete(predictions.scores, fold).mean())
             for number, predictions in self._predictions.items()
             if number not in self.models.excluded
         }
 
-    def _log_densities_without(self, fold: int, member_numbers: list[int]) -> np.ndarray | None:
-        if self._kind != "greedy" or len(member_numbers) == 1:
+    def _log_densities_without(self, fold: int, members: list[int]) -> np.ndarray | None:
+        if self._kind != "greedy" or len(members) == 1:
             return None
         other_folds = [index for index in range(len(self._folds)) if index != fold]
         y = np.concatenate([self._y[index] for index in other_folds])
-        all_predictions = [
+        predictions = [
             concatenate_predictions([self._predictions[n].folds[index] for index in other_folds])
-            for n in member_numbers
+            for n in members
         ]
-        return log_densities(y, all_predictions)
+        return log_densities(y, predictions)
 
     def _score_fold(self, fold: int, predictions: Predictions) -> float:
         metric = self._problem.metric
@@ -276,26 +230,16 @@ class SettingEnsemble:
         folds = predictions_by_fold(self._problem, result, self._folds)
         if len(result.predictions) > 1:
             return HoldoutFoldPredictions(folds, np.array(result.fold_scores))
-        return HoldoutFoldPredictions(
-            folds,
-            np.array(
-                [self._score_fold(index, predictions) for index, predictions in enumerate(folds)]
-            ),
-        )
+        scores = [self._score_fold(fold, predictions) for fold, predictions in enumerate(folds)]
+        return HoldoutFoldPredictions(folds, np.array(scores))
 
     def _drop_unneeded(self) -> None:
         """Keep the predictions of trials that are, or without one fold would be, among the best."""
         max_trials = self.models.capacity
-        needed_trials = set(self.models.trials_with_models[:max_trials]) | set(self.models.members)
+        needed = set(self.models.trials_with_models[:max_trials]) | set(self.models.members)
         for fold in range(len(self._folds)):
-            needed_trials |= set(
-                rank_trials(self._scores_without(fold), maximize=self._maximize)[:max_trials]
-            )
-        self._predictions = {
-            number: predictions
-            for number, predictions in self._predictions.items()
-            if number in needed_trials
-        }
+            needed |= set(self._ranked_trials(self._scores_without(fold))[:max_trials])
+        self._predictions = {n: self._predictions[n] for n in self._predictions if n in needed}
 
 
 def member_weights(
@@ -325,69 +269,53 @@ def member_weights(
 def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The dataset's rows of every holdout fold, and their targets as metrics take them.
 
-    These folds share no row. Where the rows were divided several times, they are the folds of the
-    first division, and a row is in its fold once for every division.
+    The folds share no row. After several divisions they are those of the first, and a row is in its
+    fold once for every division.
     """
     if problem.validation_scheme == "training":
         return [], []
-    held_out_rows = [rows for _, rows in problem.splits]
-    held_out_rows = [
-        np.tile(rows, problem.fold_repeats)
-        for rows in held_out_rows[: len(held_out_rows) // problem.fold_repeats]
-    ]
-    if len(held_out_rows) == 1:
-        groups = problem.dataset.kept_together
-        units = (
-            np.arange(len(held_out_rows[0]))
-            if groups is None
-            else _number_groups(groups[held_out_rows[0]])
-        )
-        held_out_rows = [held_out_rows[0][units % FOLD_COUNT == fold] for fold in range(FOLD_COUNT)]
-        held_out_rows = [rows for rows in held_out_rows if len(rows)]
+    repeats = problem.fold_repeats
+    first_division = problem.splits[: len(problem.splits) // repeats]
+    folds = [np.tile(rows, repeats) for _, rows in first_division]
+    if len(folds) == 1:
+        (rows,), groups = folds, problem.dataset.kept_together
+        units = np.arange(len(rows)) if groups is None else _number_groups(groups[rows])
+        folds = [rows[units % FOLD_COUNT == fold] for fold in range(FOLD_COUNT)]
+        folds = [fold_rows for fold_rows in folds if len(fold_rows)]
     task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
-    return held_out_rows, [targets_of(target[rows], task, classes) for rows in held_out_rows]
+    return folds, [targets_of(target[rows], task, classes) for rows in folds]
 
 
 def predictions_by_fold(
     problem: Problem, result: TrialResult, folds: Sequence[np.ndarray]
 ) -> tuple[Predictions, ...]:
-    """What a trial predicts for every holdout fold.
-
-    Args:
-        problem: the run's problem.
-        result: of a trial on all folds.
-        folds: the dataset's rows of every fold (`holdout_folds`).
-    """
+    """A trial's predictions for every holdout fold of `holdout_folds`."""
     if problem.fold_repeats > 1:
         return _predictions_of_repeats(problem, result, folds)
     if len(result.predictions) > 1:
         return result.predictions
-    fold_positions = _fold_positions(problem.splits[0][1], folds)
-    return tuple(
-        _take_predictions(result.predictions[0], positions) for positions in fold_positions
-    )
+    positions = _fold_positions(problem.splits[0][1], folds)
+    return tuple(_take_predictions(result.predictions[0], rows) for rows in positions)
 
 
 def _predictions_of_repeats(
     problem: Problem, result: TrialResult, folds: Sequence[np.ndarray]
 ) -> tuple[Predictions, ...]:
-    """What a trial predicts for every holdout fold, of every division into folds."""
     repeat_count, held_out_rows = problem.fold_repeats, [rows for _, rows in problem.splits]
     count = len(held_out_rows) // repeat_count
     folds_of_repeat = [fold[: len(fold) // repeat_count] for fold in folds]
     fold_predictions: list[list[Predictions]] = [[] for _ in folds]
     for start in range(0, len(held_out_rows), count):
         repeat_predictions = concatenate_predictions(result.predictions[start : start + count])
-        fold_positions = _fold_positions(
-            np.concatenate(held_out_rows[start : start + count]), folds_of_repeat
-        )
+        rows = np.concatenate(held_out_rows[start : start + count])
+        fold_positions = _fold_positions(rows, folds_of_repeat)
         for predictions, positions in zip(fold_predictions, fold_positions, strict=True):
             predictions.append(repeat_predictions.subset(positions))
     return tuple(concatenate_predictions(predictions) for predictions in fold_predictions)
 
 
 def _fold_positions(rows: np.ndarray, folds: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Where the rows of every fold are among others, each of which is there once."""
+    """The positions in `rows` of the rows of every fold."""
     order = np.argsort(rows)
     positions = order[np.searchsorted(rows, np.concatenate(folds), sorter=order)]
     return np.split(positions, np.cumsum([len(fold) for fold in folds])[:-1])
@@ -401,9 +329,8 @@ def _take_predictions(predictions: Predictions, rows: np.ndarray) -> Predictions
     subset = predictions.subset(rows)
     if subset.whole is None:
         return subset
-    return replace(
-        subset, whole=np.stack([subset.whole[:, 0], _number_groups(subset.whole[:, 1])], axis=1)
-    )
+    tokens = np.stack([subset.whole[:, 0], _number_groups(subset.whole[:, 1])], axis=1)
+    return replace(subset, whole=tokens)
 
 
 def _finite_mean(values: list[float]) -> float | None:

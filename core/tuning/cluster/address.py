@@ -1,4 +1,4 @@
-"""Where a cluster is, and the certificates by which it is reached."""
+"""The address of a cluster and the certificates for it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,12 @@ _SCHEMELESS = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 
 @dataclass(frozen=True)
 class ClusterAddress:
-    """Where trials run.
+    """Where trials run; an empty file name leaves it to dask's configuration."""
 
-    Attributes:
-        address: of a scheduler (tcp://host:port, tls://host:port), or "local".
-        ca: the file of the authority whose certificates are believed; "" as dask is configured.
-        certificate, key: the files by which this program shows who it is; "" the same.
-    """
-
-    address: str
-    ca: str = ""
-    certificate: str = ""
-    key: str = ""
+    address: str  # of a scheduler (tcp://host:port, tls://host:port), or "local"
+    ca: str = ""  # file of the trusted certificate authority
+    certificate: str = ""  # file of this program's certificate
+    key: str = ""  # file of its private key; "" for the certificate's file
 
     @property
     def is_local(self) -> bool:
@@ -57,11 +51,11 @@ class ClusterAddress:
 def parse_cluster_address(
     address: str, ca: str = "", certificate: str = "", key: str = ""
 ) -> ClusterAddress:
-    """The place that a person named.
+    """The address that a person entered.
 
     Raises:
-        UnusableError: it is no address, certificates are named for one without encryption, or one
-            of their files cannot be read.
+        UnusableError: it is no address, certificates are given for one without encryption, or a
+            file of theirs cannot be read.
     """
     address = address.strip()
     if _SCHEMELESS.fullmatch(address):
@@ -105,7 +99,7 @@ def _check_file(name: str, file: str) -> None:
 
 
 def data_transfer_warning(address: ClusterAddress) -> str:
-    """What a person should know before the first trial; "" where nothing leaves this machine."""
+    """The warning before the first trial; "" where nothing leaves this machine unencrypted."""
     if address.is_encrypted or _is_here(address.host):
         return ""
     return (
@@ -125,7 +119,7 @@ def _is_here(host: str) -> bool:
 
 
 def security_of(address: ClusterAddress) -> Any:
-    """What dask is told about certificates; None where the address needs none."""
+    """The Security that dask needs for the address; None where it needs none."""
     if not address.is_encrypted:
         return None
     from distributed.security import Security
@@ -137,9 +131,8 @@ def security_of(address: ClusterAddress) -> Any:
         "tls_client_cert": address.certificate,
         "tls_client_key": address.key or address.certificate,
     }
-    security = Security(
-        require_encryption=True, **{name: file for name, file in file_options.items() if file}
-    )
+    named_files = {name: file for name, file in file_options.items() if file}
+    security = Security(require_encryption=True, **named_files)
     if not security.tls_ca_file or not security.tls_client_cert:
         raise UnusableError(
             "a tls:// address needs certificates, and none are named",
@@ -150,11 +143,7 @@ def security_of(address: ClusterAddress) -> Any:
 
 
 def check_installed() -> None:
-    """See that dask.distributed is there.
-
-    Raises:
-        UnusableError: it is not, or cannot be imported; says what installs it.
-    """
+    """Raise UnusableError unless dask.distributed can be imported."""
     dependency = OPTIONAL_DEPENDENCIES["cluster"]
     for module in dependency.modules:
         if find_spec(module) is None:

@@ -1,4 +1,4 @@
-"""What is asked of workers while a run waits for the answer, for a bounded time."""
+"""Calls of workers whose answer is awaited for a bounded time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import Any
 
 
 class BackgroundCall:
-    """Something asked in a thread of its own, so that a worker that is silent holds nobody up.
-
-    Args:
-        ask: gives the answer, or raises.
-    """
+    """A call in a thread of its own, so that a silent worker blocks nothing."""
 
     def __init__(self, ask: Callable[[], Any]) -> None:
         self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -27,7 +23,7 @@ class BackgroundCall:
             self._answers.put(error)
 
     def answer_within(self, seconds: float) -> Any:
-        """The answer or the exception that came instead; None where there is none yet."""
+        """The result or the exception raised; None where there is none yet."""
         try:
             return self._answers.get(timeout=max(0.0, seconds))
         except queue.Empty:

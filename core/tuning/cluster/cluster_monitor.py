@@ -1,4 +1,4 @@
-"""The workers of a cluster as they are now: threads, load, and which trial each does."""
+"""The workers of a cluster now: threads, load, and the trials each runs."""
 
 from __future__ import annotations
 
@@ -11,28 +11,26 @@ from core.tuning.cluster.worker_versions import installed_versions, sent_whole, 
 from core.tuning.events import Event, RemarkMade, WorkersSeen
 from core.tuning.payloads import ClusterWorker
 
-BETWEEN = 1.0  # seconds between two looks
-CALM = 0.8  # of these: after which time a calm moment is taken for the next look
-AT_ONCE = 0.3  # seconds that a look waits for what new workers have installed; else the next tells
+REFRESH_SECONDS = 1.0  # between two refreshes
+CALM_SHARE = 0.8  # of these, after which a calm moment is taken for the next refresh
+VERSION_SECONDS = 0.3  # that a refresh waits for the versions of new workers
 
 
 class _WorkerInfo(NamedTuple):
-    """What the scheduler says of a worker."""
-
     name: str
     host: str
     threads: int
 
 
 class ClusterMonitor:
-    """Looks at a cluster, at most once a second.
+    """Watches the workers of a cluster, refreshing at most once a second.
 
     Attributes:
-        trials: {key of a future: number of its trial} of what is under way.
-        prefix: what the keys of this run begin with, and no other's.
+        trials: {key of a future: number of its trial} of those running.
+        prefix: the start of the keys of this run's futures.
         allowed: the addresses of workers that may run trials; None for all.
-        usable: the addresses of those of them that are there now.
-        remarks: sentences about workers that have not been given out yet.
+        usable: the addresses of those that are connected now.
+        remarks: sentences about workers that were not reported yet.
     """
 
     def __init__(self, client: Any) -> None:
@@ -43,16 +41,16 @@ class ClusterMonitor:
         self.remarks: list[str] = []
         self.usable: frozenset[str] = frozenset()
         self._needed: tuple[str, ...] = ()
-        self._versions_by_address: dict[str, Mapping[str, str]] = {}  # what is installed there
+        self._versions_by_address: dict[str, Mapping[str, str]] = {}
         self._checked: dict[str, bool] = {}  # {address: whether it may be used}
         self._question: tuple[list[str], BackgroundCall] | None = None
         self._workers: dict[str, _WorkerInfo] = {}
         self._processing: dict[str, tuple[str, ...]] = {}
-        self._numbers: dict[str, list[int]] = {}  # of the trials that each was at, at the last look
-        self._looked, self._shown = -BETWEEN, WorkersSeen()
+        self._numbers: dict[str, list[int]] = {}  # of the trials that each was running
+        self._refresh_time, self._last_seen = -REFRESH_SECONDS, WorkersSeen()
 
     def require_packages(self, packages: Sequence[str]) -> None:
-        """Use no worker that lacks packages which this run needs besides those of every run."""
+        """Use no worker that lacks these packages of optional parts."""
         if tuple(packages) != self._needed:
             self._needed = tuple(packages)
             self._checked, self.remarks = {}, []
@@ -66,36 +64,33 @@ class ClusterMonitor:
 
     @property
     def has_open_question(self) -> bool:
-        """Whether a worker has not told yet what it has installed."""
+        """Whether the versions of a worker are still unknown."""
         return self._question is not None
 
     def processing(self) -> dict[str, str]:
-        """{key of a future: address of the worker that has it}, as it is now."""
+        """{key of a future: address of its worker} now."""
         self.refresh_now()
         return {key: address for address, keys in self._processing.items() for key in keys}
 
     def refresh_when_calm(self) -> None:
-        """See how the workers are while every one has its trial, a little before others ask.
-
-        Whoever asks when a trial has just ended sees its worker idle.
-        """
-        if time.monotonic() - self._looked >= CALM * BETWEEN:
+        """Refresh a little early, while every worker has its trial: later, one looks idle."""
+        if time.monotonic() - self._refresh_time >= CALM_SHARE * REFRESH_SECONDS:
             self.refresh_now()
 
     def refresh_now(self) -> None:
-        """See how the workers are now, however short the last look is ago."""
-        self._looked = -BETWEEN
+        """Refresh, however recent the last refresh is."""
+        self._refresh_time = -REFRESH_SECONDS
         self._refresh_workers()
 
     def worker_updates(self) -> list[Event]:
-        """What the workers do, where that changed, and what was found of new ones."""
+        """The state of the workers, where it changed, and remarks about new ones."""
         self._refresh_workers()
         remarks, self.remarks = [RemarkMade(sentence=sentence) for sentence in self.remarks], []
         addresses = sorted(self._workers, key=lambda address: self._workers[address].name)
         workers_seen = WorkersSeen(workers=[self._worker_summary(address) for address in addresses])
-        if workers_seen.workers == self._shown.workers:
+        if workers_seen.workers == self._last_seen.workers:
             return list(remarks)
-        self._shown = workers_seen
+        self._last_seen = workers_seen
         return [*remarks, workers_seen]
 
     def _worker_summary(self, address: str) -> ClusterWorker:
@@ -104,28 +99,27 @@ class ClusterMonitor:
         other_keys = self._processing.get(address, ())
         if self.prefix:
             other_keys = tuple(key for key in other_keys if not key.startswith(self.prefix))
-        at_work = len(numbers) + len(other_keys)
+        trial_count = len(numbers) + len(other_keys)
         return ClusterWorker(
             name=worker.name,
             host=worker.host,
             threads=worker.threads,
-            load=round(min(1.0, at_work / worker.threads), 2),
+            load=round(min(1.0, trial_count / worker.threads), 2),
             trials=sorted(numbers),
             usable=self._checked.get(address, False),
         )
 
     def _refresh_workers(self) -> None:
-        if time.monotonic() - self._looked < BETWEEN or self._client.status != "running":
+        seconds = time.monotonic() - self._refresh_time
+        if seconds < REFRESH_SECONDS or self._client.status != "running":
             return
-        self._looked = time.monotonic()
+        self._refresh_time = time.monotonic()
         try:
             self._workers = _known_workers(self._client)
-            self._processing = {
-                address: tuple(map(str, keys))
-                for address, keys in self._client.processing().items()
-            }
+            processing = self._client.processing().items()
+            self._processing = {address: tuple(map(str, keys)) for address, keys in processing}
         except (OSError, TimeoutError):
-            return  # the next look will tell
+            return  # the next refresh may succeed
         self._numbers = {
             address: self._running_numbers(keys, self._workers[address].threads)
             for address, keys in self._processing.items()
@@ -139,19 +133,17 @@ class ClusterMonitor:
         return [self.trials[key] for key in keys[:threads] if key in self.trials]
 
     def _ask_versions(self) -> None:
-        """Ask workers that are new what they have installed, and take what was answered."""
+        """Ask new workers for their versions, and take the answers."""
         new = sorted(set(self._workers) - set(self._versions_by_address))
         if self._question is None and new:
-            self._question = (
-                new,
-                BackgroundCall(
-                    lambda: self._client.run(sent_whole(), workers=new, on_error="return")
-                ),
+            call = BackgroundCall(
+                lambda: self._client.run(sent_whole(), workers=new, on_error="return")
             )
+            self._question = new, call
         if self._question is None:
             return
         addresses, question = self._question
-        if (answer := question.answer_within(AT_ONCE)) is None:
+        if (answer := question.answer_within(VERSION_SECONDS)) is None:
             return
         self._question = None
         for address in addresses:
@@ -163,17 +155,11 @@ class ClusterMonitor:
                 self._versions_by_address[address] = {"fault": why}
 
     def _check_workers(self) -> None:
-        """Which workers may be used; those that differ get no trial."""
         local_versions = installed_versions()
-        for address in sorted(
-            set(self._versions_by_address) & set(self._workers) - set(self._checked)
-        ):
-            sentence, usable = version_difference(
-                self._workers[address].name,
-                self._versions_by_address[address],
-                local_versions,
-                self._needed,
-            )
+        new_addresses = set(self._versions_by_address) & set(self._workers) - set(self._checked)
+        for address in sorted(new_addresses):
+            name, versions = self._workers[address].name, self._versions_by_address[address]
+            sentence, usable = version_difference(name, versions, local_versions, self._needed)
             self._checked[address] = usable
             if sentence:
                 self.remarks.append(sentence)

@@ -7,7 +7,6 @@ import logging
 import os
 import time
 import warnings
-from types import TracebackType
 from typing import Any
 
 from core.errors import UnusableError
@@ -18,27 +17,23 @@ from core.tuning.cluster.executor import ClusterExecutor
 from core.tuning.scores.scoring import ScoringJob
 from core.tuning.trials.scratch_folder import ScratchFolder
 
-ANSWERS = 10.0  # seconds within which a scheduler answers
-COMES = 30.0  # seconds within which the first worker comes
-TELLS = 30.0  # seconds more, within which one that came tells what it has installed
-LEAVES = 5.0  # seconds
+ANSWER_SECONDS = 10.0  # of the scheduler
+WORKER_SECONDS = 30.0  # until the first worker comes
+VERSION_SECONDS = 30.0  # more, until it answers with its versions
+CLOSE_SECONDS = 5.0
 
 
 class ClusterConnection:
-    """A cluster that answered, with at least one worker that can run trials.
+    """A connected cluster, with at least one worker that can run trials.
 
     Args:
-        address: where it is; "local" starts one worker a core on this machine, with certificates
-            of its own that end with it.
-        most: how many trials run at the same time at most; None for one a thread of its workers.
-            A local cluster has so many workers; None for one a core.
-
-    Attributes:
-        warnings: what was found of its workers, in sentences.
+        address: "local" starts workers on this machine, with temporary certificates.
+        max_running: trials at the same time at most; None for one a thread of its workers (a local
+        cluster: one a core).
 
     Raises:
-        UnusableError: dask.distributed is not installed, nobody answers, certificates do not fit,
-            or no worker comes or can be used.
+        UnusableError: dask.distributed is not installed, no scheduler answers, certificates do not
+            fit, or no worker comes or can be used.
     """
 
     def __init__(self, address: ClusterAddress, max_running: int | None = None) -> None:
@@ -48,7 +43,7 @@ class ClusterConnection:
         self._stack = contextlib.ExitStack()
         try:
             self._client = self._connect_client()
-            self._watching = ClusterMonitor(self._client)
+            self._monitor = ClusterMonitor(self._client)
             self._await_workers()
         except BaseException:
             self.close()
@@ -62,15 +57,15 @@ class ClusterConnection:
         try:
             security = security_of(address)
             if address.is_local:
-                target = self._start_local_cluster(
-                    security, self._max_running or os.cpu_count() or 1
-                )
+                workers = self._max_running or os.cpu_count() or 1
+                target = self._start_local_cluster(security, workers)
+            timeout, name = ANSWER_SECONDS, "tunescope"
             client = Client(
-                target, timeout=ANSWERS, security=security, set_as_default=False, name="tunescope"
+                target, timeout=timeout, security=security, set_as_default=False, name=name
             )
         except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
             raise _unreachable(address, error) from error
-        self._stack.callback(client.close, LEAVES)
+        self._stack.callback(client.close, CLOSE_SECONDS)
         return client
 
     def _start_local_cluster(self, security: Any, workers: int) -> Any:
@@ -82,23 +77,24 @@ class ClusterConnection:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # its pages of HTTP are for this machine alone
+            dashboard_address="127.0.0.1:0",  # its HTTP pages are for this machine alone
             local_directory=str(folder.path),
             security=security,
             protocol="tls://",
             silence_logs=logging.CRITICAL,
         )
-        self._stack.callback(cluster.close, LEAVES)
+        self._stack.callback(cluster.close, CLOSE_SECONDS)
         return cluster
 
     def _await_workers(self) -> None:
-        end = time.monotonic() + COMES
-        while not self._watching.threads:
-            if self._watching.remarks and not self._watching.has_open_question:
-                worker_versions.raise_no_worker(self._watching.remarks)
-            if time.monotonic() > end + (TELLS if self._watching.has_open_question else 0.0):
+        end = time.monotonic() + WORKER_SECONDS
+        while not self._monitor.threads:
+            if self._monitor.remarks and not self._monitor.has_open_question:
+                worker_versions.raise_no_worker(self._monitor.remarks)
+            extra_seconds = VERSION_SECONDS if self._monitor.has_open_question else 0.0
+            if time.monotonic() > end + extra_seconds:
                 raise UnusableError(
-                    f"no worker came within {COMES:g} seconds",
+                    f"no worker came within {WORKER_SECONDS:g} seconds",
                     where=self.address.address,
                     cure="start workers with: dask worker ADDRESS",
                 )
@@ -106,14 +102,14 @@ class ClusterConnection:
 
     @property
     def warnings(self) -> list[str]:
-        """What was found of workers that differ from this machine; each is given out once."""
-        remarks, self._watching.remarks = self._watching.remarks, []
+        """Sentences about workers that differ from this machine; each is given out once."""
+        remarks, self._monitor.remarks = self._monitor.remarks, []
         return remarks
 
     @property
     def threads(self) -> int:
         """How many trials its workers can run at the same time now."""
-        return self._watching.threads
+        return self._monitor.threads
 
     @property
     def client(self) -> Any:
@@ -123,26 +119,18 @@ class ClusterConnection:
     def executor(
         self, work: ScoringJob, _workers: int = 1, limit: float | None = None
     ) -> ClusterExecutor:
-        """What runs the trials of one run, as `core.tuning.tune` asks for it.
-
-        How many run at a time is the cluster's to say: it may grow and shrink meanwhile.
-        """
-        return ClusterExecutor(self._client, work, self._max_running, limit, self._watching)
+        """The executor of one run's trials; the cluster decides how many run at a time."""
+        return ClusterExecutor(self._client, work, self._max_running, limit, self._monitor)
 
     def close(self) -> None:
-        """Leave the cluster; a local one ends."""
+        """Disconnect; a local cluster ends."""
         with contextlib.suppress(OSError, TimeoutError):
             self._stack.close()
 
     def __enter__(self) -> ClusterConnection:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -169,11 +157,10 @@ def _unreachable(address: ClusterAddress, error: Exception) -> UnusableError:
 
 
 def _silence() -> None:
-    # What matters is said in sentences; its own lines would stand between them.
-    from distributed.versions import VersionMismatchWarning  # gives its loggers their levels
+    # What matters becomes a remark; dask's log lines would disturb the output.
+    from distributed.versions import VersionMismatchWarning  # also sets its loggers' levels
 
-    warnings.simplefilter("ignore", VersionMismatchWarning)  # which is said in a sentence
-
+    warnings.simplefilter("ignore", VersionMismatchWarning)
     for name in [*logging.Logger.manager.loggerDict, "distributed"]:
         if name.split(".")[0] in ("distributed", "dask"):
             logging.getLogger(name).setLevel(logging.CRITICAL)

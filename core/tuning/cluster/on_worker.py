@@ -1,7 +1,7 @@
-"""What runs on a worker of a cluster: one trial, in a process of its own that can be ended.
+"""A trial on a worker of a cluster, in a process of its own that can be ended.
 
-A thread of a worker cannot be ended; so it only waits, with a time limit, for a process that
-scores the setting, as on the person's machine. The process stays for the next trial of the run.
+A thread of a worker cannot be ended: it only waits for a process that scores the setting and stays
+for the next trial of the run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.executors import ProcessExecutor
 
-LOOK = 0.25  # seconds between two looks at whether a trial is still wanted
-KEPT = 300.0  # seconds that a process waits for another trial of its run
+POLL_SECONDS = 0.25  # between two checks whether a trial is still wanted
+IDLE_SECONDS = 300.0  # that a process waits for another trial of its run
 
 
 @dataclass
@@ -29,17 +29,17 @@ class _IdleExecutor:
 
 
 _idle_executors: list[_IdleExecutor] = []
-_executor_by_trial: dict[str, ProcessExecutor] = {}  # by the key of a trial: what runs it
+_executor_by_trial: dict[str, ProcessExecutor] = {}  # by the key of its future
 _lock = threading.Lock()
 
 
 def run_trial(work: bytes, run: str, task: TrialRequest, limit: float | None) -> TrialResult:
-    """Score what a task asks for; whatever goes wrong becomes the reason.
+    """Score a request; any failure becomes the reason in the result.
 
     Args:
-        work: what to score on, pickled: a worker without the program can hold and pass it on.
-        run: which run it belongs to; its process serves other trials of the same run.
-        task: what is asked for.
+        work: the pickled ScoringJob: a worker without the program can hold and pass it on.
+        run: its id; the process serves other trials of the same run.
+        task: the request.
         limit: seconds that it may take; None for no limit.
     """
     worker, key = _worker_and_key()
@@ -48,7 +48,7 @@ def run_trial(work: bytes, run: str, task: TrialRequest, limit: float | None) ->
     try:
         _executor_by_trial[key] = executor
         executor.submit_request(task)
-        while not (ended := executor.wait_for_results(LOOK)):
+        while not (results := executor.wait_for_results(POLL_SECONDS)):
             if not _is_wanted(worker, key):
                 executor.close()
                 return TrialResult(task.number, task.setting, failure="It was no longer wanted.")
@@ -58,18 +58,11 @@ def run_trial(work: bytes, run: str, task: TrialRequest, limit: float | None) ->
     finally:
         _executor_by_trial.pop(key, None)
     _keep_executor(run, executor)
-    return ended[0]
+    return results[0]
 
 
 def shorten_limits(limits: Mapping[str, float]) -> list[str]:
-    """Give trials that are under way here another time limit, from their begin.
-
-    Args:
-        limits: {key of a trial: seconds}.
-
-    Returns:
-        the keys of those that are under way here.
-    """
+    """Set the limits ({key: seconds}) of trials that run here; returns the keys of these."""
     running_keys = [key for key in limits if key in _executor_by_trial]
     for key in running_keys:
         _executor_by_trial[key].limit = limits[key]
@@ -77,13 +70,13 @@ def shorten_limits(limits: Mapping[str, float]) -> list[str]:
 
 
 def close_idle(run: str) -> None:
-    """End the processes that wait for another trial of a run, and those nobody came back to."""
+    """End the processes that wait for another trial of a run, and those idle for too long."""
     now = time.monotonic()
     with _lock:
-        gone = [idle for idle in _idle_executors if idle.run == run or now - idle.since > KEPT]
-        for idle in gone:
+        ended = [e for e in _idle_executors if e.run == run or now - e.since > IDLE_SECONDS]
+        for idle in ended:
             _idle_executors.remove(idle)
-    for idle in gone:
+    for idle in ended:
         idle.executor.close()
 
 
@@ -94,8 +87,8 @@ def _take_executor(run: str, work: bytes) -> ProcessExecutor:
             if idle.run == run:
                 _idle_executors.remove(idle)
                 return idle.executor
-    # The worker is itself a daemonic process where a nanny watches it, and such may have none of
-    # their own; ours leave with it all the same.
+    # Under a nanny the worker is itself a daemonic process, which may not start others; ours end
+    # with it all the same.
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     return ProcessExecutor(pickle.loads(work))
 
@@ -103,14 +96,14 @@ def _take_executor(run: str, work: bytes) -> ProcessExecutor:
 def _keep_executor(run: str, executor: ProcessExecutor) -> None:
     with _lock:
         _idle_executors.append(_IdleExecutor(run, executor, time.monotonic()))
-    # Nobody tells a worker that a run was killed; its process must not stay for ever.
-    sweep = threading.Timer(KEPT + 1, close_idle, ("",))
+    # A worker does not learn that a run was killed; its process must not stay for ever.
+    sweep = threading.Timer(IDLE_SECONDS + 1, close_idle, ("",))
     sweep.daemon = True
     sweep.start()
 
 
 def _worker_and_key() -> tuple[Any, str]:
-    """The worker whose thread this is, and the key of what it is at; None and "" elsewhere."""
+    """The worker of this thread and the key of its task; None and "" elsewhere."""
     from distributed import get_worker
 
     try:
@@ -121,7 +114,6 @@ def _worker_and_key() -> tuple[Any, str]:
 
 
 def _is_wanted(worker: Any, key: str) -> bool:
-    """Whether a trial is still asked for by anyone."""
     if worker is None:
         return True
     state = worker.state.tasks.get(key)

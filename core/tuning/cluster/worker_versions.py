@@ -1,6 +1,6 @@
-"""What a worker has installed, told by a function that is sent there whole: it needs nothing else.
+"""The versions that a worker has installed, asked by a function that is sent with its code.
 
-A worker that lacks the program could not even read the name of a function of it.
+A worker that lacks the program could not import a function of it by name.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SECONDARY = ("pandas", "numba")  # these only make it slower or faster
 
 
 def installed_versions() -> dict[str, str]:
-    """{package: version} of this process, with Python's; "" for what is not there.
+    """{package: version} of this process, with Python's; "" for what is missing.
 
-    One "fault" says why the program cannot be imported, where it cannot.
+    "fault" says why the program cannot be imported, where it cannot.
     """
     import importlib.metadata
     import platform
@@ -41,19 +41,14 @@ def installed_versions() -> dict[str, str]:
 
 
 def sent_whole() -> Callable[[], dict[str, str]]:
-    """`installed_versions` as a function of no module, which is sent with its code, not by name."""
+    """`installed_versions` as a function of no module, pickled with its code and not by name."""
     alone = types.FunctionType(installed_versions.__code__, {"__builtins__": __builtins__})
     alone.__module__ = "__main__"
     return alone
 
 
 def needed_by(model: str, task: str) -> tuple[str, ...]:
-    """The packages of optional parts that a run needs on every worker.
-
-    Args:
-        model: its name; of several models all that are tuned with it count.
-        task: of the dataset.
-    """
+    """The packages of optional parts that every worker needs for a model."""
     names = selectable_models(MODELS, task) if model == SEVERAL else (model,)
     extras = sorted({MODELS[name].extra for name in names} - {""})
     return tuple(module for extra in extras for module in OPTIONAL_DEPENDENCIES[extra].modules)
@@ -65,30 +60,25 @@ def version_difference(
     local_versions: Mapping[str, str],
     needed: Sequence[str] = (),
 ) -> tuple[str, bool]:
-    """How a worker differs from this process, in a sentence, and whether it may be used so.
+    """How a worker's `installed_versions` differ, a sentence, and whether it may be used.
 
-    Args:
-        name: the worker's.
-        worker_versions, local_versions: what either has, as `installed_versions` tells.
-        needed: packages of optional parts that the run needs.
-
-    Returns:
-        "" and True where nothing does. Another Python or another version of what scores depend on
-        rules a worker out; another one of what they do not depend on is only said.
+    "" and True where nothing differs. Another Python or version that scores depend on excludes a
+    worker; `SECONDARY` versions are only reported.
     """
     if worker_versions.get("fault"):
         return f"Worker {name} cannot run Tunescope ({worker_versions['fault']}).", False
     for package in ("python", *DECISIVE, *needed, *SECONDARY):
-        theirs, ours = worker_versions.get(package, ""), local_versions.get(package, "")
-        if theirs != ours:
-            has = f"has {package} {theirs}" if theirs else f"has no {package}"
+        worker_version = worker_versions.get(package, "")
+        local_version = local_versions.get(package, "")
+        if worker_version != local_version:
+            has = f"has {package} {worker_version}" if worker_version else f"has no {package}"
             usable = package in SECONDARY
-            return f"Worker {name} {has}, and this computer {ours or 'none'}.", usable
+            return f"Worker {name} {has}, and this computer {local_version or 'none'}.", usable
     return "", True
 
 
 def raise_no_worker(sentences: list[str]) -> None:
-    """Raises UnusableError: no worker can be used; the first reason stands for all."""
+    """Raise UnusableError: no worker can be used, with the first reason."""
     more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
     raise UnusableError(
         f"no worker of the cluster can be used: {sentences[0].rstrip('.')}{more}",

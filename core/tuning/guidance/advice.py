@@ -1,7 +1,4 @@
-"""Guidance: which model and strategy to take for this data, and why, with the data's numbers.
-
-It works on the summary of a dataset, so that it needs neither the data nor scikit-learn.
-"""
+"""Which model and strategy to take for a dataset, and why, judged by its summary alone."""
 
 from __future__ import annotations
 
@@ -37,19 +34,14 @@ def advise(summary: DatasetSummary) -> Advice:
     """Every model and its strategies, the recommended ones first."""
     facts, earlier_errors = _modeling_facts(summary), set(extension_errors())
     candidates = MODELS.answers(lambda model: _candidate(model, facts))
-    suggestions = {name: candidate.suggestion for name, candidate in candidates.items()}
-    best, _ = _best_suggestion(suggestions)
-    models = [
-        candidate.advice
-        if candidate.suggestion is None or not candidate.advice.fits_task
-        else replace(
-            candidate.advice,
-            recommended=name == best,
-            reason=candidate.suggestion.reason,
-            suits=True,
-        )
-        for name, candidate in candidates.items()
-    ]
+    best, _ = _best_suggestion({name: each.suggestion for name, each in candidates.items()})
+    models = []
+    for name, candidate in candidates.items():
+        advice, suggestion = candidate.advice, candidate.suggestion
+        if suggestion is not None and advice.fits_task:
+            reason, is_best = suggestion.reason, name == best
+            advice = replace(advice, recommended=is_best, reason=reason, suits=True)
+        models.append(advice)
     models = [_with_joint_tuning(entry, models, summary) for entry in models]
     models.sort(key=lambda entry: (not entry.fits_task, -candidates[entry.name].rank))
     fitting = {entry.name: candidates[entry.name] for entry in models if entry.fits_task}
@@ -63,22 +55,16 @@ def advise(summary: DatasetSummary) -> Advice:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A model, and what it says of the data.
-
-    Attributes:
-        suggestion: why it is the model to take, where it may be.
-        learned: whether penalties can be learned on it.
-        spaces: its search space without and with class weights where a class is rare.
-    """
+    """A model, and its suggestion for the data."""
 
     advice: ModelAdvice
-    suggestion: Suggestion | None
-    learned: bool
-    spaces: tuple[Space, Space]
+    suggestion: Suggestion | None  # why to take it, if at all
+    learned: bool  # whether penalties can be learned on it
+    spaces: tuple[Space, Space]  # without and with class weights where a class is rare
 
     @property
     def rank(self) -> int:
-        """How well it suits the data by its own word; 0 where it does not suggest itself."""
+        """The rank of its suggestion; 0 without one."""
         return 0 if self.suggestion is None else self.suggestion.rank
 
 
@@ -106,7 +92,7 @@ def _candidate(model: Model, facts: ModelingFacts) -> _Candidate:
 def _with_joint_tuning(
     advice: ModelAdvice, models: list[ModelAdvice], summary: DatasetSummary
 ) -> ModelAdvice:
-    """Of several models also which are tuned together, which are not, and which are missing."""
+    """For several models, which are tuned together, which are not, and which are missing."""
     if advice.name != SEVERAL:
         return advice
     selectable_names = selectable_models(MODELS, summary.task)
@@ -159,15 +145,11 @@ def _has_texts(summary: DatasetSummary) -> bool:
 
 
 def _prefix_groups(summary: DatasetSummary) -> tuple[str, ...]:
-    """The groups that column names form, if they say something: most columns, a few in each."""
-    columns_by_prefix = {
-        name: columns for name, columns in summary.prefixes.items() if name != OTHER
-    }
-    column_count = sum(len(columns) for columns in columns_by_prefix.values())
-    is_telling = len(columns_by_prefix) > 1 and column_count >= max(
-        3 * len(columns_by_prefix), summary.features / 2
-    )
-    return tuple(columns_by_prefix) if is_telling else ()
+    """The groups of column names, if they cover most columns with a few in each."""
+    groups = {name: columns for name, columns in summary.prefixes.items() if name != OTHER}
+    column_count = sum(len(columns) for columns in groups.values())
+    min_columns = max(3 * len(groups), summary.features / 2)
+    return tuple(groups) if len(groups) > 1 and column_count >= min_columns else ()
 
 
 def _input_count(column: ColumnSummary) -> int:
@@ -197,17 +179,14 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
 
 
 def _too_few_texts(model: Model, facts: ModelingFacts) -> str:
-    """Why these are too few texts to find topics in; "" if they are enough."""
     if facts.training >= model.minibatch:
         return ""
-    return (
-        f"It learns from {model.minibatch} texts at a time, and here are {facts.training:,} to "
-        "train on."
-    )
+    texts = f"{model.minibatch} texts at a time"
+    return f"It learns from {texts}, and here are {facts.training:,} to train on."
 
 
 def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
-    """The package that a model would need for this task, and the command that brings it."""
+    """The package that a model needs for this task, and the command that installs it."""
     if facts.task not in model.tasks or not model.extra or is_installed(model.extra):
         return "", ""
     dependency = OPTIONAL_DEPENDENCIES[model.extra]
@@ -215,14 +194,12 @@ def _missing_package(model: Model, facts: ModelingFacts) -> tuple[str, str]:
 
 
 def _best_suggestion(suggestions: Mapping[str, Suggestion | None]) -> tuple[str, str]:
-    """The name with the suggestion of the highest rank, and its reason; "" where there is none."""
-    present_suggestions = {
-        name: suggestion for name, suggestion in suggestions.items() if suggestion is not None
-    }
-    if not present_suggestions:
+    """The name with the suggestion of the highest rank, and its reason; "" for none."""
+    present = {name: each for name, each in suggestions.items() if each is not None}
+    if not present:
         return "", ""
-    best = max(present_suggestions, key=lambda name: present_suggestions[name].rank)
-    return best, present_suggestions[best].reason
+    best = max(present, key=lambda name: present[name].rank)
+    return best, present[best].reason
 
 
 _Offer = tuple[StrategyAdvice, dict[str, Suggestion | None]]  # and, by model, why to take it
@@ -231,7 +208,7 @@ _Offer = tuple[StrategyAdvice, dict[str, Suggestion | None]]  # and, by model, w
 def _strategy_offer(
     strategy: Strategy, models: Mapping[str, _Candidate], facts: ModelingFacts
 ) -> _Offer:
-    """A strategy, and what it says of itself for each of the models that it suits."""
+    """A strategy, and its suggestion for each of the models that it suits."""
     suggestions = {}
     if not strategy.tasks or facts.task in strategy.tasks:
         for name, model in models.items():
@@ -258,9 +235,7 @@ def _strategy_offer(
 
 def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice]:
     """The strategies that suit a model, the recommended one first."""
-    suggestions = {
-        name: by_model[model] for name, (_, by_model) in offers.items() if model in by_model
-    }
+    suggestions = {name: each[model] for name, (_, each) in offers.items() if model in each}
     best, why = _best_suggestion(suggestions)
     entries = [
         replace(offers[name][0], recommended=name == best, reason=why if name == best else "")
@@ -270,7 +245,7 @@ def _strategies(model: str, offers: Mapping[str, _Offer]) -> list[StrategyAdvice
 
 
 def _default_minutes(facts: ModelingFacts) -> float:
-    """How long several models are tuned where nobody said."""
+    """How long several models are tuned by default."""
     columns = facts.columns + (TEXT_WIDTH if facts.texts else 0)
     return minutes_for(facts.rows, columns, facts.classes)
 

@@ -8,12 +8,7 @@ from core.tuning.guidance.advice import advise
 
 
 def chosen_or_recommended(dataset: Dataset, model: str, strategy: str) -> tuple[str, str, str]:
-    """Model, strategy and groups: as given, the rest as the guidance recommends.
-
-    Args:
-        dataset: the data.
-        model, strategy: names in the registries; "" where they are left open.
-    """
+    """Model, strategy and groups, recommended where a name is ""."""
     structured = dataset.task.is_structured
     if model and strategy and not structured:
         return model, strategy, "single"

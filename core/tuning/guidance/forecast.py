@@ -1,4 +1,4 @@
-"""The forecast: how long a run will take, from a few timed fits on growing parts of the data."""
+"""A forecast of a run's time, from a few timed fits on growing parts of the data."""
 
 from __future__ import annotations
 
@@ -28,11 +28,7 @@ _COST_FACTOR = 5.0  # than the default model's trials are those of several model
 
 
 def estimate(plan: Plan, dataset: Dataset) -> RunEstimate:
-    """How long a plan will take; at most about a second of work itself.
-
-    Args:
-        plan: what would be run.
-        dataset: its data.
+    """How long a plan will take; it works at most about a second itself.
 
     Raises:
         UnusableError: plan and data do not fit.
@@ -57,7 +53,6 @@ def estimate(plan: Plan, dataset: Dataset) -> RunEstimate:
 
 
 def _penalty_estimate(problem: Problem) -> RunEstimate:
-
     preparing, fitting = _measure_seconds(problem, _fit_rows(problem, problem.plan.folds))
     effort: float = problem.strategy.effort.tables
     if problem.dataset.task.is_structured:
@@ -72,16 +67,16 @@ def _trials_estimate(problem: Problem) -> RunEstimate:
     plan, folds = problem.plan, len(problem.splits)
     preparing, fitting = _measure_seconds(problem, _fit_rows(problem, folds))
     seconds_per_trial = problem.strategy.asking + folds * fitting / plan.workers
-    around = (folds + 2) * preparing + 2 * fitting
+    fixed = (folds + 2) * preparing + 2 * fitting
     trials = plan.trials or (0 if plan.minutes else problem.strategy.default_trials)
     if problem.averages and folds > 1:
-        around += (member_count(trials) - 1) * fitting  # every member, on all training rows
+        fixed += (member_count(trials) - 1) * fitting  # every member, on all training rows
     if plan.minutes is None:
-        seconds = around + trials * seconds_per_trial
+        seconds = fixed + trials * seconds_per_trial
     else:
         affordable_trials = max(1, int(60 * (problem.minutes or plan.minutes) / seconds_per_trial))
         trials = min(trials, affordable_trials) if trials else affordable_trials
-        seconds = min(around + trials * seconds_per_trial, 60 * (problem.minutes or plan.minutes))
+        seconds = min(fixed + trials * seconds_per_trial, 60 * (problem.minutes or plan.minutes))
     seconds *= 1 + len(problem.outer)
     values = _grid_values(problem)
     return RunEstimate(
@@ -116,7 +111,7 @@ def _fit_rows(problem: Problem, folds: int) -> int:
 
 
 def _structured_effort(problem: Problem) -> float:
-    """What a learner takes on sequences or molecules, in default fits."""
+    """The work of a learner on sequences or molecules, in default fits."""
     effort = problem.strategy.effort
     if not problem.strategy.holds_out:
         return float(effort.structured)
@@ -132,7 +127,7 @@ def _structured_effort(problem: Problem) -> float:
 
 
 def _grid_values(problem: Problem) -> dict[str, list[Any]]:
-    """The values that are tried, by the labels of axes; none where a strategy cannot list them."""
+    """{axis label: values} of a strategy that can list them; else empty."""
     if problem.strategy.values is None:
         return {}
     values = problem.strategy.values(problem.space, problem.options)
@@ -164,10 +159,9 @@ def _measure_seconds(problem: Problem, fit_rows: int) -> tuple[float, float]:
 
 
 def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
-    """Seconds of a fit that goes through its rows so often, from fits of one epoch and of a few.
+    """Seconds of a fit of so many epochs, from fits of one epoch and of a few.
 
-    Such models are compiled for rows of a shape before their first epoch, for all fits of a
-    process; growing parts of the rows would be timed compiling.
+    Such models are compiled once per shape of rows; growing parts would time the compiler.
     """
 
     def seconds_of_fit(epoch_count: int) -> float:
@@ -176,16 +170,14 @@ def _by_epochs(problem: Problem, X: Any, y: np.ndarray, epochs: int) -> float:
         return time.perf_counter() - start_time
 
     seconds_of_fit(1)
-    seconds_of_one, seconds_of_several = seconds_of_fit(1), seconds_of_fit(_EPOCHS)
-    return seconds_of_one + (epochs - 1) * max(0.0, seconds_of_several - seconds_of_one) / (
-        _EPOCHS - 1
-    )
+    first, several = seconds_of_fit(1), seconds_of_fit(_EPOCHS)
+    return first + (epochs - 1) * max(0.0, several - first) / (_EPOCHS - 1)
 
 
 def _sample_rows(problem: Problem, rows: int) -> np.ndarray:
-    """Some training rows in random order; at the front one of each class, so that parts can fit.
+    """Some training rows in random order, one of each class first, so that parts can be fitted.
 
-    Tokens stay in their order: sequences must stay whole.
+    Tokens keep their order: sequences must stay complete.
     """
     if problem.dataset.task.has_sequences:
         return problem.train_rows[:rows]
@@ -207,16 +199,9 @@ def extrapolate_seconds(
 ) -> float:
     """Seconds that ``run(target)`` would take.
 
-    It is timed on growing sizes up to `max_size`, or until a timing is long enough to trust. The
-    last two timings are continued by a power (of at most 2.5) where the cost grows faster than the
-    size, and by a straight line where a fixed cost is in the way.
-
-    Args:
-        run: does the work for a size.
-        max_size: the largest size that can be timed.
-        target: the size asked for.
-        clock: tells the time in seconds.
-        first: the first size that is timed.
+    It is timed on growing sizes from `first` to `max_size`, or until a timing is long enough to
+    trust. The last two timings are extrapolated by a power (of at most 2.5) where the cost grows
+    faster than the size, and by a straight line where a fixed cost dominates.
     """
     size = min(first, max_size)
     run(max(1, size // 4))  # imports and caches are paid here, not in the timing
@@ -228,16 +213,14 @@ def extrapolate_seconds(
         if size >= max_size or timings[-1][1] > _ENOUGH_SECONDS:
             break
         size = min(max_size, size * (4 if timings[-1][1] < _ENOUGH_SECONDS / 8 else 2))
-    last_size, seconds = timings[-1]
+    last_size, last = timings[-1]
     if len(timings) < 2:
-        return seconds * target / last_size
-    earlier_size, earlier_seconds = timings[-2]
-    power = math.log(seconds / earlier_seconds) / math.log(last_size / earlier_size)
+        return last * target / last_size
+    earlier_size, earlier = timings[-2]
+    power = math.log(last / earlier) / math.log(last_size / earlier_size)
     if power > 1:
-        return seconds * (target / last_size) ** min(_MAX_POWER, power)
-    return seconds + max(0.0, seconds - earlier_seconds) * (target - last_size) / (
-        last_size - earlier_size
-    )
+        return last * (target / last_size) ** min(_MAX_POWER, power)
+    return last + max(0.0, last - earlier) * (target - last_size) / (last_size - earlier_size)
 
 
 def duration_text(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What the guidance answers: advice on models and strategies, and how long a run takes."""
+"""Records of the guidance: advice on models and strategies, and a run's forecast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.space import Axis
 
 @dataclass(frozen=True)
 class MissingModel(Record):
-    """A model that a package would bring: the package, and the command that installs it."""
+    """A model whose package is missing, and the command that installs it."""
 
     title: str
     needs: str
@@ -21,41 +21,26 @@ class MissingModel(Record):
 
 @dataclass(frozen=True)
 class ModelAdvice(Record):
-    """A model, and whether it is the one to take.
-
-    Attributes:
-        suits: whether `reason` speaks for it.
-        fits_task: whether it can be used at all; otherwise `reason` says why not.
-        needs, install: the package that it lacks and the command that brings it; "" for none.
-        tries, alone: of several models: titles of those that are tuned together, and of those
-            that are tuned by themselves only.
-        lacking: of several models: those that a package would bring.
-    """
+    """A model, and whether it is recommended."""
 
     name: str
     title: str
     good_for: str = ""
     cost: str = ""
     recommended: bool = False
-    suits: bool = False
+    suits: bool = False  # whether `reason` speaks for it
     reason: str = ""
-    fits_task: bool = True
-    needs: str = ""
-    install: str = ""
-    tries: list[str] = field(default_factory=list)
-    alone: list[str] = field(default_factory=list)
+    fits_task: bool = True  # whether it can be used at all; otherwise `reason` says why not
+    needs: str = ""  # the missing package
+    install: str = ""  # the command that installs it
+    tries: list[str] = field(default_factory=list)  # of several models: those tuned together
+    alone: list[str] = field(default_factory=list)  # those tuned by themselves only
     lacking: list[MissingModel] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class StrategyAdvice(Record):
-    """A strategy for a model, and whether it is the one to take.
-
-    Attributes:
-        default_trials: where nobody gives a number; 0 for penalties.
-        default_minutes: of several models.
-        groups: the regularization groups that suit the data.
-    """
+    """A strategy for a model, and whether it is recommended."""
 
     name: str
     title: str
@@ -66,25 +51,19 @@ class StrategyAdvice(Record):
     recommended: bool = False
     reason: str = ""
     options: tuple[Option, ...] = ()
-    default_trials: int = 0
-    default_minutes: float | None = None
-    groups: str = "single"
+    default_trials: int = 0  # 0 for penalties
+    default_minutes: float | None = None  # of several models
+    groups: str = "single"  # the regularization groups that suit the data
     uses_history: bool = False
 
 
 @dataclass(frozen=True)
 class Advice(Record):
-    """Every model, the recommended one first, and the strategies of each that fits the data.
+    """Every model, the recommended one first, and the strategies of each that fits the data."""
 
-    Attributes:
-        models: those that do not fit come last.
-        strategies: {model: strategies}, the recommended one first.
-        left_out: a sentence for each extension that failed here.
-    """
-
-    models: list[ModelAdvice] = field(default_factory=list)
-    strategies: dict[str, list[StrategyAdvice]] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    models: list[ModelAdvice] = field(default_factory=list)  # those that do not fit come last
+    strategies: dict[str, list[StrategyAdvice]] = field(default_factory=dict)  # by model
+    left_out: list[str] = field(default_factory=list)  # a sentence for each extension that failed
 
     @property
     def fitting_models(self) -> list[ModelAdvice]:
@@ -94,28 +73,16 @@ class Advice(Record):
 
 @dataclass(frozen=True)
 class RunEstimate(Record):
-    """How long a plan will take, or why it cannot be carried out.
+    """How long a plan will take, or why it cannot be carried out."""
 
-    Attributes:
-        sentence: "about 3 minutes, 50 trials".
-        trials: 0 for a penalty learner.
-        axes: the model's own, where trials search them.
-        values: of a grid: {axis label: the values that it tries, ascending}.
-        settings: how many those make in all combinations.
-        metric, metric_reason: what the run would be scored by, and why that is not the task's
-            usual one; "" if it is.
-        power: a sentence on the gains that the test can show.
-        unusable: whether `sentence` says why the plan cannot be carried out.
-    """
-
-    sentence: str
+    sentence: str  # "about 3 minutes, 50 trials"
     seconds: float = 0.0
-    trials: int = 0
+    trials: int = 0  # 0 for a penalty learner
     seconds_per_trial: float = 0.0
-    axes: tuple[Axis, ...] = ()
-    values: dict[str, list[Any]] = field(default_factory=dict)
-    settings: int = 0
+    axes: tuple[Axis, ...] = ()  # the model's own, where trials search them
+    values: dict[str, list[Any]] = field(default_factory=dict)  # of a grid, by axis label
+    settings: int = 0  # how many combinations those make
     metric: str = ""
-    metric_reason: str = ""
-    power: str = ""
-    unusable: bool = False
+    metric_reason: str = ""  # why it is not the task's default; "" if it is
+    power: str = ""  # a sentence on the gains that the test can show
+    unusable: bool = False  # whether `sentence` says why the plan cannot be carried out

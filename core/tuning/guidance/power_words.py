@@ -1,7 +1,6 @@
-"""What gains a test can show, in a sentence that is said before tuning begins.
+"""The gains that a test can show, in a sentence before tuning begins.
 
-Only accuracy and R² have a power that can be told beforehand; other metrics depend on how far the
-models' predictions lie apart, which is not known before they are fitted.
+Only accuracy and R² have a power that is known before models are fitted.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _MIN_ROWS = 5
 
 
 def power_of(problem: Problem) -> str:
-    """The sentence for a problem, with the rows that will test; "" where rows belong together."""
+    """The sentence for a problem; "" where rows belong together."""
     dataset = problem.dataset
     if dataset.row_groups is not None:
         return ""
@@ -23,10 +22,9 @@ def power_of(problem: Problem) -> str:
 
 
 def power_text(metric: str, rows: int, folds: int = 0) -> str:
-    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; "" if unknown.
+    """Such as "With 60 test rows, only gains above some 13 points can be shown …"; or "".
 
     Args:
-        metric: what is tuned for.
         rows: independent rows that are tested; with nested cross-validation, all.
         folds: of nested cross-validation; 0 for one test set.
     """
@@ -55,6 +53,6 @@ def power_text(metric: str, rows: int, folds: int = 0) -> str:
 
 
 def _points_text(gain: float) -> str:
-    """In hundredths, with no more figures than such a forecast has."""
+    """Hundredths, with no more figures than such a forecast has."""
     points = 100 * gain
     return f"{points:.0f}" if points >= 1.5 else f"{points:.1g}"

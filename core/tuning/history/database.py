@@ -1,8 +1,7 @@
-"""The file of the history: an SQLite database, its schema and versions, and what can befall it.
+"""The file of the history: an SQLite database, opened whatever its version or damage.
 
-Written in write-ahead mode with ``synchronous=NORMAL``: a committed trial is in the hands of the
-system, so that killing the program loses nothing; where the power fails, the last seconds may be
-missing, but the file is whole. Several programs may write at once and wait for each other.
+In write-ahead mode with ``synchronous=NORMAL`` a kill loses no committed trial; a power failure may
+lose the last seconds, but does not damage the file. Several programs may write and wait in turn.
 """
 
 from __future__ import annotations
@@ -36,42 +35,30 @@ COMPANIONS = ("", "-wal", "-shm")  # what SQLite may keep beside the file, and t
 
 @dataclass(frozen=True)
 class OpenFile:
-    """An open history.
+    """An open history."""
 
-    Attributes:
-        database: the connection; every statement outside of BEGIN … COMMIT commits itself.
-        writable: whether it can be written; otherwise `database` is a copy in memory.
-        notice: a sentence for a person about what happened while opening; "" for nothing.
-    """
-
-    database: sqlite3.Connection
-    writable: bool = True
-    notice: str = ""
+    database: sqlite3.Connection  # statements outside of BEGIN … COMMIT commit themselves
+    writable: bool = True  # otherwise `database` is a copy in memory
+    notice: str = ""  # a sentence about trouble while opening; "" for none
 
 
 def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
     """Open or create a history; bring one of an older version up to date.
 
-    A damaged file is renamed and a new one begun. One that cannot be written
-    is read.
-
-    Args:
-        path: the file.
-        patience: seconds to wait for another program.
+    A damaged file is renamed and a new one begun; an unwritable one is read.
 
     Raises:
         UnusableError: it is of a newer version or another program's, or can be neither written nor
             read.
     """
-    before = file_identity(path)
+    identity = file_identity(path)
     try:
         if path.is_dir():
             raise _unusable_error("there is a folder where the history should be", path)
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable_error(
-            f"the history cannot be kept here ({error.strerror})", path
-        ) from error
+        problem = f"the history cannot be kept here ({error.strerror})"
+        raise _unusable_error(problem, path) from error
     with hold_file_lock(path, patience):
         try:
             return OpenFile(_writable(path, patience))
@@ -79,19 +66,17 @@ def open_file(path: Path, patience: float = PATIENCE) -> OpenFile:
             failure = error
         if _error_code(failure) in DAMAGED:
             return _start_new_file(path, patience)
-        if _error_code(failure) in UNWRITABLE and before is not None:
+        if _error_code(failure) in UNWRITABLE and identity is not None:
             return _read_only(path)
     raise history_error(failure, path) from failure
 
 
 @contextmanager
 def hold_file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """While inside, no other of our programs opens, renames or replaces the file.
-
-    In a folder that cannot be written nobody can.
+    """Keep other programs of ours from opening, renaming or replacing the file.
 
     Raises:
-        UnusableError: another program is at it for longer than `patience` seconds.
+        UnusableError: another one has held it for `patience` seconds.
     """
     with ExitStack() as stack:
         try:
@@ -104,16 +89,16 @@ def hold_file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Which file it is that has this name now; None where there is none."""
+    """Device and inode of the file that has this name now; None for none."""
     try:
-        about = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return about.st_dev, about.st_ino
+    return status.st_dev, status.st_ino
 
 
 def history_error(error: sqlite3.Error, path: Path) -> UnusableError:
-    """What a failure of SQLite means, as a sentence."""
+    """A sentence for a failure of SQLite."""
     code = _error_code(error)
     if code == sqlite3.SQLITE_FULL:
         cure = "free some space; what the history holds is kept"
@@ -127,16 +112,14 @@ def history_error(error: sqlite3.Error, path: Path) -> UnusableError:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is a history, or nothing that could be another program's database."""
+    """Whether a file is a history, or cannot be another program's database."""
     try:
         with path.open("rb") as file:
             head = file.read(100)
     except OSError:
         return False
-    return not head.startswith(b"SQLite format 3") or int.from_bytes(head[68:72], "big") in (
-        0,
-        OURS,
-    )
+    application = int.from_bytes(head[68:72], "big")
+    return not head.startswith(b"SQLite format 3") or application in (0, OURS)
 
 
 def _locked_error(path: Path) -> UnusableError:
@@ -176,15 +159,11 @@ def _writable(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def _decode_text(content: bytes) -> str:
-    """Of a damaged text what can be read."""
     return content.decode("utf-8", errors="replace")
 
 
 def _write_ahead(database: sqlite3.Connection, patience: float) -> bool:
-    """Whether the write-ahead log is on; some network drives do not allow it.
-
-    The change of mode is the one step that SQLite does not wait for by itself.
-    """
+    """Turn the write-ahead log on, if the drive allows it; SQLite does not wait for this step."""
     give_up = time.monotonic() + patience
     while True:
         try:
@@ -203,7 +182,7 @@ def _refuse_strangers(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_integrity(database: sqlite3.Connection) -> None:
-    """Raises sqlite3.DatabaseError with SQLITE_CORRUPT where the file is damaged."""
+    """Raise sqlite3.DatabaseError with SQLITE_CORRUPT where the file is damaged."""
     report = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     try:
         for table, columns in TABLES.items():
@@ -217,7 +196,7 @@ def _check_integrity(database: sqlite3.Connection) -> None:
 
 
 def _start_new_file(path: Path, patience: float) -> OpenFile:
-    """Rename a damaged file and begin a new one, with the switches as they were if possible."""
+    """Rename a damaged file and begin a new one, with the same switches if they can be read."""
     switches = read_switches(path)
     name = _put_aside(path)
     notice = f"The history was damaged. It was renamed to {name}, and a new one begun."
@@ -230,7 +209,7 @@ def _start_new_file(path: Path, patience: float) -> OpenFile:
 
 
 def read_switches(path: Path) -> list[tuple[str, str]]:
-    """What a person has switched, as far as it can be read from a file that may be damaged."""
+    """The person's switches, as far as a possibly damaged file can be read."""
     try:
         address = f"file:{quote(str(path.resolve()))}?mode=ro"
         with closing(sqlite3.connect(address, timeout=1.0, uri=True)) as database:
@@ -241,32 +220,32 @@ def read_switches(path: Path) -> list[tuple[str, str]]:
 
 
 def _put_aside(path: Path) -> str:
-    """The new name of a damaged file; what SQLite keeps beside it goes along."""
-    aside = _free_name(path)
+    """Rename a damaged file and its companions; the new name."""
+    new_path = _free_name(path)
     try:
         for companion in reversed(COMPANIONS):
-            beside = path.with_name(path.name + companion)
-            if beside.exists():
-                beside.rename(aside.with_name(aside.name + companion))
+            file = path.with_name(path.name + companion)
+            if file.exists():
+                file.rename(new_path.with_name(new_path.name + companion))
     except OSError as error:
         raise _unusable_error("the history is damaged and cannot be renamed", path) from error
-    return aside.name
+    return new_path.name
 
 
 def _free_name(path: Path) -> Path:
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
-    aside, count = path.with_name(f"{path.stem}.damaged-{moment}{path.suffix}"), 1
-    while aside.exists():
+    new_path, count = path.with_name(f"{path.stem}.damaged-{moment}{path.suffix}"), 1
+    while new_path.exists():
         count += 1
-        aside = path.with_name(f"{path.stem}.damaged-{moment}_{count}{path.suffix}")
-    return aside
+        new_path = path.with_name(f"{path.stem}.damaged-{moment}_{count}{path.suffix}")
+    return new_path
 
 
 def _read_only(path: Path) -> OpenFile:
     """A copy in memory, brought up to date there.
 
-    A file in write-ahead mode wants companions beside it even for reading; where they cannot be
-    made, nobody writes it, and it is read as one that does not change.
+    Reading in write-ahead mode needs companion files; where they cannot be made, nobody writes the
+    file, and it is opened as immutable.
     """
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     database.text_factory = _decode_text
@@ -290,7 +269,7 @@ def _read_only(path: Path) -> OpenFile:
     return OpenFile(database, False, notice)
 
 
-def _copy_into(path: Path, mode: str, into: sqlite3.Connection) -> None:
+def _copy_into(path: Path, mode: str, target: sqlite3.Connection) -> None:
     address = f"file:{quote(str(path.resolve()))}?{mode}"
     with closing(sqlite3.connect(address, timeout=PATIENCE, uri=True)) as source:
-        source.backup(into)
+        source.backup(target)

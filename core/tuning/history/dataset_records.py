@@ -1,7 +1,7 @@
-"""What the history holds of a dataset, and the statements that write and read it.
+"""A dataset's record in the history, and the SQL that writes and reads it.
 
-Of a dataset there are three descriptive statistics; of a trial the values of the hyperparameters
-that the model's space names, and the score. Nothing else has a place in the file.
+It has three descriptive statistics of the dataset, and of a trial the values of the model's
+hyperparameters and the score; there is no field for anything else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOSED = "closed "  # and an id: the switch of a dataset to which nothing more i
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """One finished trial: the values in the order of its dataset's axes."""
+    """One finished trial, its values in the order of the dataset's axes."""
 
     number: int
     values: tuple[Any, ...]
@@ -44,34 +44,27 @@ class StoredTrial:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """One dataset and its trials, as they are written, exported and imported.
+    """One dataset and its trials, as they are written, exported and imported."""
 
-    Attributes:
-        id: random; tells it from the others.
-        began: ISO time, UTC; "" where it is not known.
-        axes: names of the hyperparameters, in the order of the trials' values.
-        statistics: see core.samplers.transfer.history.
-    """
-
-    id: str
-    began: str
+    id: str  # random, unique
+    began: str  # ISO time, UTC; "" where unknown
     model: str
     task: str
     metric: str
     maximize: bool
     strategy: str
-    statistics: Statistics
-    axes: tuple[str, ...]
+    statistics: Statistics  # see core.samplers.transfer.history
+    axes: tuple[str, ...]  # names of the hyperparameters, in the order of the trials' values
     trials: tuple[StoredTrial, ...] = ()
 
 
 def kind_of(task: str) -> str:
-    """What has to agree for trials to be comparable: classes of any number are one kind."""
+    """What must agree for trials to be comparable: all classification is one kind."""
     return "classification" if task in CLASSIFICATION_TASKS else task
 
 
 def values_in(setting: Mapping[str, Any], axes: Sequence[str]) -> str | None:
-    """The values of a setting as a JSON list; None where one is missing or no plain value."""
+    """A setting's values as a JSON list; None where one is missing or no plain value."""
     values = [setting.get(name, ...) for name in axes]
     values = [value.item() if hasattr(value, "item") else value for value in values]  # numpy's
     if not all(map(is_plain, values)):
@@ -87,34 +80,32 @@ T = TypeVar("T")
 def setting_reader(
     space: Sequence[Axis], names: Sequence[str]
 ) -> Callable[[Rows], list[Setting | None]]:
-    """What makes settings of rows of values; None of those that do not fit the space.
+    """A function that makes settings in a space of rows of values, None where they do not fit.
+
+    Class weights are an axis of some tables only: where either side lacks it, it means no weights.
 
     Args:
-        space: the axes.
         names: of the values, in their order.
-
-    Class weights are an axis on some tables only: where one side has it and the other has not, no
-    weights are what both mean.
     """
     optional = CLASS_WEIGHT.name
-    wanted_axes = [axis for axis in space if axis.name in names or axis.name != optional]
-    required_names = [name for name in names if name != optional]
-    if sorted(axis.name for axis in wanted_axes if axis.name != optional) != sorted(required_names):
-        return lambda rows: [None for _ in rows]
-    columns = [(axis.name, _value_reader(axis), names.index(axis.name)) for axis in wanted_axes]
+    axes = [axis for axis in space if axis.name in names or axis.name != optional]
     axis_names = [axis.name for axis in space]
+    required = [name for name in axis_names if name != optional]
+    if sorted(required) != sorted(name for name in names if name != optional):
+        return lambda rows: [None for _ in rows]
+    columns = [(axis.name, _value_reader(axis), names.index(axis.name)) for axis in axes]
     fixed = {optional: EVEN} if optional in axis_names and optional not in names else {}
-    beside = names.index(optional) if optional in names and optional not in axis_names else None
+    is_dropped = optional in names and optional not in axis_names
+    weight_index = names.index(optional) if is_dropped else None
 
     def read_rows(rows: Rows) -> list[Setting | None]:
         settings: list[Setting | None] = []
         for values in rows:
             try:
-                if beside is not None and values[beside] != EVEN:
+                if weight_index is not None and values[weight_index] != EVEN:
                     raise ValueError("of weighed classes")
-                settings.append(
-                    {name: take(values[position]) for name, take, position in columns} | fixed
-                )
+                setting = {name: read(values[index]) for name, read, index in columns}
+                settings.append(setting | fixed)
             except (ValueError, TypeError, LookupError, ArithmeticError):
                 settings.append(None)
         return settings
@@ -123,12 +114,12 @@ def setting_reader(
 
 
 def settings_in(space: Sequence[Axis], names: Sequence[str], rows: Rows) -> list[Setting | None]:
-    """The settings that rows of values make in a space; None for those that do not fit it."""
+    """The settings of rows of values in a space; None for those that do not fit it."""
     return setting_reader(space, names)(rows)
 
 
 def _value_reader(axis: Axis) -> Callable[[Any], Any]:
-    """Of a value as the axis has it; ValueError or TypeError where it has not."""
+    """A function that checks a value against the axis: ValueError or TypeError if it is off it."""
     if axis.kind == "choice":
         return lambda value: _read_choice(axis, value)
     is_integer, slack = axis.kind == "int", 1e-9 * max(abs(axis.low), abs(axis.high))
@@ -147,7 +138,7 @@ def _value_reader(axis: Axis) -> Callable[[Any], Any]:
 
 
 def _read_choice(axis: Axis, value: Any) -> Any:
-    """The choice that a value is; 1 is not yes, nor 0 no."""
+    """The choice equal to a value; 1 is not True, nor 0 False."""
     choice = axis.choices[axis.choices.index(value)]
     if isinstance(choice, bool) != isinstance(value, bool):
         raise ValueError("not a choice")
@@ -158,7 +149,7 @@ def _read_choice(axis: Axis, value: Any) -> Any:
 
 
 def write_dataset(database: sqlite3.Connection, record: DatasetRecord, origin: str) -> int | None:
-    """Write a dataset without its trials: its row's number; None where its id is known already."""
+    """Write a dataset without its trials; its row's number, None where the id exists."""
     written = database.execute(
         "INSERT OR IGNORE INTO datasets (id, began, model, task, metric, maximize, strategy, "
         "log_rows, log_features, classes, axes, origin) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -181,7 +172,7 @@ def write_dataset(database: sqlite3.Connection, record: DatasetRecord, origin: s
 def write_trial(
     database: sqlite3.Connection, id: str, number: int, values: str, score: float
 ) -> None:
-    """Write one trial of a dataset that is there; what is written already stays as it is."""
+    """Write one trial of an existing dataset, unless it exists already."""
     database.execute(
         "INSERT OR IGNORE INTO trials SELECT number, ?, ?, ? FROM datasets WHERE id = ?",
         (number, values, score, id),
@@ -194,31 +185,28 @@ def write_records(
     """Write datasets with their trials, inside the caller's transaction.
 
     Returns:
-        Datasets and trials that are new, and datasets whose id was known.
+        The numbers of new datasets, of new trials, and of datasets whose id existed.
     """
     new_count, known_count, rows = 0, 0, []
     for record in records:
         dataset_number = write_dataset(database, record, origin)
-        new_count, known_count = (
-            new_count + (dataset_number is not None),
-            known_count + (dataset_number is None),
-        )
         if dataset_number is None:
+            known_count += 1
             dataset_number, names = database.execute(
                 "SELECT number, axes FROM datasets WHERE id = ?", (record.id,)
             ).fetchone()
             if _parse_names(names) != record.axes:
                 continue  # one id, two spaces: no export of ours
-        rows += [
-            (dataset_number, trial.number, json.dumps(trial.values), trial.score)
-            for trial in record.trials
-        ]
+        else:
+            new_count += 1
+        for trial in record.trials:
+            rows.append((dataset_number, trial.number, json.dumps(trial.values), trial.score))
     written = database.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?)", rows)
     return new_count, max(0, written.rowcount), known_count
 
 
 def delete_datasets(database: sqlite3.Connection, condition: str, *values: Any) -> int:
-    """Delete the datasets that meet a condition on their row, and their trials; how many."""
+    """Delete the datasets whose row meets a condition, and their trials; how many."""
     database.execute(
         f"DELETE FROM trials WHERE dataset IN (SELECT number FROM datasets WHERE {condition})",
         values,
@@ -233,7 +221,7 @@ def delete_datasets(database: sqlite3.Connection, condition: str, *values: Any) 
 
 
 def with_distinct_id(database: sqlite3.Connection, record: DatasetRecord) -> DatasetRecord:
-    """The record under an id of its own where a dataset with other trials has its id."""
+    """The record, under a new id where a dataset with other trials has its id."""
     while any(
         (values, score) != (json.dumps(trial.values), trial.score)
         for trial in record.trials
@@ -251,14 +239,14 @@ def with_distinct_id(database: sqlite3.Connection, record: DatasetRecord) -> Dat
 
 
 def names_of(database: sqlite3.Connection, id: str) -> tuple[str, ...]:
-    """The axes of a dataset; none where it is not known."""
+    """The axes of a dataset; none where it is unknown."""
     row = database.execute("SELECT axes FROM datasets WHERE id = ?", (id,)).fetchone()
     return _parse_names(row[0]) if row else ()
 
 
 @dataclass(frozen=True)
 class UnreadDataset:
-    """An earlier dataset whose trials have not been read."""
+    """An earlier dataset without its trials."""
 
     number: int
     id: str
@@ -270,7 +258,7 @@ class UnreadDataset:
 
 
 def candidates(database: sqlite3.Connection, model: str, metric: str) -> list[UnreadDataset]:
-    """Every dataset with a model and metric, in the order they came in."""
+    """Every dataset with a model and metric, in order of insertion."""
     rows = database.execute(
         "SELECT number, id, task, log_rows, log_features, classes, maximize, axes, origin "
         "FROM datasets WHERE model = ? AND metric = ? ORDER BY number",
@@ -286,7 +274,7 @@ def _parse_candidate(row: Row) -> UnreadDataset:
 
 
 def _sound_rows(rows: Iterable[Row], parse: Callable[[Row], T]) -> Iterator[T]:
-    """What is made of rows, those that are damaged left out."""
+    """Parsed rows, without the damaged ones."""
     for row in rows:
         with contextlib.suppress(ValueError, TypeError, OverflowError):
             yield parse(row)
@@ -297,7 +285,7 @@ def earlier_dataset(
     candidate: UnreadDataset,
     read: Callable[[Rows], list[Setting | None]],
 ) -> EarlierDataset | None:
-    """A candidate with its trials that fit, as `setting_reader` has them; None where none does."""
+    """A candidate with those of its trials that `read` accepts; None without any."""
     rows = database.execute(
         "SELECT setting, score FROM trials WHERE dataset = ? ORDER BY number", (candidate.number,)
     ).fetchall()
@@ -320,15 +308,15 @@ def earlier_dataset(
 
 
 def read_records(database: sqlite3.Connection, excluded_origin: str) -> list[DatasetRecord]:
-    """Every dataset with its trials but those of one origin, in the order they came in."""
+    """Every dataset with its trials, except those of one origin, in order of insertion."""
     rows = database.execute(
         "SELECT number, id, began, model, task, metric, maximize, strategy, log_rows, "
         "log_features, classes, axes FROM datasets WHERE origin != ? ORDER BY number",
         (excluded_origin,),
     ).fetchall()
     trials: dict[int, list[StoredTrial]] = {}
-    every = database.execute("SELECT dataset, number, setting, score FROM trials").fetchall()
-    for dataset_number, trial in _sound_rows(every, lambda row: (row[0], _parse_trial(row))):
+    trial_rows = database.execute("SELECT dataset, number, setting, score FROM trials").fetchall()
+    for dataset_number, trial in _sound_rows(trial_rows, lambda row: (row[0], _parse_trial(row))):
         trials.setdefault(dataset_number, []).append(trial)
     return list(_sound_rows(rows, lambda row: _parse_record(row, tuple(trials.get(row[0], ())))))
 
@@ -371,10 +359,10 @@ def read_entries(database: sqlite3.Connection) -> tuple[list[HistoryEntry], int]
 
 def _parse_entry(row: Row) -> HistoryEntry:
     log_rows, log_features, classes = sound_statistics(row[6:9])
-    id, when, model, task, metric, strategy = map(sound_text, row[:6])
+    id, began, model, task, metric, strategy = map(sound_text, row[:6])
     return HistoryEntry(
         id,
-        when,
+        began,
         model,
         task,
         metric,
@@ -394,7 +382,7 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_rows(texts: Iterable[str]) -> list[list[Any]]:
-    """Lists of values, read at one go where all are sound."""
+    """Lists of values, parsed in one go where all are sound."""
     text_list = list(texts)
     try:
         rows = json.loads(f"[{','.join(text_list)}]")

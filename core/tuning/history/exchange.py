@@ -32,16 +32,15 @@ TEXTS = ("began", "model", "task", "metric", "strategy")
 
 
 def as_json(records: Iterable[DatasetRecord]) -> str:
-    """Datasets as text, a line each."""
-    lines = [
-        json.dumps(_record_dict(record), ensure_ascii=False, allow_nan=False) for record in records
-    ]
+    """Datasets as text, one per line."""
+    plain = map(_record_dict, records)
+    lines = [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in plain]
     head = f'{{"tunescope_history": {VERSION}, "datasets": ['
     return head + "\n" + ",\n".join(lines) + "\n]}\n"
 
 
 def records_in(text: str) -> tuple[list[DatasetRecord], list[str]]:
-    """The datasets of a text, and a sentence for each that cannot be understood.
+    """The datasets of a text, and a sentence for each that is damaged.
 
     Raises:
         UnusableError: it is no history, or one of a newer version.
@@ -68,9 +67,8 @@ def records_in(text: str) -> tuple[list[DatasetRecord], list[str]]:
 
 
 def _no_history() -> UnusableError:
-    return UnusableError(
-        "the file is no history of datasets", cure="choose a JSON file that Tunescope exported"
-    )
+    cure = "choose a JSON file that Tunescope exported"
+    return UnusableError("the file is no history of datasets", cure=cure)
 
 
 def _record_dict(record: DatasetRecord) -> JsonObject:
@@ -85,7 +83,7 @@ def _record_dict(record: DatasetRecord) -> JsonObject:
 
 
 def _parse_record(plain: JsonObject) -> DatasetRecord:
-    """Raises what plain Python raises on a wrong shape, or ValueError."""
+    """Raise KeyError, TypeError, AttributeError or ValueError on a wrong shape."""
     axes = sound_names(plain["axes"])
     if not re.fullmatch(r"[0-9a-f]{1,64}", plain["id"]):
         raise ValueError("not an id")
@@ -109,7 +107,7 @@ def _parse_trial(row: list[Any], width: int) -> StoredTrial:
 
 
 def starter_records() -> list[DatasetRecord]:
-    """What comes with the program; nothing where the file was left out of a package."""
+    """The history that comes with the program; nothing where a package lacks its file."""
     file = files("resources") / "starter_history.json"
     if not file.is_file():
         return []

@@ -1,4 +1,4 @@
-"""Deleting the whole history, whatever has befallen its file."""
+"""Deletion of the whole history, even where its file is damaged."""
 
 from __future__ import annotations
 
@@ -15,21 +15,14 @@ WAITS = 3.0  # seconds for another program
 
 @dataclass(frozen=True)
 class DeletionCounts:
-    """What was deleted.
-
-    Attributes:
-        datasets: how many there were; None where that cannot be told.
-        notices: what could not be deleted, a sentence each.
-    """
+    """How many datasets were deleted (None if unknown), and a sentence for each failure."""
 
     datasets: int | None
     notices: tuple[str, ...]
 
 
 def forget_everything(path: Path | None = None) -> DeletionCounts:
-    """Delete the whole history, also where it is damaged, locked or of a newer version.
-
-    Where SQLite cannot do it, the file is replaced by an empty one, with the switches as they were.
+    """Delete the whole history, even where it is damaged, locked or of a newer version.
 
     Raises:
         UnusableError: the file cannot be written, or is another program's.

@@ -1,4 +1,4 @@
-"""How much of the history helps a run, and how much an import brought."""
+"""How many datasets of the history help a run, and how many an import added."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from core.records import Record
 
 @dataclass(frozen=True)
 class HistoryCounts(Record):
-    """How many earlier datasets can help a run.
-
-    Attributes:
-        similar: how many of them are alike.
-        starter: how many of them came with the program.
-        enabled: whether runs learn from the history at all.
-    """
+    """How many earlier datasets a run can use; of them, how many are similar, and the starter's."""
 
     datasets: int = 0
     similar: int = 0
@@ -25,13 +19,7 @@ class HistoryCounts(Record):
 
 @dataclass(frozen=True)
 class ImportCounts(Record):
-    """What an import brought.
-
-    Attributes:
-        datasets, trials: that are new.
-        known_already: datasets that were there before.
-        left_out: a sentence each about what could not be taken.
-    """
+    """New datasets and trials, known datasets, and a sentence for each that was left out."""
 
     datasets: int = 0
     trials: int = 0

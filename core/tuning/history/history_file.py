@@ -1,8 +1,7 @@
 """The open file of the history: one connection, its transactions, and its switches.
 
-Another program may put a new file in the place of the one that is open (after it found that one
-damaged, or deleted it all): before anything is read or written the file is looked at, and opened
-anew where it is another.
+Another program may replace the file (found damaged, or emptied), so its identity is checked before
+every transaction, and it is reopened where it is another.
 """
 
 from __future__ import annotations
@@ -22,14 +21,9 @@ class HistoryFile:
     """An open history; used from one thread at a time.
 
     Args:
-        path: the file; created where there is none.
+        path: created where there is none.
         patience: seconds to wait for another program.
-        replaced: called where a new file was found in its place and is open now.
-
-    Attributes:
-        database: the connection; every statement outside of `writing` commits itself.
-        writable: whether it can be written.
-        notices: sentences that a person should see.
+        replaced: called where a new file was found and opened.
 
     Raises:
         UnusableError: from every method, where the file cannot be used any more.
@@ -39,17 +33,18 @@ class HistoryFile:
         self.path = path
         self._patience = patience
         self._replaced = replaced
-        self.notices: list[str] = []
+        self.notices: list[str] = []  # sentences for the person
         self._open_file()
 
     def _open_file(self) -> None:
         file = open_file(self.path, self._patience)
+        # Statements outside of `writing` commit themselves.
         self.database, self.writable = file.database, file.writable
         self._identity = file_identity(self.path)
         self.notices += [file.notice] if file.notice else []
 
     def reopen_if_replaced(self) -> bool:
-        """Another program may have put a new file in the place of the one that is open."""
+        """Open the file again if another program replaced it; whether it did."""
         if not self.writable or file_identity(self.path) == self._identity:
             return False
         self.database.close()
@@ -58,7 +53,7 @@ class HistoryFile:
         return True
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.close()
 
     def switch_value(self, name: str) -> str:
@@ -69,7 +64,7 @@ class HistoryFile:
 
     @contextmanager
     def translated_errors(self) -> Iterator[None]:
-        """While inside, what SQLite refuses becomes a sentence."""
+        """Raise SQLite's errors as UnusableError."""
         try:
             yield
         except sqlite3.ProgrammingError:
@@ -79,7 +74,7 @@ class HistoryFile:
 
     @contextmanager
     def single_statement(self) -> Iterator[None]:
-        """A statement while a run goes on: after a failure nothing more is written."""
+        """As `translated_errors`; after a failure nothing more is written."""
         try:
             with self.translated_errors():
                 yield
@@ -89,7 +84,7 @@ class HistoryFile:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing of what is inside."""
+        """A transaction, all or nothing."""
         with self.translated_errors():
             self._begin_writing()
             try:
@@ -104,9 +99,8 @@ class HistoryFile:
         for _ in range(REPLACED):  # some network drives call one file by ever other numbers
             if not self.writable:
                 cure = "give yourself the right to write it, or name another in TUNESCOPE_HISTORY"
-                raise UnusableError(
-                    "the history cannot be written", where=str(self.path), cure=cure
-                )
+                problem = "the history cannot be written"
+                raise UnusableError(problem, where=str(self.path), cure=cure)
             self.database.execute("BEGIN IMMEDIATE")
             if file_identity(self.path) == self._identity:  # looked at while nobody else writes
                 return
@@ -116,7 +110,7 @@ class HistoryFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One state of the file for all that is read inside."""
+        """A transaction that sees one state of the file."""
         self.reopen_if_replaced()
         with self.translated_errors():
             self.database.execute("BEGIN")
@@ -128,5 +122,5 @@ class HistoryFile:
 
 
 def set_switch(database: sqlite3.Connection, name: str, value: str) -> None:
-    """Set a switch; inside `HistoryFile.writing`."""
+    """Set a switch, inside `HistoryFile.writing`."""
     database.execute("INSERT OR REPLACE INTO switches VALUES (?, ?)", (name, value))

@@ -38,13 +38,12 @@ HEADER = b"SQLite format 3\x00"
 def studies_as_records(
     storage: str, model: str, statistics: Statistics, study: str | None, metric: str
 ) -> tuple[list[DatasetRecord], list[str]]:
-    """The studies that can be taken, and a sentence for everything that cannot.
+    """The studies that can be imported, and a sentence for everything that cannot.
 
-    Only what lies in the model's space is taken, so that neither the studies' names nor their
-    attributes are.
+    Only values in the model's space are read, no names or attributes of studies.
 
     Raises:
-        UnusableError: the storage cannot be read, or nothing of it can be taken.
+        UnusableError: the storage cannot be read, or nothing of it can be imported.
     """
     kind = registry_entry(MODELS, "model", model)
     task = _dataset_task(kind, statistics)
@@ -73,9 +72,8 @@ def _dataset_task(model: Model, statistics: Statistics) -> str:
         return model.tasks[0]
     task = {0: Task.REGRESSION, 2: Task.BINARY}.get(int(statistics[2]), Task.MULTICLASS)
     if task not in model.tasks:
-        raise UnusableError(
-            f"{model.name} cannot do {task}", cure="give the number of classes, 0 for numbers"
-        )
+        cure = "give the number of classes, 0 for numbers"
+        raise UnusableError(f"{model.name} cannot do {task}", cure=cure)
     return task
 
 
@@ -117,11 +115,7 @@ def _open_storage(storage: str, where: str) -> BaseStorage:
 
 
 def refuse_other_databases(path: Path, where: str) -> None:
-    """See that a SQLite file is Optuna's, which would put its tables into any database.
-
-    Raises:
-        UnusableError: it is not.
-    """
+    """Raise UnusableError unless an SQLite file is Optuna's, which writes tables into any."""
     address = f"file:{quote(str(path.resolve()))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
@@ -135,30 +129,26 @@ def refuse_other_databases(path: Path, where: str) -> None:
 def _as_record(
     study: Study, model: Model, task: str, metric: Metric, statistics: Statistics
 ) -> tuple[DatasetRecord | None, list[str]]:
-    space, called = model.space(task), f"The study “{study.study_name}”"
+    space, subject = model.space(task), f"The study “{study.study_name}”"
     names = tuple(axis.name for axis in space)
     all_trials = study.get_trials(deepcopy=False)
-    done = [
-        trial for trial in all_trials if trial.state == TrialState.COMPLETE and _has_score(trial)
-    ]
+    complete = (trial for trial in all_trials if trial.state == TrialState.COMPLETE)
+    done = [trial for trial in complete if _has_score(trial)]
     if not done:
-        return None, [f"{called} has no finished trial."]
-    refusal = _refusal(study, metric)
-    if refusal:
-        return None, [f"{called} {refusal}."]
+        return None, [f"{subject} has no finished trial."]
+    if refusal := _refusal(study, metric):
+        return None, [f"{subject} {refusal}."]
     same = [trial for trial in done if set(trial.params) == set(names)]
     sentences = []
     if len(same) < len(done):
-        differing_names = (
-            sorted({name for trial in done for name in trial.params} ^ set(names)) or names
-        )
+        differing = sorted({name for trial in done for name in trial.params} ^ set(names)) or names
         sentences.append(
-            f"{called} has {_count_text(len(done) - len(same))} with other parameters than "
-            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing_names)}."
+            f"{subject} has {_count_text(len(done) - len(same))} with other parameters than "
+            f"{uncapitalized(model.title)} ({', '.join(names)}); see {', '.join(differing)}."
         )
     rows = [tuple(trial.params[name] for name in names) for trial in same]
     fit = settings_in(space, names, rows)
-    sentences += [f"{called} has {words}." for words in _misfits(space, rows)]
+    sentences += [f"{subject} has {words}." for words in _misfits(space, rows)]
     trials = tuple(
         StoredTrial(trial.number, tuple(setting.values()), float(trial.values[0]))
         for trial, setting in zip(same, fit, strict=True)
@@ -167,7 +157,7 @@ def _as_record(
     if not trials:
         return None, sentences
     record = DatasetRecord(
-        id=_identity(study, model, space, metric, statistics),
+        id=_identity(study, model, names, metric, statistics),
         began=_start_time(all_trials[0]),
         model=model.name,
         task=task,
@@ -199,27 +189,17 @@ def _misfits(space: Sequence[Axis], rows: Sequence[tuple[Any, ...]]) -> list[str
     misfits = []
     for position, axis in enumerate(space):
         values = [(row[position],) for row in rows]
-        wrong = [
-            value
-            for (value,), setting in zip(
-                values, settings_in((axis,), (axis.name,), values), strict=True
-            )
-            if setting is None
-        ]
-        if not wrong:
-            continue
-        if axis.kind == "choice":
+        settings = settings_in((axis,), (axis.name,), values)
+        pairs = zip(values, settings, strict=True)
+        wrong = [value for (value,), setting in pairs if setting is None]
+        count = _count_text(len(wrong))
+        if wrong and axis.kind == "choice":
             wrong_text = ", ".join(dict.fromkeys(map(str, wrong)))
-            choices_text = ", ".join(map(str, axis.choices))
-            misfits.append(
-                f"{_count_text(len(wrong))} with a {axis.name} that there is no more "
-                f"({wrong_text} instead of {choices_text})"
-            )
-        else:
-            misfits.append(
-                f"{_count_text(len(wrong))} with {axis.name} outside of {axis.low:g} to "
-                f"{axis.high:g}"
-            )
+            choices = ", ".join(map(str, axis.choices))
+            problem = f"{axis.name} that there is no more ({wrong_text} instead of {choices})"
+            misfits.append(f"{count} with a {problem}")
+        elif wrong:
+            misfits.append(f"{count} with {axis.name} outside of {axis.low:g} to {axis.high:g}")
     return misfits
 
 
@@ -233,25 +213,15 @@ def _start_time(first: FrozenTrial) -> str:
 
 
 def _identity(
-    study: Study, model: Model, space: Sequence[Axis], metric: Metric, statistics: Statistics
+    study: Study, model: Model, names: Sequence[str], metric: Metric, statistics: Statistics
 ) -> str:
-    """The same whenever this study is imported, however far it has gone on by then.
+    """An id that stays the same when the study has more trials by a later import.
 
-    Its name and its first finished trial, with moments, parameters and value, tell it from others.
+    It hashes the study's name and its first finished trial.
     """
-    done = [
-        trial for trial in study.get_trials(deepcopy=False) if trial.state == TrialState.COMPLETE
-    ]
-    first = min(done, key=lambda trial: (str(trial.datetime_complete), trial.number))
-    first_key = (first.datetime_start, first.datetime_complete, sorted(first.params.items()))
-    axes = [axis.name for axis in space]
-    content = (
-        study.study_name,
-        *first_key,
-        first.values,
-        model.name,
-        axes,
-        metric.name,
-        statistics,
-    )
+    complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    first = min(complete, key=lambda trial: (str(trial.datetime_complete), trial.number))
+    moments, setting = (first.datetime_start, first.datetime_complete), sorted(first.params.items())
+    source = (study.study_name, *moments, setting, first.values)
+    content = (*source, model.name, list(names), metric.name, statistics)
     return hashlib.sha256(repr(content).encode()).hexdigest()[:32]

@@ -1,7 +1,6 @@
-"""Which runs have read the history: what is forgotten has to go from them too, wherever they lie.
+"""The runs that have read the history, from which forgotten datasets must be erased too.
 
-Beside the history's file stands a list of folders: the folder of all runs as it was then, and every
-run that lies elsewhere.
+A list beside the history's file names the folder of all runs, and every run elsewhere.
 """
 
 from __future__ import annotations
@@ -20,12 +19,7 @@ from core.writing import write_whole
 
 
 def remember_reader(history: Path, run: Path) -> None:
-    """Keep in mind that a run reads the history; where that cannot be written, nothing happens.
-
-    Args:
-        history: its file.
-        run: the run's folder.
-    """
+    """Note that the run in a folder reads the history, if the list can be written."""
     run = run.resolve()
     folder = run.parent if run.parent == runs_root().resolve() else run
     if folder not in _known_folders(history):
@@ -53,7 +47,7 @@ def forget_in_readers(history: Path, ids: Collection[str] | None) -> list[str]:
 
 
 def _forget_below(folder: Path, ids: Collection[str] | None) -> list[Path]:
-    """Forget in a run's folder, or in those of all runs there; those that cannot be written."""
+    """Forget in a run's folder, or in all runs below it; the folders that cannot be written."""
     lost = []
     try:
         event_files = [folder / EVENTS, *sorted(folder.glob(f"*/{EVENTS}"))]
@@ -86,19 +80,11 @@ def _known_folders(history: Path) -> list[Path]:
         content = json.loads(_list_path(history).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    named = (
-        [path_text for path_text in content if isinstance(path_text, str)]
-        if isinstance(content, list)
-        else []
-    )
-    return [
-        Path(path_text) for path_text in named if os.path.isabs(path_text) and "\0" not in path_text
-    ]
+    texts = [t for t in content if isinstance(t, str)] if isinstance(content, list) else []
+    return [Path(text) for text in texts if os.path.isabs(text) and "\0" not in text]
 
 
 def _change_list(history: Path, change: Callable[[list[Path]], list[Path]]) -> None:
     with contextlib.suppress(OSError, UnusableError), hold_file_lock(history):
-        write_whole(
-            _list_path(history),
-            json.dumps([str(folder) for folder in change(_known_folders(history))]),
-        )
+        folders = map(str, change(_known_folders(history)))
+        write_whole(_list_path(history), json.dumps(list(folders)))

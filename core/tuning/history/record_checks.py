@@ -1,6 +1,6 @@
-"""What a value of the history may be, wherever it comes from: a file, a damaged row, a program.
+"""Checks of values of the history, whatever file they come from.
 
-Each function gives the value back, or raises ValueError.
+Each function returns the value, or raises ValueError.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ LONGEST = 1000  # letters of a name
 
 
 def sound_text(value: Any) -> str:
-    """A name or a moment: it can be encoded, printed and shown."""
+    """A name or time that can be encoded and printed."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST:
         raise ValueError("not a text")
     return value
 
 
 def sound_flag(value: Any) -> bool:
-    """Yes or no, and no number in its place."""
+    """A boolean, not a number."""
     if not isinstance(value, bool):
         raise ValueError("not yes or no")
     return value
 
 
 def sound_number(value: Any, low: float, high: float) -> float:
-    """A finite number between two others."""
+    """A finite number from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError("not a number, or out of range")
     return float(value)
@@ -63,11 +63,9 @@ def sound_names(values: Any) -> tuple[str, ...]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether something can be a hyperparameter's value: text, finite number, yes, no or None."""
+    """Whether a value can be a hyperparameter's: text, finite number, boolean or None."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, str):
-        return len(value) <= LONGEST and not any(
-            0xD800 <= ord(character) < 0xE000 for character in value
-        )
+        return len(value) <= LONGEST and not any(0xD800 <= ord(letter) < 0xE000 for letter in value)
     return value is None or (isinstance(value, int) and abs(value) < LARGEST)

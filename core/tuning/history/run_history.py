@@ -1,4 +1,4 @@
-"""Between a run and the history of earlier datasets: what it reads there, and what it keeps.
+"""What a run reads from the history of earlier datasets, and what it adds.
 
 Where the history cannot be used, the run goes on without it and says so once.
 """
@@ -18,21 +18,16 @@ from core.tuning.problem import Problem
 
 
 class RunHistory:
-    """One run's dealings with the history.
+    """The history as one run uses it.
 
-    A run of several models keeps a dataset for each model, as runs of these models alone would,
-    from its first whole trial on. One of which an earlier part of the run tells trials is not begun
-    again: where it is not there, it was deleted.
+    A run of several models begins a dataset for each with its first full trial, but not again after
+    it was deleted.
 
     Args:
-        problem: the run's problem.
-        opened: opens the history; None to read and keep nothing.
-        name: under which the history keeps this run's trials already; "" for none.
-        folder: where the run keeps what it reads, if anywhere.
-        fresh: whether the run is new. One that began while nothing was kept stays out.
-
-    Attributes:
-        name: as above; of several models what their datasets' names begin with.
+        opened: opens the history; None to read and write nothing.
+        name: id of this run's dataset; "" for none, a prefix for several models.
+        folder: where the run stores what it reads, if anywhere.
+        fresh: whether the run is new. One that began with the history switched off stays out.
     """
 
     def __init__(
@@ -53,11 +48,10 @@ class RunHistory:
         several = problem.strategy.several
         try:
             self._history = opened()
-            if fresh and not name:
-                metadata = None if several else metadata_of(problem)
-                self.name = (
-                    self._history.begin_dataset(metadata) if metadata else self._history.fresh_id()
-                )
+            if fresh and not name and several:
+                self.name = self._history.fresh_id()
+            elif fresh and not name:
+                self.name = self._history.begin_dataset(metadata_of(problem))
             reads = several or problem.strategy.uses_history or problem.warm_start_datasets > 0
             if folder is not None and reads and self._history.enabled:
                 remember_reader(self._history.path, folder)
@@ -65,11 +59,7 @@ class RunHistory:
             self._give_up(error)
 
     def read(self, problem: Problem | None = None) -> HistoryRead:
-        """What the history holds that fits this run's space.
-
-        Args:
-            problem: that of one model, where several are tuned.
-        """
+        """The datasets that fit the space of this run, or of one model's `problem`."""
         model_problem = problem or self._problem
         datasets: tuple[EarlierDataset, ...] = ()
         if self._history is not None and self._history.enabled:
@@ -82,18 +72,16 @@ class RunHistory:
         return event_of(datasets, model_problem)
 
     def record_trial(self, trial: TrialFinished) -> None:
-        """Leave one finished trial in the history."""
+        """Add one finished trial."""
         self._add_trial(self._problem, trial)
 
     def record_model_trial(
         self, problem: Problem, trial: TrialFinished, *, past: bool = False
     ) -> None:
-        """Leave one finished trial of one of several models in the history.
+        """Add one finished trial of one of several models, with that model's setting.
 
         Args:
-            problem: that of the model.
-            trial: with the model's own setting, whole.
-            past: whether it ended in an earlier part of the run.
+            past: whether it ended before the run was resumed.
         """
         name = problem.model.name
         if self._history is not None and self.name and not past and name not in self._begun:
@@ -108,19 +96,18 @@ class RunHistory:
         if self._history is None or not self.name:
             return
         try:
-            self._history.add_trial(
-                self._name_of(problem), trial.number, trial.setting, trial.score
-            )
+            name = self._name_of(problem)
+            self._history.add_trial(name, trial.number, trial.setting, trial.score)
         except UnusableError as error:
             self._give_up(error)
 
     def _name_of(self, problem: Problem) -> str:
-        """Under which the history keeps the trials of a model."""
+        """The id of a model's dataset."""
         is_per_model = self.name and self._problem.strategy.several
         return f"{self.name}-{problem.model.name}" if is_per_model else self.name
 
     def notices(self) -> Iterator[RemarkMade]:
-        """What a person should know, each once."""
+        """Sentences for the person, each once."""
         if self._history is not None:
             self._sentences += self._history.notices
             self._history.notices.clear()
@@ -128,7 +115,7 @@ class RunHistory:
             yield RemarkMade(sentence=self._sentences.pop(0))
 
     def close(self) -> None:
-        """Let go of the history's file."""
+        """Close the history's file."""
         if self._history is not None:
             self._history.close()
             self._history = None
@@ -139,23 +126,22 @@ class RunHistory:
 
 
 def metadata_of(problem: Problem) -> RunMetadata:
-    """What the history keeps of a run beside its trials; nothing of the data itself."""
+    """What the history stores of a run beside its trials; nothing of the data itself."""
     dataset = problem.dataset
+    rows, features = len(problem.train_rows), dataset.features.shape[1]
     return RunMetadata(
         model=problem.model.name,
         task=dataset.task,
         metric=problem.scored_by.name,
         maximize=problem.scored_by.maximize,
-        statistics=statistics_of(
-            len(problem.train_rows), dataset.features.shape[1], len(dataset.classes)
-        ),
+        statistics=statistics_of(rows, features, len(dataset.classes)),
         strategy=problem.strategy.name,
         axes=problem.space,
     )
 
 
 def event_of(datasets: Sequence[EarlierDataset], problem: Problem) -> HistoryRead:
-    """Earlier datasets as an event, so that a resumed run has the same."""
+    """Earlier datasets as an event, which a resumed run reads again."""
     axes = [axis.name for axis in problem.space]
     history = TuningHistory(tuple(datasets), metadata_of(problem).statistics)
     distances = history.distances() if datasets else ()
@@ -179,7 +165,7 @@ def event_of(datasets: Sequence[EarlierDataset], problem: Problem) -> HistoryRea
 
 
 def history_of(read: HistoryRead, simplex: tuple[str, ...] = ()) -> TuningHistory:
-    """What the sampler learns from, from the event."""
+    """The sampler's history from the event."""
     return TuningHistory(
         datasets=tuple(_dataset(dataset, read.axes) for dataset in read.datasets),
         statistics=_three_floats(read.statistics),
@@ -204,5 +190,5 @@ def _three_floats(numbers: Sequence[float]) -> tuple[float, float, float]:
 
 
 def read_before(past: Sequence[Event]) -> tuple[HistoryRead, ...]:
-    """What an interrupted run had read in the history: one at most, of several models one each."""
+    """What an interrupted run had read: one event at most, or one for each of several models."""
     return tuple(event for event in past if isinstance(event, HistoryRead))

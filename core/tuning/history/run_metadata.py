@@ -1,4 +1,4 @@
-"""What the history is told of a run, and what it tells of itself."""
+"""What the history stores of a run, and how it lists its datasets."""
 
 from __future__ import annotations
 
@@ -11,50 +11,34 @@ from core.space import Axis
 
 @dataclass(frozen=True)
 class RunMetadata:
-    """What of a run is kept beside its trials.
-
-    Attributes:
-        model, metric, strategy: names in the registries.
-        task: regression, binary, multiclass, sequence or structure.
-        maximize: whether larger scores are better.
-        statistics: of the dataset; see `statistics_of`.
-        axes: the model's space, of which only the names are kept.
-    """
+    """What of a run is stored beside its trials."""
 
     model: str
     task: str
     metric: str
     maximize: bool
-    statistics: Statistics
+    statistics: Statistics  # of the dataset; see `statistics_of`
     strategy: str
-    axes: tuple[Axis, ...]
+    axes: tuple[Axis, ...]  # the model's space, of which only the names are stored
 
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One earlier dataset in a line, for the page.
-
-    Attributes:
-        when: ISO time, UTC; "" where it is not known.
-        rows, features: about how many; the file holds rounded logarithms.
-        best: the best score; None without trials.
-        starter: whether it came with the program.
-        imported: whether it came from a file or an Optuna study.
-    """
+    """One earlier dataset in a line of the page."""
 
     id: str
-    when: str
+    when: str  # ISO time, UTC; "" where unknown
     model: str
     task: str
     metric: str
     strategy: str
-    rows: int
+    rows: int  # approximate, as are the features: the file holds rounded logarithms
     features: int
     classes: int
     trials: int
-    best: float | None
+    best: float | None  # the best score; None without trials
     starter: bool
-    imported: bool
+    imported: bool  # whether it came from a file or an Optuna study
 
 
 def statistics_of(rows: int, features: int, classes: int) -> Statistics:

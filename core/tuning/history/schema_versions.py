@@ -1,4 +1,4 @@
-"""The versions of the history's schema, and the way from each to the next."""
+"""The versions of the history's schema, and the migration from each to the next."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _create_tables(database: sqlite3.Connection) -> None:
-    """Datasets and their trials, every setting a JSON object."""
+    """Datasets and their trials, settings as JSON objects."""
     database.execute(
         "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
         "began TEXT NOT NULL, model TEXT NOT NULL, task TEXT NOT NULL, metric TEXT NOT NULL, "
@@ -48,7 +48,7 @@ def _create_tables(database: sqlite3.Connection) -> None:
 
 
 def _add_axes(database: sqlite3.Connection) -> None:
-    """The axes stand with the dataset, settings are their values alone; origins and switches."""
+    """Axes move to the dataset, settings become lists of values; origins and switches."""
     database.execute("ALTER TABLE datasets ADD COLUMN axes TEXT NOT NULL DEFAULT '[]'")
     database.execute("ALTER TABLE datasets ADD COLUMN origin TEXT NOT NULL DEFAULT 'run'")
     database.execute("CREATE INDEX datasets_of ON datasets (model, metric)")
@@ -58,21 +58,19 @@ def _add_axes(database: sqlite3.Connection) -> None:
     for dataset, number, text in trials:
         if (setting := _setting(text)) is not None:
             settings.setdefault(dataset, {})[number] = setting
-        else:  # an object in place of a list: whoever reads passes it over
-            aside = json.dumps({"damaged": str(text)})
-            _set_values(database, dataset, number, aside)
+        else:  # an object in place of a list: readers ignore it
+            _set_values(database, dataset, number, json.dumps({"damaged": str(text)}))
     for dataset, of_dataset in settings.items():
         ((names, _),) = Counter(map(tuple, of_dataset.values())).most_common(1)
         for number, setting in of_dataset.items():
             values = json.dumps([setting.get(name) for name in names])
             _set_values(database, dataset, number, values)
-        database.execute(
-            "UPDATE datasets SET axes = ? WHERE number = ?", (json.dumps(names), dataset)
-        )
+        axes = json.dumps(names)
+        database.execute("UPDATE datasets SET axes = ? WHERE number = ?", (axes, dataset))
 
 
 def _setting(text: Any) -> dict[str, Any] | None:
-    """The object of a row of the first version; None where the row is damaged."""
+    """The setting of a row of version 1; None where it is damaged."""
     try:
         content = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -82,13 +80,12 @@ def _setting(text: Any) -> dict[str, Any] | None:
 
 
 def _set_values(database: sqlite3.Connection, dataset: int, number: int, text: str) -> None:
-    database.execute(
-        "UPDATE trials SET setting = ? WHERE dataset = ? AND number = ?", (text, dataset, number)
-    )
+    change = "UPDATE trials SET setting = ? WHERE dataset = ? AND number = ?"
+    database.execute(change, (text, dataset, number))
 
 
+# From version k of the schema to k + 1; a new file runs all of them.
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create_tables, _add_axes)
-"""From version k of the schema to k + 1; a new file goes through all of them."""
 
 TABLES = {
     "datasets": "number, id, began, model, task, metric, maximize, strategy, log_rows, "

@@ -1,10 +1,8 @@
 """The history: what worked on earlier datasets, without any of their data.
 
-Every finished trial of a run is kept with the dataset's three descriptive statistics and the
-setting (Yogatama & Mann 2014, §3.1). Never a row, a column's name, a value, a file's name or a
-fingerprint: there is no place for them in the file. The statistics are rounded to three decimals
-of a natural logarithm, so that the number of rows and of columns can still be told to about one
-in a thousand.
+It stores every finished trial with its setting and three descriptive statistics of the dataset
+(Yogatama & Mann 2014, §3.1): never a row, value, name of a column or file, or fingerprint. The
+statistics are logarithms to three decimals, which tell rows and columns to about one in a thousand.
 """
 
 from __future__ import annotations
@@ -59,13 +57,9 @@ class History:
     """The history of datasets; used from one thread at a time, by any number of programs.
 
     Args:
-        path: the file; None for the usual one. It is created, with the starter history, where
-            there is none.
+        path: the file; None for the usual one. It is created where there is none.
         starter: whether a new file gets the starter history.
         patience: seconds to wait for another program.
-
-    Attributes:
-        notices: sentences that a person should see.
 
     Raises:
         UnusableError: from every method, where the file cannot be used any more.
@@ -77,7 +71,7 @@ class History:
         self.path = history_path() if path is None else Path(path)
         self._axes: dict[str, tuple[str, ...]] = {}  # of the datasets that are being written
         self._file = HistoryFile(self.path, patience, replaced=self._axes.clear)
-        self.notices = self._file.notices
+        self.notices = self._file.notices  # sentences for the person
         try:
             if self._file.writable and starter:
                 self._add_starter()
@@ -86,7 +80,7 @@ class History:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> History:
@@ -99,15 +93,15 @@ class History:
 
     @property
     def enabled(self) -> bool:
-        """Whether runs are kept and used; asked of the file itself."""
+        """Whether runs are stored and used; read from the file each time."""
         return self._file.switch_value("enabled") != "no"
 
     def set_enabled(self, on: bool) -> None:
-        """Begin or cease to keep and use runs; what is kept stays."""
+        """Switch storing and using runs on or off; what is stored stays."""
         self.set_switches([("enabled", "yes" if on else "no")])
 
     def set_switches(self, switches: Sequence[tuple[str, str]]) -> None:
-        """Set several at once: (name, value)."""
+        """Set several (name, value) at once."""
         with self._file.writing() as database:
             for name, value in switches:
                 set_switch(database, name, value)
@@ -115,34 +109,19 @@ class History:
     # --------------------------------------------------------------------------------- writing
 
     def fresh_id(self) -> str:
-        """An id that nothing is kept under yet; "" where nothing is kept now."""
+        """A new dataset's id; "" where nothing is stored now."""
         return uuid.uuid4().hex if self._file.writable and self.enabled else ""
 
     def begin_dataset(self, facts: RunMetadata, id: str = "") -> str:
-        """The id under which a new dataset's trials are kept; "" where nothing is.
-
-        Where it cannot be written, a notice says so.
-
-        Args:
-            facts: of the run.
-            id: the one to take; "" for a fresh one. What is kept under it already stays.
-        """
+        """Begin a dataset under `id`, or a fresh one; "" where none can be, which a notice says."""
         fresh = self.fresh_id()
         if not fresh:
             return ""
         id = id or fresh
         names = tuple(axis.name for axis in facts.axes)
-        record = DatasetRecord(
-            id,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            facts.model,
-            facts.task,
-            facts.metric,
-            facts.maximize,
-            facts.strategy,
-            facts.statistics,
-            names,
-        )
+        began = datetime.now(UTC).isoformat(timespec="seconds")
+        scored = (facts.model, facts.task, facts.metric, facts.maximize)
+        record = DatasetRecord(id, began, *scored, facts.strategy, facts.statistics, names)
         try:
             with self._file.single_statement(), self._file.writing() as database:
                 dataset_records.write_dataset(database, record, dataset_records.RUN)
@@ -153,14 +132,13 @@ class History:
         return id
 
     def add_trial(self, id: str, number: int, setting: Setting, score: float) -> None:
-        """Keep a finished trial; it is committed when this returns.
+        """Store a finished trial; it is committed when this returns.
 
-        What was added before stays as it is. Nothing is added while the history is switched off,
-        nor to this dataset afterwards; to a dataset that was forgotten; nor of a setting that lacks
-        an axis. Entries that are no axes are not kept.
+        Ignored are a known trial, a forgotten dataset, one that was written to while the history
+        was off, a setting that lacks an axis, and its entries that are no axes.
 
         Raises:
-            UnusableError: it cannot be written, once; later trials are passed over.
+            UnusableError: it cannot be written, once; later trials are ignored.
         """
         if not id or not self._file.writable or not math.isfinite(score):
             return
@@ -172,7 +150,7 @@ class History:
                 dataset_records.write_trial(database, id, int(number), values, float(score))
 
     def _may_grow(self, database: sqlite3.Connection, id: str) -> bool:
-        """Whether trials are added to a dataset; never again once the history was off meanwhile."""
+        """Whether a dataset takes trials; never again once the history was off meanwhile."""
         if not self.enabled:
             set_switch(database, dataset_records.CLOSED + id, "yes")
         return not self._file.switch_value(dataset_records.CLOSED + id)
@@ -187,15 +165,12 @@ class History:
     def datasets_for(
         self, facts: RunMetadata, *, without: str = "", max_datasets: int = MAX_DATASETS
     ) -> tuple[EarlierDataset, ...]:
-        """Earlier datasets with the same model, metric and kind of task.
+        """Earlier datasets with the same model, metric and kind of task; none while switched off.
 
         Args:
-            facts: of the present run; only trials whose settings fit its axes are given.
+            facts: of the present run; only trials whose settings fit its axes count.
             without: an id that is left out.
-            max_datasets: how many at most, the nearest ones.
-
-        Returns:
-            Datasets with one trial or more, in the order they came in; none while switched off.
+            max_datasets: the nearest ones are taken, in order of insertion.
         """
         with self._file.reading() as database:
             if not self.enabled:
@@ -206,23 +181,20 @@ class History:
                 for candidate in dataset_records.candidates(database, facts.model, facts.metric)
                 if candidate.id != without and dataset_records.kind_of(candidate.task) == kind
             ]
-            setting_readers = {
-                axes: dataset_records.setting_reader(facts.axes, axes)
-                for axes in {o.axes for o in candidates}
-            }
-            indexed_datasets = []
+            space = facts.axes
+            axes = {candidate.axes for candidate in candidates}
+            readers = {names: dataset_records.setting_reader(space, names) for names in axes}
+            datasets: dict[int, EarlierDataset] = {}  # by index
             for index in _nearest_first(candidates, facts.statistics, max_datasets):
-                dataset = dataset_records.earlier_dataset(
-                    database, candidates[index], setting_readers[candidates[index].axes]
-                )
-                if dataset is not None:
-                    indexed_datasets.append((index, dataset))
-                if len(indexed_datasets) == max_datasets:
+                near, read = candidates[index], readers[candidates[index].axes]
+                if (dataset := dataset_records.earlier_dataset(database, near, read)) is not None:
+                    datasets[index] = dataset
+                if len(datasets) == max_datasets:
                     break
-        return tuple(dataset for _, dataset in sorted(indexed_datasets, key=lambda pair: pair[0]))
+        return tuple(datasets[index] for index in sorted(datasets))
 
     def matching_counts(self, facts: RunMetadata) -> HistoryCounts:
-        """How many earlier datasets a run would use, and how many of them are alike."""
+        """How many earlier datasets a run would use, and how many of them are similar."""
         datasets = self.datasets_for(facts)
         if not datasets:
             return HistoryCounts(enabled=self.enabled)
@@ -231,33 +203,31 @@ class History:
         return HistoryCounts(len(datasets), int(near.sum()), starter_count, self.enabled)
 
     def entries(self) -> list[HistoryEntry]:
-        """Everything that is kept, the latest first; a notice tells of what is damaged."""
+        """Every dataset, the latest first; a notice reports damaged ones."""
         with self._file.reading() as database:
             entries, damaged = dataset_records.read_entries(database)
         if damaged:
-            count_text = "1 dataset" if damaged == 1 else f"{damaged} datasets"
-            notice = (
-                f"{count_text} of the history cannot be read. Deleting all of it removes them too."
-            )
+            count = "1 dataset" if damaged == 1 else f"{damaged} datasets"
+            notice = f"{count} of the history cannot be read. Deleting all of it removes them too."
             self.notices += [notice] if notice not in self.notices else []
         return entries
 
     # ------------------------------------------------------------------------------ forgetting
 
     def forget_dataset(self, id: str) -> None:
-        """Delete a dataset and its trials so that they cannot be read back from any file."""
+        """Delete a dataset and its trials irrecoverably, in every file."""
         self._delete_datasets("id = ?", id)
         self.notices += forget_in_readers(self.path, {id})
         self.notices += forget_copies(self.path, {id})
 
     def forget_all(self) -> None:
-        """Delete everything, the starter history as well."""
+        """Delete everything, the starter history too."""
         self._delete_datasets("1", removes_starter=True)
         self.notices += forget_in_readers(self.path, None)
         self.notices += forget_copies(self.path, None)
 
     def forget_starter(self) -> int:
-        """Delete the starter history, which does not come back by itself; how many datasets."""
+        """Delete the starter history for good; how many datasets."""
         return self._delete_datasets("origin = ?", dataset_records.STARTER, removes_starter=True)
 
     def restore_starter(self) -> int:
@@ -270,15 +240,13 @@ class History:
     # ------------------------------------------------------------------------------- exchanging
 
     def export_to(self, path: Path) -> int:
-        """Write everything but the starter history as JSON, whole or not at all; how many datasets.
+        """Write all but the starter history as JSON; how many datasets.
 
         Raises:
             UnusableError: the file cannot be written.
         """
         with self._file.reading() as database:
-            records = dataset_records.read_records(
-                database, excluded_origin=dataset_records.STARTER
-            )
+            records = dataset_records.read_records(database, dataset_records.STARTER)
         try:
             write_whole(Path(path), as_json(records))
         except OSError as error:
@@ -286,7 +254,7 @@ class History:
         return len(records)
 
     def import_from(self, path: Path) -> ImportCounts:
-        """Import what `export_to` wrote; datasets that are there already are completed.
+        """Import what `export_to` wrote, completing datasets that exist.
 
         Raises:
             UnusableError: the file cannot be read or is no history.
@@ -314,15 +282,15 @@ class History:
         """Import Optuna studies of one of the program's models.
 
         Args:
-            storage: a storage URL (sqlite:///studies.db, mysql://…), or the path of a journal or
-                SQLite file.
+            storage: a URL (sqlite:///studies.db, mysql://…), or the path of a journal or SQLite
+                file.
             model: whose hyperparameters were tuned; a name in the registry.
             statistics: of the dataset that was tuned on; see `statistics_of`.
             study: its name; None for all studies of the storage.
-            metric: what the studies' values are; "" for the task's usual one.
+            metric: of the studies' values; "" for the task's default.
 
         Raises:
-            UnusableError: the storage cannot be read, or nothing of it can be taken.
+            UnusableError: the storage cannot be read, or nothing of it can be imported.
         """
         from core.tuning.history.optuna_studies import studies_as_records
 
@@ -354,7 +322,7 @@ class History:
         return deleted
 
     def _add_starter(self) -> None:
-        """The starter history enters a file that has never had it."""
+        """Add the starter history to a file that has never had it."""
         with self._file.translated_errors():
             if self._file.switch_value("starter"):
                 return
@@ -369,8 +337,6 @@ def _nearest_first(
 ) -> Sequence[int]:
     if len(candidates) <= max_datasets:
         return range(len(candidates))
-    datasets = tuple(
-        EarlierDataset(candidate.id, candidate.statistics, (), ()) for candidate in candidates
-    )
+    datasets = tuple(EarlierDataset(each.id, each.statistics, (), ()) for each in candidates)
     distances = TuningHistory(datasets, statistics).distances()
     return [int(index) for index in distances.argsort(kind="stable")]

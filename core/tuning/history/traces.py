@@ -1,8 +1,7 @@
-"""What is forgotten goes from everywhere: the file, its renamed copies, and what runs read there.
+"""Deleted datasets are erased everywhere: in the file, its damaged copies, and runs that read them.
 
-A run that learned from earlier datasets keeps what it read, so that it can go on as it began.
-Once a dataset is forgotten, its part is overwritten in place with as many bytes, so that a program
-that is writing the run is not disturbed. What came with the program is no secret and stays.
+A run stores the earlier datasets that it learned from. Deleted ones are overwritten in place with
+as many bytes, which does not disturb a program that is writing the run. The starter history stays.
 """
 
 from __future__ import annotations
@@ -31,13 +30,12 @@ READERS = 2.0  # seconds that readers of the file are waited for
 
 
 def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
-    """Rewrite the file so that nothing of what was deleted can be read back from it.
+    """Rewrite the file so that deleted rows cannot be recovered.
 
-    Where another program goes on reading the old content, that content stays in its hands: a new
-    file takes the name, which every program of ours notices before it writes.
+    Where another program keeps reading the old content, a new file takes the name.
 
     Returns:
-        Whether it is done; otherwise the content vanishes when the other program lets go of it.
+        False where the content stays until the other program closes it.
     """
     (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
     database.execute("VACUUM")
@@ -50,7 +48,7 @@ def erase_traces(database: sqlite3.Connection, path: Path) -> bool:
 
 
 def _replace_file(database: sqlite3.Connection, path: Path) -> bool:
-    """Let a copy without traces take the file's place; False where the system does not allow it."""
+    """Replace the file by a copy without traces; False where the system forbids it."""
     with (
         hold_file_lock(path),
         closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as guard,
@@ -68,46 +66,41 @@ def _replace_file(database: sqlite3.Connection, path: Path) -> bool:
 
 
 def remove_companions(path: Path) -> None:
-    """Remove what SQLite keeps beside a file that is going to be replaced or removed."""
+    """Remove SQLite's companion files before a file is replaced or removed."""
     for companion in COMPANIONS[1:]:
         path.with_name(path.name + companion).unlink(missing_ok=True)
 
 
 def put_aside_copies(path: Path) -> list[Path]:
-    """The damaged files that were renamed, with what SQLite keeps beside them."""
+    """The renamed damaged files and their companions."""
     return sorted(path.parent.glob(f"{escape(path.stem)}.damaged-*{escape(path.suffix)}*"))
 
 
 def forget_copies(path: Path, ids: Collection[str] | None) -> list[str]:
-    """Remove the renamed copies of a damaged history that hold a dataset; None for all of them.
-
-    Returns:
-        A sentence for each that could not be removed.
-    """
+    """Remove damaged copies that hold one of these datasets, or all; a sentence per failure."""
     sentences = []
     for copy in put_aside_copies(path):
         try:
             if ids is None or _contains_any(copy, [id.encode() for id in ids]):
                 copy.unlink(missing_ok=True)
         except OSError as error:
-            sentences.append(
-                write_error("this damaged copy", copy, error, "delete it yourself").sentence
-            )
+            failure = write_error("this damaged copy", copy, error, "delete it yourself")
+            sentences.append(failure.sentence)
     return sentences
 
 
 def _contains_any(path: Path, marks: Collection[bytes]) -> bool:
-    before = b""
+    tail = b""
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
-            if any(mark in before + chunk for mark in marks):
+            if any(mark in tail + chunk for mark in marks):
                 return True
-            before = chunk[-64:]
+            tail = chunk[-64:]  # an id has 64 letters at most
     return False
 
 
 def reads_history(path: Path, ids: Collection[str] | None) -> bool:
-    """Whether a run's events hold datasets that are forgotten; also where they cannot be read."""
+    """Whether a run's events hold forgotten datasets; True where they cannot be read."""
     try:
         with path.open("rb") as file:
             lines = [line for line in islice(file, EARLY) if line.startswith(READ)]
@@ -119,18 +112,14 @@ def reads_history(path: Path, ids: Collection[str] | None) -> bool:
 
 
 def forget_in(path: Path, ids: Collection[str] | None) -> None:
-    """Overwrite datasets in what a run has read; None for all but the starter history.
-
-    Args:
-        path: its events.
-        ids: of the datasets.
+    """Overwrite datasets in a run's events; `ids` None for all but the starter history.
 
     Raises:
         OSError: the file cannot be written.
         ValueError: it is damaged.
     """
     with path.open("r+b") as file:
-        new_index: dict[int, int] = {}  # {place of a dataset before: now}
+        new_index: dict[int, int] = {}  # {index of a dataset before: now}
         touched, number = False, 0
         while line := file.readline():
             number += 1
@@ -147,29 +136,29 @@ def forget_in(path: Path, ids: Collection[str] | None) -> None:
 
 
 def _without(event: Event, ids: Collection[str] | None) -> tuple[dict[int, int], Event | None]:
-    """The places of the datasets that stay, and the event with them alone; None if all stay."""
+    """{old index: new} of the remaining datasets, and the event with these; None if all remain."""
     assert isinstance(event, HistoryRead)
-    stay = [
+    remaining = [
         index
         for index, dataset in enumerate(event.datasets)
         if dataset.starter or (ids is not None and dataset.id not in ids)
     ]
-    new_index = {before: now for now, before in enumerate(stay)}
-    if len(stay) == len(event.datasets):
+    new_index = {old: new for new, old in enumerate(remaining)}
+    if len(remaining) == len(event.datasets):
         return new_index, None
-    return new_index, replace(event, datasets=[event.datasets[index] for index in stay])
+    return new_index, replace(event, datasets=[event.datasets[index] for index in remaining])
 
 
 def _renumber(event: Event, new_index: dict[int, int]) -> Event:
     assert isinstance(event, JointSurfaceFitted)
     pairs = zip(event.neighbours, event.past_responses, strict=True)
-    stay = [(new_index[index], responses) for index, responses in pairs if index in new_index]
-    neighbours, responses = [index for index, _ in stay], [response for _, response in stay]
+    remaining = [(new_index[index], responses) for index, responses in pairs if index in new_index]
+    neighbours, responses = [row for row, _ in remaining], [values for _, values in remaining]
     return replace(event, neighbours=neighbours, past_responses=responses)
 
 
 def _overwrite(file: BinaryIO, line: bytes, event: Event | None) -> None:
-    """Put a shorter line in the place of the one just read, filled up with spaces."""
+    """Replace the line just read by a shorter one, padded with spaces."""
     if event is None:
         return
     text = to_json(event).encode()

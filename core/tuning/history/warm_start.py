@@ -1,9 +1,7 @@
-"""Settings of a model that were best on the earlier datasets most like this one.
+"""Settings of a model that were best on the most similar earlier datasets.
 
-A race looks at them beside the default setting before the first trial; the Gaussian process tries
-them after it. Likeness is what the
-strategies that learn from earlier datasets go by: the distance of the descriptive statistics
-(`TuningHistory.distances`), here of the twenty nearest datasets.
+A race screens them with the default setting; the Gaussian process tries them after it. Similarity
+is `TuningHistory.distances`, here of the twenty nearest datasets.
 """
 
 from __future__ import annotations
@@ -25,16 +23,10 @@ SAME = 0.05  # of an axis: settings that differ by no more anywhere count as one
 def warm_start_history(
     history: HistoryRead, problem: Problem, max_datasets: int = MAX_DATASETS
 ) -> HistoryRead:
-    """The part of the history that is tried again: the best trials of the nearest datasets.
+    """The best trials of the nearest datasets, one each, which are tried again.
 
-    Args:
-        history: what the history holds of one model.
-        problem: that of the model.
-        max_datasets: how many datasets at most.
-
-    Returns:
-        The nearest datasets whose best settings differ from the default and from each other, the
-        nearest first, each with that trial alone. Of this event it is the event itself.
+    Their settings differ from the default and from each other, the nearest first. Applied to its
+    own result it changes nothing.
     """
     near = sorted(
         history.datasets,
@@ -43,22 +35,19 @@ def warm_start_history(
     seen = [unit_vector(problem.space, problem.default)]
     nearest: list[HistoryDataset] = []
     for dataset in near[:NEIGHBOURS]:
+        if len(nearest) == max_datasets:
+            break
         index = _best_index(dataset)
-        unit = unit_vector(
-            problem.space, dict(zip(history.axes, dataset.values[index], strict=True))
-        )
-        if len(nearest) < max_datasets and all(
-            np.abs(unit - other_unit).max() > SAME for other_unit in seen
-        ):
+        values, score = dataset.values[index], dataset.scores[index]
+        unit = unit_vector(problem.space, dict(zip(history.axes, values, strict=True)))
+        if all(np.abs(unit - seen_unit).max() > SAME for seen_unit in seen):
             seen.append(unit)
-            nearest.append(
-                replace(dataset, values=[dataset.values[index]], scores=[dataset.scores[index]])
-            )
+            nearest.append(replace(dataset, values=[values], scores=[score]))
     return replace(history, datasets=nearest)
 
 
 def settings_in(history: HistoryRead) -> list[Setting]:
-    """The settings of all trials of an event, in their order."""
+    """The settings of all trials of an event, in order."""
     return [
         dict(zip(history.axes, values, strict=True))
         for dataset in history.datasets
@@ -67,7 +56,7 @@ def settings_in(history: HistoryRead) -> list[Setting]:
 
 
 def _best_index(dataset: HistoryDataset) -> int:
-    """The place of the best trial, the first among equals."""
+    """The index of the best trial, the first among equals."""
     return max(range(len(dataset.scores)), key=lambda index: _signed_score(dataset, index))
 
 

@@ -1,8 +1,7 @@
-"""Whether learned penalties of sequences and molecules beat the default, on training data held out.
+"""Whether learned penalties of sequences and molecules beat the default on held-out training data.
 
-Both are fitted to the same part of the training data and judged by the log loss of the rest; the
-test data have no say. The learned ones lose where they are worse by more than a standard error of
-the paired difference.
+Both are fitted to the same part of the training data and compared by the log loss of the rest. The
+learned ones lose where they are worse by more than a standard error of the paired difference.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -30,13 +29,13 @@ from core.tuning.learning.training import PenaltyTraining
 from core.tuning.problem import Problem, take_rows
 
 _FOLD_COUNT = 5
-_MIN_UNITS = 5  # held-out units, below which a difference says nothing
+_MIN_UNITS = 5  # held out; a difference of fewer is meaningless
 _CLOSE = 1e-7  # share of the loss within which both fits are at their minimum
 
 
 @dataclass(frozen=True)
 class DefaultComparison:
-    """How the learned penalties did beside the default: whether they lose, and a remark or ""."""
+    """Whether the learned penalties lose against the default, and a remark or ""."""
 
     loses: bool = False
     remark: str = ""
@@ -45,16 +44,9 @@ class DefaultComparison:
 def compare_with_default(
     problem: Problem, training: PenaltyTraining, C: np.ndarray, w: np.ndarray
 ) -> DefaultComparison:
-    """Compare learned penalties with C = 1 on training data held out.
+    """Compare learned penalties C, (k,), with C = 1 on held-out training data, starting from w.
 
-    Tables are not checked: their learners are compared with the default on test rows. Nor are
-    penalties that were learned from every training unit held out in turns, which leave none.
-
-    Args:
-        problem: the run's problem.
-        training: the loss and groups of all training data.
-        C: the learned penalties, shape (k,).
-        w: parameters to start from, shape (n,).
+    Tables, which are compared on test rows, and penalties learned from every unit in turns are not.
     """
     if not problem.dataset.task.is_structured or np.allclose(C, 1.0):
         return DefaultComparison()
@@ -62,7 +54,7 @@ def compare_with_default(
     if problem.strategy.holds_out:
         if resolved_options(problem, training).validation == "folds":
             return DefaultComparison()
-        fold_count, fold = HOLDOUT_PARTS, 1  # the part before it chose the penalties
+        fold_count, fold = HOLDOUT_PARTS, 1  # fold 0 chose the penalties
     available_units = unit_count(problem)
     if available_units // fold_count < _MIN_UNITS:
         return DefaultComparison(
@@ -77,15 +69,13 @@ def compare_with_default(
         _unit_losses(problem, training, _minimizing_weights(fit, training, penalties, w), held_rows)
         for penalties in (C, np.ones_like(C))
     )
-    loss_increase = learned - default
-    error = float(loss_increase.std(ddof=1)) / np.sqrt(len(loss_increase))
-    if not loss_increase.mean() > error:
+    gaps = learned - default
+    if not gaps.mean() > float(gaps.std(ddof=1)) / np.sqrt(len(gaps)):
         return DefaultComparison()
     row_count = len(held_rows)
     return DefaultComparison(
         True,
-        "The learned penalties did worse than the default on "
-        f"{count_text(len(loss_increase), problem)} of "
+        f"The learned penalties did worse than the default on {count_text(len(gaps), problem)} of "
         f"the training data held out (log loss a {problem.dataset.task.unit} "
         f"{learned.sum() / row_count:.3g} against {default.sum() / row_count:.3g}): the default "
         "is kept.",
@@ -95,7 +85,6 @@ def compare_with_default(
 def _minimizing_weights(
     loss: Loss, training: PenaltyTraining, C: np.ndarray, w: np.ndarray
 ) -> np.ndarray:
-    """The parameters that minimize a loss at penalties C, shape (n,)."""
     penalties = np.concatenate(([0.0], C))[training.groups + 1]
     return solve_penalized(loss, penalties, w, tolerance=_CLOSE).point.w
 

@@ -1,4 +1,4 @@
-"""What the validation gradient learns from: parts held out and a prior; and what is said of them.
+"""The parts and the prior of the validation gradient.
 
 | symbol | code | meaning |
 | --- | --- | --- |
@@ -18,15 +18,15 @@ from core.tuning.learning.training import PenaltyTraining
 from core.tuning.problem import Problem
 
 HOLDOUT_PARTS = 4  # one holdout split: a quarter of the training rows
-MIN_UNITS_PER_PENALTY = 5  # held-out units; with fewer a quarter is fitted rather than foreseen
+MIN_UNITS_PER_PENALTY = 5  # held-out units; penalties overfit fewer
 
 
 def resolved_options(problem: Problem, training: PenaltyTraining) -> StrategyOptions:
-    """The learner's options, those that are automatic as the data have them."""
+    """The learner's options, with the automatic ones resolved by the data."""
     options = problem.options
     if options.validation == "automatic":
         has_turns = takes_turns(problem, _penalty_count(training))
-        # An unasked five folds must not be refused.
+        # The default of five folds must not be refused for few units.
         folds = min(options.folds, max(2, unit_count(problem)))
         options = options.changed(validation="folds" if has_turns else "holdout", folds=folds)
     if options.prior == "automatic":
@@ -36,7 +36,7 @@ def resolved_options(problem: Problem, training: PenaltyTraining) -> StrategyOpt
 
 
 def takes_turns(problem: Problem, penalty_count: int) -> bool:
-    """Whether every part is held out in turns: as asked, or because a quarter would be too few."""
+    """Whether every part is held out in turns: as planned, or as a quarter would be too few."""
     if problem.options.validation != "automatic":
         return problem.options.validation == "folds"
     return unit_count(problem) // HOLDOUT_PARTS < MIN_UNITS_PER_PENALTY * penalty_count
@@ -54,7 +54,7 @@ def holdout_pairs(problem: Problem, training: PenaltyTraining) -> list[tuple[Los
 
 
 def holdout_remarks(problem: Problem, training: PenaltyTraining) -> tuple[str, ...]:
-    """A sentence where more penalties were learned than units were held out for them."""
+    """A sentence where more penalties were learned than units were held out."""
     if not problem.strategy.holds_out:
         return ()
     is_single = resolved_options(problem, training).validation == "holdout"
@@ -64,9 +64,8 @@ def holdout_remarks(problem: Problem, training: PenaltyTraining) -> tuple[str, .
         return ()
     return (
         f"{penalty_count:,} penalties were learned from {count_text(held_out_units, problem)} "
-        "held out: such "
-        "penalties fit these few, not what comes after. Fewer groups, folds or the strategy mm "
-        "are safer.",
+        "held out: such penalties fit these few, not what comes after. Fewer groups, folds or the "
+        "strategy mm are safer.",
     )
 
 
@@ -76,7 +75,7 @@ def unit_count(problem: Problem) -> int:
 
 
 def unit_of_row(problem: Problem, rows: np.ndarray) -> np.ndarray:
-    """The number of the unit that each of some rows belongs to."""
+    """The number of the unit of each row."""
     groups = problem.dataset.row_groups
     return np.arange(len(rows)) if groups is None else pd.factorize(groups[rows])[0]
 

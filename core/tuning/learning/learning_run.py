@@ -1,4 +1,4 @@
-"""Runs of penalty learners: the training rows' loss, its groups, and the steps as events."""
+"""Runs of penalty learners: the training loss, its groups, and the steps as events."""
 
 from __future__ import annotations
 
@@ -30,27 +30,16 @@ from core.tuning.strategies.strategy import Strategy
 
 @dataclass(frozen=True)
 class PenaltyFit:
-    """What a penalty learner leaves: the model at its penalties, fitted on all training rows.
-
-    Attributes:
-        training: what it was fitted to.
-        w: its parameters, shape (n,).
-        penalties: {group: C}.
-        classes: of the target.
-        switched_off: groups without a weight.
-        holdout_loss: of the rows that were held out, where there were any.
-        remarks: sentences for the result.
-        noise_variance: σ² of a linear model with learned noise, otherwise None.
-    """
+    """The model at the learned penalties, fitted on all training rows."""
 
     training: PenaltyTraining
-    w: np.ndarray
-    penalties: dict[str, float]
+    w: np.ndarray  # parameters, shape (n,)
+    penalties: dict[str, float]  # {group: C}
     classes: tuple[Any, ...]
-    switched_off: list[str] = field(default_factory=list)
-    holdout_loss: float | None = None
+    switched_off: list[str] = field(default_factory=list)  # groups without a weight
+    holdout_loss: float | None = None  # of the rows that were held out, if any
     remarks: tuple[str, ...] = ()
-    noise_variance: float | None = None
+    noise_variance: float | None = None  # σ² of a linear model with learned noise
 
     @property
     def group_of_output(self) -> tuple[int, ...]:
@@ -58,20 +47,18 @@ class PenaltyFit:
         return self.training.group_of_output
 
     def pipeline(self) -> Pipeline:
-        """The fitted pipeline: it takes raw rows."""
+        """The fitted pipeline; it takes raw rows."""
         return self.training.pipeline(self.w, self.penalties, self.classes)
 
     def without_rows(self) -> PenaltyFit:
-        """The same, without the memory of the rows that it was fitted to."""
+        """The same, without the rows that it was fitted to."""
         return replace(self, training=self.training.without_rows())
 
 
 def training_of(problem: Problem, like: PenaltyTraining | None = None) -> PenaltyTraining:
     """The loss and groups of a problem's model on the training rows.
 
-    Args:
-        problem: with the rows.
-        like: a training on other rows, whose penalties are to mean the same here.
+    With `like`, a training on other rows, penalties have the same meaning as there.
     """
     if problem.dataset.task.is_structured:
         # numba takes a second to import, which tables have no use for.
@@ -83,7 +70,7 @@ def training_of(problem: Problem, like: PenaltyTraining | None = None) -> Penalt
 
 
 class LearningRun:
-    """The generator's state for a penalty learner."""
+    """A run of a penalty learner."""
 
     def __init__(
         self, problem: Problem, state: RunState, clock: RunClock, requests: deque[Event]
@@ -103,10 +90,9 @@ class LearningRun:
         return self._training.group_sizes
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
-        """Every step; those that an interrupted run had recorded are taken again unseen.
+        """Every step; the steps recorded of an interrupted run are repeated without events.
 
-        A step takes a moment and depends on nothing but data and options, so that going through
-        the recorded ones again is both quicker and surer than keeping the learner's state.
+        They depend on nothing but data and options, so that this is quicker than saving a state.
         """
         problem, training = self._problem, self._training
         recorded_count = sum(isinstance(event, (PenaltyStep, HyperGradientStep)) for event in past)
@@ -131,7 +117,7 @@ class LearningRun:
         del self._training  # the rows are as much memory as the table
 
     def taken_learned(self) -> PenaltyFit | None:
-        """What was learned, once: whoever takes it decides how long its rows are kept."""
+        """The fit, once: the caller decides how long its rows are kept."""
         learned, self._learned = self._learned, None
         return learned
 
@@ -158,12 +144,12 @@ def steps_of(problem: Problem, training: PenaltyTraining) -> Iterator[LearnerSte
 def run_learner(
     problem: Problem, is_enough: Callable[[int], bool], progress_event: Callable[[], Event]
 ) -> Generator[Event, None, PenaltyFit]:
-    """Learn without telling the steps, as in an outer fold.
+    """Learn without events of the steps, as in an outer fold.
 
     Args:
         problem: with the rows to learn from.
-        is_enough: (steps taken) -> whether to take what has been learned so far.
-        progress_event: what is yielded after every step, so that a stop is heard.
+        is_enough: (steps taken) -> whether to stop here.
+        progress_event: yielded after every step, so that the run can be stopped.
     """
     training = training_of(problem)
     last: LearnerStep | None = None
@@ -187,9 +173,7 @@ def step_event(
             holdout_loss=float(step.objective),
             d=_by_name(names, np.log(step.C)),
             gradient_norm=float(step.gradient_norm),
-            at_bound=[
-                name for name, is_at_bound in zip(names, at_bound, strict=True) if is_at_bound
-            ],
+            at_bound=[name for name, is_at in zip(names, at_bound, strict=True) if is_at],
             iterations=step.iterations,
             fits=step.fits,
         )
@@ -235,9 +219,8 @@ def _penalty_fit(problem: Problem, training: PenaltyTraining, last: LearnerStep)
 
 
 def _default_fit(problem: Problem, training: PenaltyTraining, remark: str) -> PenaltyFit:
-    """The default model, where the learned penalties did worse."""
-    ones = np.ones(len(training.group_names))
-    return replace(_fit_at_penalties(problem, training, ones), remarks=(remark,))
+    C = np.ones(len(training.group_names))
+    return replace(_fit_at_penalties(problem, training, C), remarks=(remark,))
 
 
 def _effective_remarks(training: PenaltyTraining, last: LearnerStep) -> tuple[str, ...]:
@@ -245,9 +228,8 @@ def _effective_remarks(training: PenaltyTraining, last: LearnerStep) -> tuple[st
         return ()
     penalized = int((training.groups >= 0).sum())
     effective = float(np.sum(last.parameters))
-    return (
-        f"The data determine {effective:.0f} of {penalized:,} weights (their effective number).",
-    )
+    counts = f"{effective:.0f} of {penalized:,}"
+    return (f"The data determine {counts} weights (their effective number).",)
 
 
 def _fit_at_penalties(
@@ -258,7 +240,7 @@ def _fit_at_penalties(
     *,
     variance: float | None = None,
 ) -> PenaltyFit:
-    """The model fitted from a start; `variance` is the noise that C was learned beside."""
+    """The model fitted from a start; `variance` is the noise that C was learned with."""
     first = training.loss.initial_weights() if start is None else start
     loss = training.loss
     if start is None and variance is not None and isinstance(loss, LinearLoss):
@@ -279,7 +261,7 @@ def _fit_at_penalties(
 
 
 def recorded_fit(problem: Problem, state: RunState) -> PenaltyFit:
-    """The model at the penalties of the last recorded step, for a run that did not end itself."""
+    """The model at the penalties of the last recorded step."""
     training, last = training_of(problem), state.last_step
     assert last is not None  # callers have checked that a step was recorded
     if isinstance(last, HyperGradientStep):
@@ -305,9 +287,8 @@ def refit_penalties(problem: Problem, learned: PenaltyFit) -> PenaltyFit:
     """The weights fitted to the training rows of a problem, at penalties learned on other rows.
 
     The penalties keep their value whatever the number of rows (Foo, Do and Ng 2008: the final fit
-    on training and holdout data has C unscaled); those of numbers the value that they have in ridge
-    regression, σ² C. A group that only these rows have, such as a
-    category with a penalty of its own, gets the median of the others.
+    on training and holdout data has C unscaled); for regression the ridge penalties σ² C do. A
+    group that only these rows have, such as a new category, gets the median penalty.
     """
     training = training_of(problem, like=learned.training)
     median_penalty = float(np.median(list(learned.penalties.values())))

@@ -1,8 +1,7 @@
-"""How much a base pair counts beside an unpaired base (γ): given, or chosen on held-out molecules.
+"""The weight γ of a base pair beside an unpaired base, chosen on held-out training molecules.
 
-Every training molecule is folded once by a model that was fitted without it, at the tuned setting
-or the learned penalties; the test molecules have no say. γ is one of the 16 of the curve: the one
-with the best F1 of all these pairs together, or the most cautious one that finds the wanted share.
+Every training molecule is folded once by a model fitted without it. γ is the one of `GAMMAS` with
+the best F1 of all these pairs, or the smallest one that reaches the wanted sensitivity.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from core.tuning.learning.learning_run import PenaltyFit
 
 _FOLD_COUNT = 5
-_CLOSE = 1e-6  # how near its minimum a part's model must be, as a share of the loss
+_TOLERANCE = 1e-6  # of the minimum, as a share of the loss
 
 
 @dataclass(frozen=True)
@@ -43,20 +42,19 @@ class GammaChoice:
 def choose_gamma(
     problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None
 ) -> GammaChoice | None:
-    """The γ for a fitted folding model; None where it was given, or nothing is folded.
+    """The γ for a fitted folding model; None where it is planned, or nothing is folded.
 
     Args:
         problem: the run's problem.
         pipeline: the tuned model, fitted on the training molecules.
-        learned: what a penalty learner left, where one made the model.
+        learned: the penalty learner's fit, where one made the model.
     """
     if not problem.dataset.task.has_pairs or problem.plan.gamma_by == "hand":
         return None
     dataset, total = problem.dataset, np.zeros((len(GAMMAS), 3))
     count = min(_FOLD_COUNT, len(problem.train_rows))
-    for fit_rows, held_rows in cross_validation_folds(
-        dataset, problem.train_rows, count, problem.plan.seed
-    ):
+    folds = cross_validation_folds(dataset, problem.train_rows, count, problem.plan.seed)
+    for fit_rows, held_rows in folds:
         model = _fit_fold_model(problem, pipeline, learned, fit_rows, held_rows)
         X, y = take_rows(dataset.features, held_rows), dataset.target[held_rows]
         total += model.pair_counts(X, y).sum(axis=0)[:OWN]
@@ -66,13 +64,13 @@ def choose_gamma(
 
 
 def best_f1(pairs: np.ndarray) -> float:
-    """The γ with the best F1; the most cautious of equally good ones."""
+    """The γ with the best F1; the smallest of equally good ones."""
     right, called, true = pairs.T
     return float(GAMMAS[np.argmax(np.nan_to_num(safe_ratio(2.0 * right, called + true)))])
 
 
 def at_sensitivity(pairs: np.ndarray, min_sensitivity: float) -> GammaChoice:
-    """The most cautious γ that finds the wanted share of the true pairs, or the most generous."""
+    """The smallest γ that reaches the sensitivity, or the largest."""
     right, _, true = pairs.T
     sensitivities = np.nan_to_num(safe_ratio(right, true))
     sufficient_indices = np.flatnonzero(sensitivities >= min_sensitivity)
@@ -81,8 +79,7 @@ def at_sensitivity(pairs: np.ndarray, min_sensitivity: float) -> GammaChoice:
     return GammaChoice(
         float(GAMMAS[-1]),
         f"No γ finds {100 * min_sensitivity:.0f} % of the true pairs of training molecules held "
-        "out; the "
-        f"largest one, which was taken, finds {100 * sensitivities[-1]:.0f} %.",
+        f"out; the largest one, which was taken, finds {100 * sensitivities[-1]:.0f} %.",
     )
 
 
@@ -93,17 +90,15 @@ def _fit_fold_model(
     fit_rows: np.ndarray,
     held_rows: np.ndarray,
 ) -> Any:
-    """The model fitted to some of the training molecules."""
     if learned is None:
         X, y = take_rows(problem.dataset.features, fit_rows), problem.dataset.target[fit_rows]
         return clone(pipeline).fit(X, y)[-1]
     training = learned.training
     fit, _ = training.loss_pair(problem, fit_rows, held_rows)
     C = np.array([learned.penalties[name] for name in training.group_names])
-    w = solve_penalized(
-        fit, np.concatenate(([0.0], C))[training.groups + 1], learned.w, tolerance=_CLOSE
-    )
-    return training.pipeline(w.point.w, learned.penalties, ())[-1]
+    weight_penalties = np.concatenate(([0.0], C))[training.groups + 1]  # 0 for intercepts
+    w = solve_penalized(fit, weight_penalties, learned.w, tolerance=_TOLERANCE).point.w
+    return training.pipeline(w, learned.penalties, ())[-1]
 
 
 def with_gamma(pipeline: Pipeline, gamma: float) -> Pipeline:

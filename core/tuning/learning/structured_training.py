@@ -1,7 +1,4 @@
-"""The trainings of models of sequences and molecules, and the examples that are watched.
-
-The examples are taken from the training rows: the test set stays untouched.
-"""
+"""The losses of models of sequences and molecules, and the training examples that views show."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from core.tuning.learning.training import PenaltyTraining
 from core.tuning.payloads import FoldedMolecule, LabelledSequence
 from core.tuning.problem import Problem, take_rows
 
-_EXAMPLES = 5
+_EXAMPLES = 5  # of the training rows: the test set stays unused
 _TOKENS, _BASES = (5, 40), (20, 150)  # lengths that can be read on a screen
 _MIN_PAIR_PROBABILITY = 0.01
 
@@ -36,20 +33,16 @@ def structured_training(problem: Problem, rows: np.ndarray) -> PenaltyTraining:
 
 @dataclass(frozen=True)
 class CrfTraining(PenaltyTraining):
-    """The loss of a linear-chain CRF on the training sequences.
-
-    Attributes:
-        examples: tokens of the sequences that are watched, and their labels.
-    """
+    """The loss of a linear-chain CRF on the training sequences."""
 
     loss: CrfLoss
     sequence: str
     decoding: str
-    examples: tuple[pd.DataFrame, np.ndarray]
+    examples: tuple[pd.DataFrame, np.ndarray]  # tokens and labels of the sequences shown
 
     @property
     def counted(self) -> np.ndarray:
-        """The weights of (value, label) pairs and steps that the training sequences have."""
+        """Which (value, label) pairs and transitions the training sequences have."""
         return self.loss.seen_parameters
 
     @property
@@ -70,14 +63,13 @@ class CrfTraining(PenaltyTraining):
 
     def _fitted_tagger(self, w: np.ndarray, penalties: dict[str, float]) -> CrfTagger:
         C = next(iter(penalties.values())) if len(penalties) == 1 else 1.0
-        return CrfTagger(C, self.sequence, self.decoding).set_weights(
-            self.loss, w, penalties, self.groups
-        )
+        tagger = CrfTagger(C, self.sequence, self.decoding)
+        return tagger.set_weights(self.loss, w, penalties, self.groups)
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """The fitted pipeline: it takes rows of tokens."""
+        """The fitted pipeline; it takes rows of tokens."""
         return Pipeline([("prepare", "passthrough"), ("model", self._fitted_tagger(w, penalties))])
 
     def display_event(self, step: int, w: np.ndarray) -> SequencesLabelled:
@@ -87,61 +79,49 @@ class CrfTraining(PenaltyTraining):
         marginals, labels = tagger.predict_proba(X), tagger.predict(X)
         names = X[self.sequence].astype(str).to_numpy()
         tokens = _token_texts(X.drop(columns=self.sequence))
-        sequences = []
-        for name in dict.fromkeys(names):
-            rows = np.flatnonzero(names == name)
-            sequences.append(
-                LabelledSequence(
-                    name=str(name),
-                    tokens=[tokens[row] for row in rows],
-                    truth=[str(y[row]) for row in rows],
-                    labels=[str(labels[row]) for row in rows],
-                    marginals=np.round(marginals[rows], 4).tolist(),
-                )
+        rows_by_name = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names)}
+        sequences = [
+            LabelledSequence(
+                name=str(name),
+                tokens=[tokens[row] for row in rows],
+                truth=[str(y[row]) for row in rows],
+                labels=[str(labels[row]) for row in rows],
+                marginals=np.round(marginals[rows], 4).tolist(),
             )
-        return SequencesLabelled(
-            step=step, classes=[str(c) for c in tagger.classes_], sequences=sequences
-        )
+            for name, rows in rows_by_name.items()
+        ]
+        classes = [str(label) for label in tagger.classes_]
+        return SequencesLabelled(step=step, classes=classes, sequences=sequences)
 
 
 def _token_texts(features: pd.DataFrame) -> list[str]:
-    """What stands for a token: its first feature that is text, or its first one."""
+    """The first text feature of every token, or its first feature."""
     texts = [name for name in features if not pd.api.types.is_numeric_dtype(features[name])]
     return features[(texts or list(features))[0]].astype(str).tolist()
 
 
 def _crf_training(problem: Problem, rows: np.ndarray) -> CrfTraining:
-    """The loss of the sequences of some rows."""
     dataset = problem.dataset
     X, y = take_rows(dataset.features, rows), dataset.target[rows]
     loss = build_crf(X, dataset.sequence_name, y, list(dataset.classes))
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
     example_rows = _examples(pd.factorize(X[dataset.sequence_name])[0], *_TOKENS, problem.plan.seed)
-    return CrfTraining(
-        names,
-        groups,
-        loss,
-        dataset.sequence_name,
-        problem.plan.decoding,
-        (X.iloc[example_rows], np.asarray(y)[example_rows]),
-    )
+    examples = (X.iloc[example_rows], np.asarray(y)[example_rows])
+    sequence, decoding = dataset.sequence_name, problem.plan.decoding
+    return CrfTraining(names, groups, loss, sequence, decoding, examples)
 
 
 @dataclass(frozen=True)
 class RnaTraining(PenaltyTraining):
-    """The loss of the folding model on the training molecules.
-
-    Attributes:
-        examples: name, letters and structure of the molecules that are watched.
-    """
+    """The loss of the folding model on the training molecules."""
 
     loss: RnaLoss
     gamma: float
-    examples: tuple[tuple[str, str, str], ...]
+    examples: tuple[tuple[str, str, str], ...]  # (name, letters, structure) of those shown
 
     @property
     def counted(self) -> np.ndarray:
-        """The weights of what the training molecules' structures have."""
+        """Which features the training molecules' structures have."""
         return self.loss.seen_parameters
 
     def loss_pair(
@@ -149,10 +129,9 @@ class RnaTraining(PenaltyTraining):
     ) -> tuple[RnaLoss, RnaLoss]:
         """The losses of two parts of the training molecules."""
         dataset = problem.dataset
+        letters, structures = dataset.features.iloc[:, 0], dataset.target
         fit, held = (
-            self.loss.for_data(
-                take_rows(dataset.features, rows).iloc[:, 0].tolist(), dataset.target[rows].tolist()
-            )
+            self.loss.for_data(letters.iloc[rows].tolist(), structures[rows].tolist())
             for rows in (fit_rows, held_rows)
         )
         return fit, held
@@ -164,7 +143,7 @@ class RnaTraining(PenaltyTraining):
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """The fitted pipeline: it takes a column of letters."""
+        """The fitted pipeline; it takes a column of letters."""
         return Pipeline([("prepare", "passthrough"), ("model", self._fitted_folder(w, penalties))])
 
     def display_event(self, step: int, w: np.ndarray) -> MoleculesFolded:
@@ -191,27 +170,18 @@ def _likely_pairs(probabilities: np.ndarray) -> list[list[float]]:
 
 
 def _rna_training(problem: Problem, rows: np.ndarray) -> RnaTraining:
-    """The loss of the molecules of some rows."""
     dataset = problem.dataset
     letters = take_rows(dataset.features, rows).iloc[:, 0].tolist()
     structures = dataset.target[rows].tolist()
     loss = build_rna(letters, structures)
     names, groups = structured_groups(problem.plan.groups, loss.names, loss.sources)
     row_names = dataset.row_names
-    molecule_names = [
-        f"Molecule {row + 1}" if row_names is None else str(row_names[row]) for row in rows
-    ]
-    of_base = np.repeat(np.arange(len(letters)), [len(sequence) for sequence in letters])
-    example_numbers = list(
-        dict.fromkeys(of_base[_examples(of_base, *_BASES, problem.plan.seed)].tolist())
-    )
-    return RnaTraining(
-        names,
-        groups,
-        loss,
-        problem.plan.gamma,
-        tuple((molecule_names[k], letters[k], structures[k]) for k in example_numbers),
-    )
+    titles = [f"Molecule {row + 1}" if row_names is None else str(row_names[row]) for row in rows]
+    molecule_of_base = np.repeat(np.arange(len(letters)), [len(sequence) for sequence in letters])
+    example_bases = _examples(molecule_of_base, *_BASES, problem.plan.seed)
+    molecules = np.unique(molecule_of_base[example_bases]).tolist()
+    examples = tuple((titles[k], letters[k], structures[k]) for k in molecules)
+    return RnaTraining(names, groups, loss, problem.plan.gamma, examples)
 
 
 def structured_groups(
@@ -227,9 +197,7 @@ def structured_groups(
         sources: of the parameters.
     """
     if spec == "prefix":
-        columns = [
-            source for source in dict.fromkeys(sources) if source not in ("initial", "transition")
-        ]
+        columns = [c for c in dict.fromkeys(sources) if c not in ("initial", "transition")]
         group_of = {c: group for group, members in prefix_groups(columns).items() for c in members}
         spec, sources = "column", [group_of.get(source, source) for source in sources]
     return penalty_groups(spec, names, sources)

@@ -1,4 +1,4 @@
-"""The training of a linear model: its loss on prepared rows, its groups, and the way back."""
+"""The loss of a linear model on prepared rows, its groups, and the fitted pipeline."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class TableTraining(PenaltyTraining):
     def loss_pair(
         self, problem: Problem, fit_rows: np.ndarray, held_rows: np.ndarray
     ) -> tuple[TableLoss, TableLoss]:
-        """The losses of one part, with the parameters of the training loss.
+        """The losses of two parts, with the parameters of the training loss.
 
-        The preparation is fitted on the rows to fit alone; a category that these rows lack leaves a
-        column of zeros, so that every part has the same parameters.
+        The preparation is fitted on the rows to fit alone; a category that they lack is a column of
+        zeros.
         """
         dataset = problem.dataset
         prepare = clone(problem.preparation())
@@ -51,9 +51,9 @@ class TableTraining(PenaltyTraining):
             prepare.transform(take_rows(dataset.features, held_rows)),
         ]
         selection = _selection(output_names(prepare), output_names(self.prepare))
-        fit_X, held_X = (
-            (X if selection is None else _select_columns(X, selection)) for X in matrices
-        )
+        if selection is not None:
+            matrices = [_select_columns(X, selection) for X in matrices]
+        fit_X, held_X = matrices
         return (
             self.loss.for_data(fit_X, _in_unit(dataset.target[fit_rows], self.unit)),
             self.loss.for_data(held_X, _in_unit(dataset.target[held_rows], self.unit)),
@@ -70,17 +70,16 @@ class TableTraining(PenaltyTraining):
         return float(loss.noise_variance(w)) if isinstance(loss, LinearLoss) else None
 
     def without_rows(self) -> TableTraining:
-        """The same with one row alone: columns, unit and the least noise stay."""
+        """The same with one row alone; columns, unit and the least noise stay."""
         return replace(self, loss=self.loss.subset(np.arange(1)))
 
     def pipeline(
         self, w: np.ndarray, penalties: dict[str, float], classes: tuple[Any, ...]
     ) -> Pipeline:
-        """The fitted pipeline: it takes raw rows; scikit-learn's objects only."""
-        single_penalty = next(iter(penalties.values())) if len(penalties) == 1 else None
-        model = as_estimator(
-            self.loss, w, C=single_penalty, classes=np.asarray(classes) if classes else None
-        )
+        """The fitted pipeline of scikit-learn's objects; it takes raw rows."""
+        C = next(iter(penalties.values())) if len(penalties) == 1 else None
+        labels = np.asarray(classes) if classes else None
+        model = as_estimator(self.loss, w, C=C, classes=labels)
         if self.unit != 1.0:
             model.coef_, model.intercept_ = self.unit * model.coef_, self.unit * model.intercept_
         return Pipeline([("prepare", self.prepare), ("model", model)])
@@ -91,11 +90,8 @@ def table_training(
 ) -> TableTraining:
     """The loss on some rows, with a preparation fitted there.
 
-    Args:
-        problem: the run's problem.
-        rows: of its dataset.
-        like: a training on other rows, whose unit and least noise are kept, so that the penalties
-            learned there mean the same here; None for the usual ones of these rows.
+    With `like`, a training on other rows, its unit and least noise are kept, so that penalties mean
+    the same.
     """
     dataset = problem.dataset
     prepare = clone(problem.preparation())
@@ -104,11 +100,10 @@ def table_training(
     loss = build_loss(problem.model.loss[dataset.task], X, _in_unit(dataset.target[rows], unit))
     if like is not None and isinstance(like.loss, LinearLoss) and isinstance(loss, LinearLoss):
         loss = LinearLoss(loss.design, loss.y, like.loss.floor_share)
-    names, of_column = penalty_groups(
-        problem.plan.groups, output_names(prepare), output_sources(prepare)
-    )
-    groups = parameter_groups(loss, of_column)
-    return TableTraining(names, groups, loss, prepare, of_column, unit)
+    columns, sources = output_names(prepare), output_sources(prepare)
+    names, column_groups = penalty_groups(problem.plan.groups, columns, sources)
+    groups = parameter_groups(loss, column_groups)
+    return TableTraining(names, groups, loss, prepare, column_groups, unit)
 
 
 def _target_unit(problem: Problem, target: np.ndarray) -> float:
@@ -125,12 +120,8 @@ def _selection(source_names: list[str], target_names: list[str]) -> sparse.csr_m
     """The 0–1 matrix from columns `source_names` to `target_names`; None where they are equal."""
     if source_names == target_names:
         return None
-    position_by_name = {name: position for position, name in enumerate(target_names)}
-    pairs = [
-        (position, position_by_name[name])
-        for position, name in enumerate(source_names)
-        if name in position_by_name
-    ]
+    targets = {name: column for column, name in enumerate(target_names)}
+    pairs = [(row, targets[name]) for row, name in enumerate(source_names) if name in targets]
     rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
     ones = np.ones(len(rows))
     return sparse.csr_matrix((ones, (rows, columns)), shape=(len(source_names), len(target_names)))

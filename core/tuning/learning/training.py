@@ -1,4 +1,4 @@
-"""The Training: what a penalty learner works on, whatever kind of model it is."""
+"""The base class of what a penalty learner minimizes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from core.tuning.problem import Problem
 
 @dataclass(frozen=True)
 class PenaltyTraining:
-    """The loss on the training rows, and which group each of its parameters belongs to.
-
-    Attributes:
-        group_names: the groups.
-        groups: the group of every parameter, shape (n,), −1 for intercepts.
-        loss: −log p(training rows | w).
-    """
+    """The loss on the training rows, and the group of each of its parameters."""
 
     group_names: list[str]
-    groups: np.ndarray
-    loss: Loss
+    groups: np.ndarray  # of every parameter, shape (n,), −1 for intercepts
+    loss: Loss  # −log p(training rows | w)
 
     @property
     def group_sizes(self) -> dict[str, int]:
@@ -35,12 +29,12 @@ class PenaltyTraining:
 
     @property
     def counted(self) -> np.ndarray | None:
-        """The parameters that come in the training data, boolean, shape (n,); None for all."""
+        """Which parameters occur in the training data, boolean, shape (n,); None for all."""
         return None
 
     @property
     def occurrences(self) -> np.ndarray | None:
-        """How often each of them does, shape (n,); None where it means nothing."""
+        """How often each occurs, shape (n,); None where this means nothing."""
         return None
 
     def loss_pair(
@@ -65,11 +59,11 @@ class PenaltyTraining:
         return None
 
     def without_rows(self) -> Self:
-        """The same for a model that is fitted already, without the memory of its rows."""
+        """The same without its rows, for a model that is fitted already."""
         return self
 
     def display_event(self, step: int, w: np.ndarray) -> Event | None:
-        """What the model says about a few examples at w, to be watched; None for tables."""
+        """A few examples at w, for views; None for tables."""
         return None
 
 

@@ -1,16 +1,16 @@
-"""Which of several models is tried next: where the best score is expected to rise most a second.
+"""Which of several models is tried next: the one with the most expected improvement a second.
 
-Every model gets a few trials before it can be passed over, so that none is given up on one bad
-draw. After that the next trial goes to the model with the largest expected improvement on the best
-score of all (Mockus 1975; Jones, Schonlau and Welch 1998), divided by the seconds that the trial is
-expected to take (Snoek, Larochelle and Adams 2012, §3.2) to a power that falls from 1 to 0 as the
-time is used up, so that dear models are not starved by cheap ones (Lee and others 2020).
+Every model first gets a few trials, so that none is given up on one bad draw. The next trial then
+goes to the model with the largest expected improvement on the best score of all (Mockus 1975;
+Jones, Schonlau and Welch 1998), divided by its expected seconds (Snoek, Larochelle and Adams 2012,
+§3.2) to a power that falls from 1 to 0 with the time left, so that dear models are not starved by
+cheap ones (Lee and others 2020).
 
 | symbol | code | meaning |
 | --- | --- | --- |
 | f* | ``best`` | the best score of all models, larger is better |
-| μ, s | ``mean``, ``deviation`` | what a model's next trial is expected to score |
-| c | ``expected_seconds`` | seconds that it is expected to take |
+| μ, s | ``mean``, ``deviation`` | of the score of a model's next trial |
+| c | ``expected_seconds`` | of that trial |
 """
 
 from __future__ import annotations
@@ -19,43 +19,31 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-FLOOR = 3  # trials of every model, its default among them
+MIN_TRIALS = 3  # of every model, its default among them
 FIRST_SHARE, FLOOR_SHARE = 0.25, 0.08  # of the time left that a default, a further trial may take
-TURN = 8  # every so many trials the model that had the least time is tried
-ASKING = 0.15  # seconds that every trial takes beside its fits
-BEHIND = 0.02  # of the scores' scale: less expected improvement is none
+TURN_TRIALS = 8  # every so many trials the model that had the least time is tried
+ASKING_SECONDS = 0.15  # of every trial beside its fits
+MIN_GAIN = 0.02  # of the scores' scale; a smaller expected improvement is none
 
 
 @dataclass(frozen=True)
 class ArmEstimate:
-    """What a model's next trial promises; scores are such that larger is better.
-
-    Attributes:
-        trials: that it has had, those under way among them.
-        screening_score: its score at the screening; −∞ where that failed.
-        expected_seconds: seconds that the next trial is expected to take.
-        seconds: that it has had so far.
-        expected_gain: the improvement on the best score of all that is expected.
-    """
+    """What is expected of a model's next trial; larger scores are better."""
 
     model: str
-    trials: int
-    screening_score: float
-    expected_seconds: float
-    seconds: float
-    expected_gain: float
+    trials: int  # so far, running ones among them
+    screening_score: float  # −∞ where the screening failed
+    expected_seconds: float  # of the next trial
+    seconds: float  # spent so far
+    expected_gain: float  # improvement on the best score of all
 
 
 @dataclass(frozen=True)
 class ArmChoice:
-    """The model that is tried next.
-
-    Attributes:
-        why: first, floor, turn or gain.
-    """
+    """The model that is tried next."""
 
     model: str
-    why: str
+    why: str  # first, floor, turn or gain
 
 
 def expected_improvement(mean: float, deviation: float, best: float) -> float:
@@ -69,72 +57,54 @@ def expected_improvement(mean: float, deviation: float, best: float) -> float:
 
 @dataclass(frozen=True)
 class RemainingBudget:
-    """When the choice is made.
+    """The budget at the time of the choice."""
 
-    Attributes:
-        seconds_left: seconds until the run ends; infinite where trials are counted.
-        share: of the run's time or trials that is left, 1 at the start.
-        done: trials that were begun so far, of all models.
-    """
-
-    seconds_left: float
-    share: float
-    done: int
+    seconds_left: float  # infinite where trials are counted
+    share: float  # of the run's time or trials that is left
+    done: int  # trials started so far, of all models
 
 
 def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudget) -> ArmChoice:
-    """The model that is tried next.
-
-    Args:
-        arms: of all models that may be tried.
-        scale: of the scores, in whose units improvements are small or large.
-        budget: when the choice is made.
-    """
+    """The model that is tried next; `scale` is the unit of small and large improvements."""
     seconds_left = budget.seconds_left
     new_arms = [arm for arm in arms if arm.trials == 0]
-    affordable_arms = [
-        arm for arm in new_arms if arm.expected_seconds <= FIRST_SHARE * seconds_left
-    ]
-    if affordable_arms or len(new_arms) == len(arms):
-        first = min(
-            affordable_arms or new_arms,
-            key=lambda arm: (_screening_half(arm, arms), arm.expected_seconds),
-        )
-        if not affordable_arms:
-            first = min(new_arms, key=lambda arm: arm.expected_seconds)
+    quick_arms = [arm for arm in new_arms if arm.expected_seconds <= FIRST_SHARE * seconds_left]
+    if quick_arms:
+        # The better half at the screening comes first; within a half the quicker first.
+        first = min(quick_arms, key=lambda a: (_screening_half(a, arms), a.expected_seconds))
         return ArmChoice(first.model, "first")
+    if len(new_arms) == len(arms):
+        return ArmChoice(min(new_arms, key=lambda arm: arm.expected_seconds).model, "first")
     started_arms = [arm for arm in arms if arm.trials > 0]
-    floor_arms = [
-        arm
-        for arm in started_arms
-        if arm.trials < FLOOR and arm.expected_seconds <= FLOOR_SHARE * seconds_left
-    ]
+    few_trial_arms = [arm for arm in started_arms if arm.trials < MIN_TRIALS]
+    floor_seconds = FLOOR_SHARE * seconds_left
+    floor_arms = [arm for arm in few_trial_arms if arm.expected_seconds <= floor_seconds]
     if floor_arms:
-        return ArmChoice(
-            min(floor_arms, key=lambda arm: (arm.trials, -arm.screening_score)).model, "floor"
-        )
-    arms_in_time = [arm for arm in started_arms if arm.expected_seconds <= seconds_left] or [
-        min(started_arms, key=lambda o: o.expected_seconds)
-    ]
-    if budget.done % TURN == 0:
+        fewest = min(floor_arms, key=lambda arm: (arm.trials, -arm.screening_score))
+        return ArmChoice(fewest.model, "floor")
+    arms_in_time = [arm for arm in started_arms if arm.expected_seconds <= seconds_left]
+    if not arms_in_time:
+        arms_in_time = [min(started_arms, key=lambda arm: arm.expected_seconds)]
+    if budget.done % TURN_TRIALS == 0:
         open_arms = [
             arm
             for arm in arms_in_time
-            if arm.expected_gain > BEHIND * scale and arm.expected_seconds < 0.1 * seconds_left
+            if arm.expected_gain > MIN_GAIN * scale and arm.expected_seconds < 0.1 * seconds_left
         ]
         if open_arms:
             return ArmChoice(min(open_arms, key=lambda arm: arm.seconds).model, "turn")
     power = max(0.0, min(1.0, budget.share))
     best = max(
-        arms_in_time, key=lambda arm: arm.expected_gain / (arm.expected_seconds + ASKING) ** power
+        arms_in_time,
+        key=lambda arm: arm.expected_gain / (arm.expected_seconds + ASKING_SECONDS) ** power,
     )
     return ArmChoice(best.model, "gain")
 
 
 def _screening_half(arm: ArmEstimate, arms: Sequence[ArmEstimate]) -> int:
-    """The better half at the screening comes first; within a half the quicker first."""
-    ahead = sum(other_arm.screening_score > arm.screening_score for other_arm in arms)
-    return 0 if ahead < (len(arms) + 1) // 2 else 1
+    """0 for the better half at the screening, else 1."""
+    rank = sum(better_arm.screening_score > arm.screening_score for better_arm in arms)
+    return 0 if rank < (len(arms) + 1) // 2 else 1
 
 
 def scale_of_scores(defaults: Sequence[float], noise: float) -> float:

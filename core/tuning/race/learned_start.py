@@ -1,8 +1,4 @@
-"""The learned penalty of a linear model, one of the settings with which it starts.
-
-A learner costs a few fits and no trials; the trial that follows tells by held-out rows what the
-learned penalty is worth beside all others.
-"""
+"""The learned penalty of a linear model as one of its first settings."""
 
 from __future__ import annotations
 
@@ -18,21 +14,17 @@ from core.tuning.learning.learning_run import PenaltyFit, run_learner
 from core.tuning.problem import Problem
 from core.tuning.strategies.registry import STRATEGIES
 
-MOST = 3e6  # training rows × columns × scores a row: about a second
+MAX_VALUES = 3e6  # training rows × columns × scores a row: about a second
 MAX_STEPS = 30
 _LEARNER: Mapping[str, str] = {"logistic": "loo", "linear": "evidence"}
 
 
 def learned_start(problem: Problem) -> Setting | None:
-    """The setting with the learned penalty; None where it is not learned, or would take long.
-
-    Args:
-        problem: of one model.
-    """
+    """The setting with the learned penalty; None where it is not learned, or would take long."""
     strategy = STRATEGIES.get(_LEARNER.get(problem.plan.model, ""))
     rows, columns = problem.dataset.features.shape
     outputs = len(problem.dataset.classes) if len(problem.dataset.classes) > 2 else 1
-    if strategy is None or rows * columns * outputs > MOST:
+    if strategy is None or rows * columns * outputs > MAX_VALUES:
         return None
     options = strategy.option_values({})
     # A model that is tuned by trials has one penalty, whatever groups were asked for.
@@ -45,7 +37,7 @@ def learned_start(problem: Problem) -> Setting | None:
     except StopIteration as ended:
         return _setting(problem, ended.value)
     except (UnusableError, ValueError, ArithmeticError, np.linalg.LinAlgError):
-        return None  # the other starts remain
+        return None  # the model starts without it
 
 
 def _setting(problem: Problem, learned: PenaltyFit) -> Setting | None:

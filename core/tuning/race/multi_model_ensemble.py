@@ -1,9 +1,9 @@
-"""The average over models and settings while it forms, and whether it beats the single best.
+"""The average over models and settings while it forms, compared with the single best.
 
 Two averages are compared: greedy selection with replacement over the best trials of every model
 (Caruana and others 2004), and equal weights of the best tenth of all trials (McInerney 2017, §3.2).
-Both are judged by rows that chose neither: for each fold members and weights are chosen by the
-other folds alone, and what they say about the fold is scored. No model is fitted for that.
+Both are cross-fitted: members and weights are chosen by the other folds and scored on each fold,
+without another fit.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -35,13 +35,13 @@ from core.tuning.problem import Problem
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
-OF_EACH, OF_ALL = 3, 20  # the best trials that may be members: of each model, and of all
-RARELY = 100.0  # an update comes after so many times the seconds that the last one took: 1 %
+MAX_OF_MODEL, MAX_OF_ALL = 3, 20  # the best trials that may be members
+PAUSE_FACTOR = 100.0  # between updates, of the last one's seconds: they take 1 % of the time
 
 
 @dataclass(frozen=True)
 class _TrialPredictions:
-    """A whole trial: its model, its score (larger is better), its predictions of every fold."""
+    """A trial on all folds; larger scores are better."""
 
     model: str
     score: float
@@ -53,12 +53,11 @@ class _NoModels:
     """The members are fitted at the end; no fitted model is kept."""
 
     def member_models(self) -> dict[int, Any]:
-        """No model."""
         return {}
 
 
 class MultiModelEnsemble:
-    """Which trials make the average, by what they scored and said about held-out rows."""
+    """Which trials make the average, by their scores and held-out predictions."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -71,35 +70,30 @@ class MultiModelEnsemble:
         self.models = _NoModels()
 
     def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
-        """Trials of this run that ended before it was interrupted, without what they said.
+        """Add the trials of an interrupted run; their predictions are not recorded.
 
         Returns:
             {trial: setting} of those that must predict again (`add_recorded`): the members of the
-            last average, and without one the best trials.
+            last average, else the best trials.
         """
-        finished_trials = {
-            e.number: e for e in past if isinstance(e, TrialFinished) and not e.behind
-        }
-        self._finished = sum(isinstance(event, TrialFinished) for event in past)
+        finished_events = [event for event in past if isinstance(event, TrialFinished)]
+        self._finished = len(finished_events)
+        trials = {event.number: event for event in finished_events if not event.behind}
         for event in past:
             if isinstance(event, TrialExcluded):
                 self.exclude(event)
         latest = next((e for e in reversed(past) if isinstance(e, EnsembleUpdated)), None)
-        ranked = sorted(finished_trials, key=lambda n: -self._sign * finished_trials[n].score)
-        chosen = latest.members if latest is not None else ranked[: OF_ALL // 2]
-        return {
-            n: finished_trials[n].setting
-            for n in (*chosen, *ranked[:OF_EACH])
-            if n in finished_trials
-        }
+        ranked = sorted(trials, key=lambda n: -self._sign * trials[n].score)
+        members = latest.members if latest is not None else ranked[: MAX_OF_ALL // 2]
+        return {n: trials[n].setting for n in (*members, *ranked[:MAX_OF_MODEL]) if n in trials}
 
     def add_recorded(self, outcome: TrialResult) -> None:
-        """A remembered trial says again what it said."""
+        """Add the repeated predictions of a recorded trial."""
         self._finished -= 1
         self.add(outcome)
 
     def add(self, outcome: TrialResult) -> None:
-        """A trial that ended with a score."""
+        """Add a trial that ended with a score."""
         self._finished += 1
         if outcome.estimate is not None or not outcome.predictions:
             return
@@ -107,35 +101,32 @@ class MultiModelEnsemble:
             return
         name, _ = split_model_setting(outcome.setting)
         folds = predictions_by_fold(self._problem, outcome, self._folds)
-        logs = tuple(
-            log_densities(y, [predictions])[:, 0]
-            for y, predictions in zip(self._y, folds, strict=True)
-        )
-        self._trials[outcome.number] = _TrialPredictions(
-            name, self._sign * outcome.score, folds, logs
-        )
+        pairs = zip(self._y, folds, strict=True)
+        logs = tuple(log_densities(y, [predictions])[:, 0] for y, predictions in pairs)
+        score = self._sign * outcome.score
+        self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs)
         self._drop_trials()
         self._new = self._new or outcome.number in self._trials
 
     def exclude(self, event: TrialExcluded) -> None:
-        """A person takes a trial out, or back in."""
+        """Exclude a trial, or include it again."""
         (self._excluded.add if event.excluded else self._excluded.discard)(event.number)
         self._due, self._new = 0.0, True
 
     def updates(self, *, last: bool = False) -> Iterator[Event]:
-        """The members and weights now, where it is time for them; at the end in any case."""
-        begun = time.monotonic()
-        if not self._new or (begun < self._due and not last):
+        """The members and weights now, if they are due or `last`."""
+        start_time = time.monotonic()
+        if not self._new or (start_time < self._due and not last):
             return
         self._new = False
         candidates = self._candidates()
         if len(candidates) < 2 or len(self._folds) < 2:
             return
         kind, average, single = self._compare_averages(candidates)
-        chosen = self._weights(kind, candidates, range(len(self._folds)))
-        members = sorted(chosen, key=lambda n: (-chosen[n], -self._trials[n].score))
-        weights = np.array([chosen[n] for n in members])
-        self._due = time.monotonic() + RARELY * (time.monotonic() - begun)
+        w = self._weights(kind, candidates, range(len(self._folds)))
+        members = sorted(w, key=lambda n: (-w[n], -self._trials[n].score))
+        weights = np.array([w[n] for n in members])
+        self._due = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - start_time)
         yield EnsembleUpdated(
             finished=self._finished,
             members=members,
@@ -150,9 +141,7 @@ class MultiModelEnsemble:
     # Members and weights -------------------------------------------------------------------------
 
     def _candidates(self) -> list[int]:
-        """The best trials of every model and of all, the best first."""
-        included = [n for n in self._trials if n not in self._excluded]
-        return _best_of(self._trials, included)
+        return _best_of(self._trials, [n for n in self._trials if n not in self._excluded])
 
     def _drop_trials(self) -> None:
         member_numbers = set(self._candidates()) | self._excluded
@@ -168,9 +157,8 @@ class MultiModelEnsemble:
             ranked = ranked[: member_count(self._finished)]
             return dict.fromkeys(ranked, 1.0 / len(ranked))
         if self._problem.dataset.task.has_numbers:
-            labels = [
-                np.concatenate([self._trials[n].folds[a].labels for a in folds]) for n in ranked
-            ]
+            trials = [self._trials[n].folds for n in ranked]
+            labels = [np.concatenate([trial[fold].labels for fold in folds]) for trial in trials]
             y = np.concatenate([self._y[fold] for fold in folds])
             weights = greedy_mean_weights(np.stack(labels, axis=1), y)
         else:
@@ -182,15 +170,13 @@ class MultiModelEnsemble:
         """The better kind of average, its score, and that of the single best; fold by fold."""
         scores_by_kind: dict[str, list[float]] = {"greedy": [], "uniform": [], "single": []}
         for fold in range(len(self._folds)):
-            other_folds = [
-                other_fold for other_fold in range(len(self._folds)) if other_fold != fold
-            ]
+            other_folds = [index for index in range(len(self._folds)) if index != fold]
             best = max(candidates, key=lambda n: self._score_on(n, other_folds))
             scores_by_kind["single"].append(self._fold_score(fold, self._trials[best].folds[fold]))
             for kind in ("greedy", "uniform"):
-                chosen = self._weights(kind, candidates, other_folds)
-                predictions = [self._trials[n].folds[fold] for n in chosen]
-                mean = average_predictions(predictions, np.array(list(chosen.values())))
+                w = self._weights(kind, candidates, other_folds)
+                predictions = [self._trials[n].folds[fold] for n in w]
+                mean = average_predictions(predictions, np.array(list(w.values())))
                 scores_by_kind[kind].append(self._fold_score(fold, mean))
         means = {kind: float(np.mean(scores)) for kind, scores in scores_by_kind.items()}
         kinds = ("greedy", "uniform")
@@ -199,10 +185,9 @@ class MultiModelEnsemble:
 
     def _score_on(self, number: int, folds: Sequence[int] | range) -> float:
         """The mean score of a trial on some folds; larger is better."""
-        trial = self._trials[number]
-        return float(
-            np.mean([self._sign * self._fold_score(fold, trial.folds[fold]) for fold in folds])
-        )
+        predictions = self._trials[number].folds
+        scores = [self._sign * self._fold_score(fold, predictions[fold]) for fold in folds]
+        return float(np.mean(scores))
 
     def _fold_score(self, fold: int, predictions: Predictions) -> float:
         return float(self._problem.metric.score(self._y[fold], predictions))
@@ -210,11 +195,11 @@ class MultiModelEnsemble:
 
 def _best_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[int]) -> list[int]:
     ranked = sorted(numbers, key=lambda n: (-trials[n].score, n))
-    of_model: dict[str, int] = {}
+    model_counts: dict[str, int] = {}
     members = []
     for position, number in enumerate(ranked):
         name = trials[number].model
-        of_model[name] = of_model.get(name, 0) + 1
-        if position < OF_ALL or of_model[name] <= OF_EACH:
+        model_counts[name] = model_counts.get(name, 0) + 1
+        if position < MAX_OF_ALL or model_counts[name] <= MAX_OF_MODEL:
             members.append(number)
     return members

@@ -1,4 +1,4 @@
-"""What chooses the model and the setting of the next trial, where several models are tuned."""
+"""The choice of the model and the setting of the next trial, for several models."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from core.tuning.race.model_arm import ModelArm, ScoredTrial
 from core.tuning.runs.trial_table import fold_error
 from core.tuning.scores.scoring import Incumbent, TrialResult
 
-_ENOUGH = 3  # whole trials of one model, from which the spread of folds is known
-_OUT = "None of its trials gave a score"
+_MIN_GAPS = 3  # trials on all folds, from which the spread of folds is estimated
+_NO_SCORE = "None of its trials gave a score"
 
 
 @dataclass(frozen=True)
 class ScreeningTask:
-    """A screening that is to be done: a setting of a model, and why this one, as in the event."""
+    """A screening to be done: a setting of a model, and the event's reason."""
 
     model: str
     setting: Setting
@@ -50,13 +50,7 @@ class ScreeningTask:
 
 
 class MultiModelStudy:
-    """Every model with a sampler of its own, and the choice between them.
-
-    Args:
-        problem: with several models.
-        alone: {model: the problem of this one}.
-        known: {model: what is known of earlier datasets}.
-    """
+    """Every model with a sampler of its own, and the choice between them."""
 
     def __init__(
         self,
@@ -72,7 +66,7 @@ class MultiModelStudy:
             name: _make_arm(name, arm_problem, self._sign, (history_by_model or {}).get(name))
             for name, arm_problem in problem_by_model.items()
         }
-        self._of_trial: dict[int, str] = {}
+        self._model_by_trial: dict[int, str] = {}
         self._choice, self._compared = ArmChoice("", ""), ModelsCompared()
         self.exhausted_reason = ""
         self.has_requests = False  # settings entered by hand are of one model
@@ -80,15 +74,12 @@ class MultiModelStudy:
     # The screening -------------------------------------------------------------------------------
 
     def pending_screenings(self) -> list[ScreeningTask]:
-        """The looks that nobody has taken: at every default setting, then at those of the past.
-
-        None where trials have begun.
-        """
-        if self._of_trial:
+        """Those of every default setting, then of warm starts; none once trials have started."""
+        if self._model_by_trial:
             return []
-        all_ = self.arms.values()
-        default = [(arm, arm.problem.default) for arm in all_ if not arm.screening_rows]
-        past = [(arm, setting) for arm in all_ for setting in arm.unscreened_settings]
+        arms = self.arms.values()
+        default = [(arm, arm.problem.default) for arm in arms if not arm.screening_rows]
+        past = [(arm, setting) for arm in arms for setting in arm.unscreened_settings]
         return [
             ScreeningTask(arm.name, combined_setting(arm.name, setting), reason)
             for reason, settings in (("default", default), ("past", past))
@@ -96,15 +87,15 @@ class MultiModelStudy:
         ]
 
     def add_screening(self, event: ModelScreened) -> None:
-        """What the screening of a model gave."""
+        """Add the screening of a model."""
         if event.model in self.arms:
             arm_setting = split_model_setting(event.setting)[1]
             self.arms[event.model].add_screening(replace(event, setting=arm_setting))
 
     def screening_limit(self, task: ScreeningTask, limit: float) -> float:
-        """Seconds that a look may take; 0 where it is not worth beginning.
+        """Seconds that a screening may take; 0 to skip it.
 
-        All looks at a model share the limit of one; one more is begun if the default's would fit.
+        All screenings of a model share one limit; another starts if the default's time would fit.
         """
         arm = self.arms[task.model]
         seconds_left = round(limit - arm.screening_seconds, 2)
@@ -115,25 +106,25 @@ class MultiModelStudy:
     # Trials --------------------------------------------------------------------------------------
 
     def ask(self, seconds_left: float = math.inf, share: float = 1.0) -> TrialStarted:
-        """The next setting to try, of the model that promises most.
+        """The next setting to try, of the most promising model.
 
         Args:
-            seconds_left: seconds until the run ends.
+            seconds_left: until the run ends.
             share: of the run's time or trials that is left.
         """
         estimates = self._arm_estimates()
-        budget = RemainingBudget(seconds_left, share, len(self._of_trial))
+        budget = RemainingBudget(seconds_left, share, len(self._model_by_trial))
         self._choice = next_model(estimates, self._score_scale, budget)
-        # Before the proposal is taken: with it under way, the next one would be asked for blindly.
+        # Before the proposal is taken: the leaderboard would ask for the next one too early.
         self._compared = self._leaderboard()
-        number = len(self._of_trial)
-        self._of_trial[number] = self._choice.model
+        number = len(self._model_by_trial)
+        self._model_by_trial[number] = self._choice.model
         arm = self.arms[self._choice.model]
         started = arm.take_proposal(number)
         return replace(started, setting=combined_setting(arm.name, started.setting))
 
     def tell(self, outcome: TrialResult) -> None:
-        """What became of a trial."""
+        """Add the result of a trial."""
         name, arm_setting = split_model_setting(outcome.setting)
         self.arms[name].tell(replace(outcome, setting=arm_setting))
         if not self._usable_arms:
@@ -163,11 +154,11 @@ class MultiModelStudy:
 
     @property
     def compared(self) -> ModelsCompared:
-        """How the models stood when the last choice was made, the best first, and that choice."""
+        """The models when the last choice was made, the best first, and that choice."""
         return self._compared
 
     def replay_trials(self, past: Sequence[Event]) -> None:
-        """Ask and tell again what was recorded of this run, every model by itself."""
+        """Repeat the recorded asks and tells of this run, every model by itself."""
         events_by_model: dict[str, list[Event]] = {name: [] for name in self.arms}
         for event in past:
             if isinstance(event, ModelScreened):
@@ -176,40 +167,39 @@ class MultiModelStudy:
                 name, setting = split_model_setting(event.setting)
                 if name in events_by_model:
                     events_by_model[name].append(replace(event, setting=setting))
-                self._of_trial[event.number] = name
+                self._model_by_trial[event.number] = name
         for name, events in events_by_model.items():
             self.arms[name].replay_trials(events)
 
-    # What the choice rests on --------------------------------------------------------------------
+    # Estimates -----------------------------------------------------------------------------------
 
     @property
     def _usable_arms(self) -> list[ModelArm]:
         return [arm for arm in self.arms.values() if not arm.failed]
 
     def _arm_estimates(self) -> list[ArmEstimate]:
-        open_ = [arm for arm in self._usable_arms if not arm.exhausted_reason]
         best, scale = self.best_trial, self._score_scale
         return [
             ArmEstimate(
                 arm.name,
                 arm.started_count,
                 arm.screening_score,
-                arm.expected_seconds(self._next_setting(arm), self._fit_rows, self._folds),
+                self._expected_seconds(arm),
                 arm.seconds,
                 arm.expected_gain(best.score, scale) if best is not None else scale,
             )
-            for arm in open_
+            for arm in self._usable_arms
+            if not arm.exhausted_reason
         ]
 
-    def _next_setting(self, arm: ModelArm) -> Setting:
-        return arm.proposal.setting if arm.started_count else arm.problem.default
+    def _expected_seconds(self, arm: ModelArm) -> float:
+        setting = arm.proposal.setting if arm.started_count else arm.problem.default
+        return arm.expected_seconds(setting, self._fit_rows, self._folds)
 
     @property
     def _score_scale(self) -> float:
-        scores = [
-            arm.best_trial.score if arm.best_trial else arm.screening_score
-            for arm in self.arms.values()
-        ]
+        arms = self.arms.values()
+        scores = [arm.best_trial.score if arm.best_trial else arm.screening_score for arm in arms]
         return scale_of_scores(scores, self._score_noise)
 
     @property
@@ -221,9 +211,9 @@ class MultiModelStudy:
 
     @property
     def _fold_spread(self) -> float | None:
-        """The standard deviation of what a fold adds to the difference of two settings.
+        """The standard deviation of a fold's part in the difference of two settings.
 
-        The median over whole trials of models other than the best; None while these are few.
+        The median over trials other than the best on all folds; None while these are few.
         """
         best = self.best_trial
         if best is None or len(best.folds) < 2:
@@ -234,7 +224,7 @@ class MultiModelStudy:
             for trial in arm.scored_trials
             if trial.number != best.number and len(trial.folds) == len(best.folds)
         ]
-        return float(np.median(gaps)) if len(gaps) >= _ENOUGH else None
+        return float(np.median(gaps)) if len(gaps) >= _MIN_GAPS else None
 
     def _leaderboard(self) -> ModelsCompared:
         standings = [self._leaderboard_entry(arm) for arm in self.arms.values()]
@@ -242,26 +232,21 @@ class MultiModelStudy:
         return ModelsCompared(models=standings, next=self._choice.model, why=self._choice.why)
 
     def _leaderboard_entry(self, arm: ModelArm) -> LeaderboardEntry:
-        best, full_trials = (
-            arm.best_trial,
-            [trial for trial in arm.scored_trials if not trial.behind],
-        )
+        best = arm.best_trial
         error = None
         if best is not None and len(best.folds) > 1:
             error = fold_error(best.folds, self._problem.fold_repeats)
         return LeaderboardEntry(
             model=arm.name,
-            trials=len(full_trials),
+            trials=sum(not trial.behind for trial in arm.scored_trials),
             best=None if best is None else self._sign * best.score,
             error=error,
             look=None if arm.screening_score == -math.inf else self._sign * arm.screening_score,
             seconds=round(arm.seconds, 4),
             gain=self._expected_gain(arm),
-            takes=round(
-                arm.expected_seconds(self._next_setting(arm), self._fit_rows, self._folds), 4
-            ),
+            takes=round(self._expected_seconds(arm), 4),
             state=self._arm_state(arm),
-            why=f"{_OUT}: {arm.failed}" if arm.failed else "",
+            why=f"{_NO_SCORE}: {arm.failed}" if arm.failed else "",
         )
 
     def _expected_gain(self, arm: ModelArm) -> float:
@@ -287,6 +272,5 @@ def _make_arm(
         return ModelArm(name, problem, sign)
     learns = problem.strategy.uses_history
     history = history_of(history_read, problem.model.simplex) if learns else TuningHistory()
-    return ModelArm(
-        name, problem, sign, history, settings_in(warm_start_history(history_read, problem))
-    )
+    warm_starts = settings_in(warm_start_history(history_read, problem))
+    return ModelArm(name, problem, sign, history, warm_starts)

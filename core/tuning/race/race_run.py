@@ -19,17 +19,13 @@ from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.executors import TrialExecutor
-from core.tuning.trials.trial_run import BEAT, LONGEST, TrialRun
+from core.tuning.trials.trial_run import BEAT_SECONDS, LIMIT_SHARE, TrialRun
 
-MAX_SCREENING_ROWS = 1000  # that a screening is fitted on, and scored on, at most
-MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = (
-    4e5,
-    250,
-)  # of wide tables fewer rows, so that every model is seen
-SCREENING_SECONDS = 5.0  # that all looks at a model may take
-SCREENING_SHARE = 0.03  # of the run's time, where that is less
-SHORTEST_LIMIT = 10.0  # seconds that a trial may take, however short the run
-MIN_SCREENING_SECONDS = 1.5  # seconds, however short the run
+MAX_SCREENING_ROWS = 1000  # that a screening is fitted on, and as many scored
+MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = 4e5, 250  # fewer rows of wide tables
+MAX_SCREENING_SECONDS, MIN_SCREENING_SECONDS = 5.0, 1.5  # of all screenings of a model
+SCREENING_SHARE = 0.03  # of the run's time, within these
+MIN_LIMIT_SECONDS = 10.0  # that a trial may take, however short the run
 
 
 class RaceRun(TrialRun):
@@ -42,7 +38,6 @@ class RaceRun(TrialRun):
 
     @cached_property
     def _problem_by_model(self) -> dict[str, Problem]:
-        """{model: the problem of this one}."""
         names = candidate_models(self._problem.dataset)
         return {name: self._problem.single_model(name) for name in names}
 
@@ -52,10 +47,7 @@ class RaceRun(TrialRun):
     def _read_history(
         self, past: Sequence[Event]
     ) -> Generator[Event, None, dict[str, HistoryRead]]:
-        """What is known of earlier datasets of each model, where anything is known of one.
-
-        A run that looked at a model already had read it by then.
-        """
+        """The history of each model, if there is any; a run that screened a model has read it."""
         for event in past:
             if isinstance(event, TrialFinished):
                 self._record_trial(event, past=True)  # a kill may have come between
@@ -75,63 +67,61 @@ class RaceRun(TrialRun):
         return events_by_model
 
     def _read_model_history(self, problem: Problem) -> HistoryRead:
-        """What this run uses of the history of a model: all, or what is looked at."""
+        """What this run uses of a model's history: all, or the warm starts."""
         read = self._run_history.read(problem)
         return read if problem.strategy.uses_history else warm_start_history(read, problem)
 
     def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
-        """A whole trial is one of its model; an estimate is no score to learn from."""
+        """Record a trial of one model; an estimate is no score to learn from."""
         name, model_setting = split_model_setting(event.setting)
         if not event.behind and name in self._problem_by_model:
-            alone = self._problem_by_model[name]
-            self._run_history.record_model_trial(
-                alone, replace(event, setting=model_setting), past=past
-            )
+            problem, event = self._problem_by_model[name], replace(event, setting=model_setting)
+            self._run_history.record_model_trial(problem, event, past=past)
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        """The screening of every model."""
-        waiting = deque(self._study.pending_screenings())
-        look_rows = screening_row_count(feature_count(self._problem.dataset))
-        fit_rows = min(look_rows, len(self._problem.splits[0][0]))
-        begun: dict[int, ScreeningTask] = {}
-        while waiting or executor.running:
-            while waiting and executor.free_slots > 0:
-                look = waiting.popleft()
-                limit = self._study.screening_limit(look, self._screening_seconds)
+        """Screen every model."""
+        tasks = deque(self._study.pending_screenings())
+        max_rows = screening_row_count(feature_count(self._problem.dataset))
+        fit_rows = min(max_rows, len(self._problem.splits[0][0]))
+        task_by_number: dict[int, ScreeningTask] = {}
+        while tasks or executor.running:
+            while tasks and executor.free_slots > 0:
+                task = tasks.popleft()
+                limit = self._study.screening_limit(task, self._screening_seconds)
                 if limit > 0:
-                    number = -1 - len(begun)
-                    begun[number] = look
-                    task = TrialRequest(number, look.setting, screening_rows=look_rows)
-                    executor.submit_request(task, limit)
-            for outcome in executor.wait_for_results(BEAT) if executor.running else ():
-                event = _screening_event(begun[outcome.number], outcome, fit_rows)
+                    number = -1 - len(task_by_number)  # below 0, as screenings are no trials
+                    task_by_number[number] = task
+                    request = TrialRequest(number, task.setting, screening_rows=max_rows)
+                    executor.submit_request(request, limit)
+            for outcome in executor.wait_for_results(BEAT_SECONDS) if executor.running else ():
+                event = _screening_event(task_by_number[outcome.number], outcome, fit_rows)
                 self._study.add_screening(event)
                 self._state.consume(event)
                 yield event
             yield from executor.worker_updates()
-            yield self._state.progress(
-                self._remaining_seconds if self._remaining_seconds < math.inf else None
-            )
+            seconds = self._remaining_seconds
+            yield self._state.progress(seconds if seconds < math.inf else None)
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds that a trial may take; of several models the first one waits for none."""
+        """Seconds that a trial may take."""
         planned_limit, minutes = self._problem.plan.time_limit, self._problem.minutes
         if planned_limit is not None or minutes is None:
             return planned_limit
-        return max(SHORTEST_LIMIT, LONGEST * 60 * minutes)
+        return max(MIN_LIMIT_SECONDS, LIMIT_SHARE * 60 * minutes)
 
     @property
     def _gives_up(self) -> bool:
-        # A run that is shorter than its first trial waits for that one; its limit ends it.
+        # A run that is shorter than its first trial waits for it; the limit ends that.
         return self._time_is_up and self._state.finished > 0
 
     @property
     def _screening_seconds(self) -> float:
         minutes = self._problem.minutes
         if minutes is None:
-            return SCREENING_SECONDS
-        return max(MIN_SCREENING_SECONDS, min(SCREENING_SECONDS, SCREENING_SHARE * 60 * minutes))
+            return MAX_SCREENING_SECONDS
+        seconds = SCREENING_SHARE * 60 * minutes
+        return max(MIN_SCREENING_SECONDS, min(MAX_SCREENING_SECONDS, seconds))
 
     @property
     def _remaining_seconds(self) -> float:
@@ -142,9 +132,9 @@ class RaceRun(TrialRun):
     def _share_left(self) -> float:
         """Of the time or the trials."""
         minutes, total = self._problem.minutes, self._state.total
-        by_time = 1.0 if minutes is None else self._remaining_seconds / (60 * minutes)
-        by_trials = 1.0 - self._state.done_count / total if total else 1.0
-        return max(0.0, min(by_time, by_trials))
+        time_share = 1.0 if minutes is None else self._remaining_seconds / (60 * minutes)
+        trial_share = 1.0 - self._state.done_count / total if total else 1.0
+        return max(0.0, min(time_share, trial_share))
 
     def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         started = self._study.ask(self._remaining_seconds, self._share_left)
@@ -154,9 +144,8 @@ class RaceRun(TrialRun):
         if (surrogate := self._study.surrogate()) is not None:
             self._state.consume(surrogate)
             yield surrogate
-        executor.submit_request(
-            TrialRequest(started.number, started.setting, self._study.incumbent)
-        )
+        request = TrialRequest(started.number, started.setting, self._study.incumbent)
+        executor.submit_request(request)
         self._state.consume(started)
         yield started
 
@@ -170,23 +159,22 @@ class RaceRun(TrialRun):
 
 def screening_row_count(columns: int) -> int:
     """How many rows a screening is fitted on, and scored on, at most."""
-    return max(
-        MIN_SCREENING_ROWS, min(MAX_SCREENING_ROWS, int(MAX_SCREENING_VALUES / max(1, columns)))
-    )
+    rows = int(MAX_SCREENING_VALUES / max(1, columns))
+    return max(MIN_SCREENING_ROWS, min(MAX_SCREENING_ROWS, rows))
 
 
-def _screening_event(look: ScreeningTask, outcome: TrialResult, rows: int) -> ModelScreened:
+def _screening_event(task: ScreeningTask, outcome: TrialResult, rows: int) -> ModelScreened:
     return ModelScreened(
-        model=look.model,
-        setting=look.setting,
+        model=task.model,
+        setting=task.setting,
         score=None if outcome.failure else outcome.score,
         rows=rows,
         took=round(outcome.took, 4),
         failure=outcome.failure,
-        reason=look.reason,
+        reason=task.reason,
     )
 
 
 def trial_run(problem: Problem, *arguments: Any) -> TrialRun:
-    """The run of trials that a problem asks for; arguments as `TrialRun` takes them."""
+    """The run of trials of a problem; arguments as `TrialRun` takes them."""
     return (RaceRun if problem.strategy.several else TrialRun)(problem, *arguments)

@@ -1,1 +1,1 @@
-"""The end of a run: who won, judged by what, and what is kept."""
+"""The end of a run: its winner, the test, and the files that are written."""

@@ -1,4 +1,4 @@
-"""What a person may take away from a run: the best, a simpler one, an average, any trial.
+"""Candidates of a run: the best, a simpler one, an average, the default, any trial.
 
 The simplest is the trial of the simplest model whose score is within one standard error of the
 best's (the one-standard-error rule; Breiman and others 1984, §3.4.3).
@@ -6,9 +6,7 @@ best's (the one-standard-error rule; Breiman and others 1984, §3.4.3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sklearn.pipeline import Pipeline
 
@@ -32,33 +30,22 @@ BEST, SIMPLEST, AVERAGE, DEFAULT, TRIAL = "best", "simplest", "average", "defaul
 
 @dataclass(frozen=True)
 class Candidate:
-    """One that may be taken away.
+    """A model that a person may choose."""
 
-    Attributes:
-        kind: best, simplest, average, default or trial.
-        number: of its trial; None for an average, and for a default that was not tried.
-        setting: empty for an average.
-        score: in validation; None where it had none.
-    """
-
-    kind: str
-    number: int | None
-    setting: Setting
-    score: float | None
+    kind: str  # best, simplest, average, default or trial
+    number: int | None  # of its trial; None for an average, and for a default that was not tried
+    setting: Setting  # empty for an average
+    score: float | None  # in validation; None where it had none
 
 
 def selected_candidate(problem: Problem, state: RunState) -> Candidate | None:
-    """What a person has picked; None where nobody has.
-
-    Raises:
-        UnusableError: it is not there.
-    """
+    """A person's choice; None for none, UnusableError for one that does not exist."""
     selection = state.picked
     return None if selection is None else find_candidate(problem, state, selection)
 
 
 def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) -> Candidate:
-    """The candidate that is meant.
+    """The selected candidate.
 
     Raises:
         UnusableError: there is no such trial, it has no score, or nothing was averaged.
@@ -74,22 +61,20 @@ def find_candidate(problem: Problem, state: RunState, selection: ModelSelected) 
                 cure="choose one from the table of trials",
             )
         return _trial_candidate(TRIAL, trial)
-    candidates_by_kind = {candidate.kind: candidate for candidate in candidates_of(problem, state)}
-    if (
-        selection.kind == SIMPLEST and BEST in candidates_by_kind
-    ):  # the best may be the simplest itself
-        return replace(candidates_by_kind.get(SIMPLEST, candidates_by_kind[BEST]), kind=SIMPLEST)
-    if selection.kind not in candidates_by_kind:
+    by_kind = {candidate.kind: candidate for candidate in candidates_of(problem, state)}
+    if selection.kind == SIMPLEST and BEST in by_kind:  # the best may be the simplest
+        return replace(by_kind.get(SIMPLEST, by_kind[BEST]), kind=SIMPLEST)
+    if selection.kind not in by_kind:
         raise UnusableError(
             f"this run has nothing to select called “{selection.kind}”",
             where="run",
-            cure="choose one of " + ", ".join([*candidates_by_kind, TRIAL]),
+            cure="choose one of " + ", ".join([*by_kind, TRIAL]),
         )
-    return candidates_by_kind[selection.kind]
+    return by_kind[selection.kind]
 
 
 def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
-    """What a run of several models offers, the best first; the default for every run of trials."""
+    """The candidates of a run, best first; of one model the best and the default."""
     candidates = []
     if problem.strategy.several:
         best = best_full_trial(state)
@@ -107,34 +92,23 @@ def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
 
 def best_full_trial(state: RunState) -> Trial | None:
     """The best trial that was scored on all folds; the best of all where none was."""
-    full_trials = [trial for trial in state.scored_trials() if not trial.behind]
+    trials = [trial for trial in state.scored_trials() if not trial.behind]
     sign = 1.0 if state.maximize else -1.0
-    competing_trials = [trial for trial in full_trials if trial.number not in state.excluded]
-    return max(
-        competing_trials or full_trials,
-        key=lambda t: (sign * t.score, -t.number),
-        default=state.best_trial,
-    )
+    trials = [trial for trial in trials if trial.number not in state.excluded] or trials
+    return max(trials, key=lambda t: (sign * t.score, -t.number), default=state.best_trial)
 
 
 def _simplest_trial(state: RunState, best: Trial) -> Trial:
-    sign, error = (1.0 if state.maximize else -1.0), best.error
-    close_trials = [
-        trial
-        for trial in state.scored_trials()
-        if not trial.behind
-        and trial.number not in state.excluded
-        and sign * trial.score >= sign * best.score - error
-    ]
-    return min(
-        close_trials or [best],
-        key=lambda t: (_model_complexity(t.setting), -sign * t.score, t.number),
-    )
+    sign = 1.0 if state.maximize else -1.0
 
+    def sort_key(trial: Trial) -> tuple[int, float, int]:
+        name, _ = split_model_setting(trial.setting)
+        complexity = MODELS[name].complexity if name in MODELS else 9
+        return complexity, -sign * trial.score, trial.number
 
-def _model_complexity(setting: Mapping[str, Any]) -> int:
-    name, _ = split_model_setting(setting)
-    return MODELS[name].complexity if name in MODELS else 9
+    trials = [t for t in state.scored_trials() if not t.behind and t.number not in state.excluded]
+    near = [trial for trial in trials if sign * trial.score >= sign * best.score - best.error]
+    return min(near or [best], key=sort_key)
 
 
 def _trial_candidate(kind: str, trial: Trial) -> Candidate:
@@ -143,29 +117,22 @@ def _trial_candidate(kind: str, trial: Trial) -> Candidate:
 
 def _default_candidate(problem: Problem, state: RunState) -> Candidate:
     setting = problem.default
-    default_trial = next(
-        (t for t in state.scored_trials() if dict(t.setting) == setting and not t.behind), None
-    )
-    if default_trial is None:
-        return Candidate(DEFAULT, None, setting, None)
-    return _trial_candidate(DEFAULT, default_trial)
+    for trial in state.scored_trials():
+        if dict(trial.setting) == setting and not trial.behind:
+            return _trial_candidate(DEFAULT, trial)
+    return Candidate(DEFAULT, None, setting, None)
 
 
 @dataclass(frozen=True)
 class SelectedModel:
-    """The one that was taken, fitted on the training rows.
-
-    Attributes:
-        kind: as of a candidate.
-        members: the trials of an average, in the order of its fitted models; empty for one model.
-    """
+    """The chosen candidate, fitted on the training rows."""
 
     kind: str
     pipeline: Pipeline
-    members: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()  # trials of an average, in the order of its fitted models
 
     def member_pipeline(self, number: int | None) -> Pipeline | None:
-        """One of the average's models as a pipeline of its own; None where it is not among them."""
+        """One of the average's models as a pipeline; None where it is no member."""
         fitted_models = getattr(self.pipeline.named_steps["model"], "estimators_", ())
         if number not in self.members or len(fitted_models) != len(self.members):
             return None
@@ -180,16 +147,31 @@ def candidate_results(
     predictions: ComparedPredictions | None,
     comparison: ComparisonContext,
 ) -> list[CandidateResults]:
-    """The candidates of a run of several models.
+    """The results of the candidates of a run of several models.
 
-    Args:
-        problem: the run's problem.
-        state: how the run stands.
-        selected_model: the one that was taken.
-        predictions: what the contestants say about the test rows, for the scores of the others
-            there; None where nobody wants to wait for them.
-        comparison: what they are compared for.
+    Without `predictions` of the test rows only the selected model has test scores.
     """
+    dataset = problem.dataset
+
+    def with_test_scores(entry: CandidateResults, candidate: Candidate) -> CandidateResults:
+        assert predictions is not None
+        try:
+            X, y = problem.test_data
+            pipeline = _fit_candidate(problem, state, candidate, selected_model)
+            tuned = predict_all(pipeline, X, dataset.classes, task=dataset.task, y=y)
+        except Exception as error:  # one that cannot be fitted is no candidate any more
+            return replace(entry, failure=one_line_error(error))
+        is_average, setting = candidate.kind == AVERAGE, candidate.setting
+        context = replace(comparison, setting=setting, validation={}, is_average=is_average)
+        results = results_of(replace(predictions, tuned=tuned), context)
+        return replace(
+            entry,
+            test=results.test,
+            test_interval=results.test_interval,
+            gain=results.gain,
+            gain_over_baseline=results.gain_over_baseline,
+        )
+
     entries = []
     for candidate in candidates_of(problem, state):
         entry = CandidateResults(
@@ -200,46 +182,15 @@ def candidate_results(
             taken=candidate.kind == selected_model.kind,
         )
         if predictions is not None and candidate.kind not in (selected_model.kind, DEFAULT):
-            entry = _with_test_scores(
-                entry, problem, state, candidate, selected_model, predictions, comparison
-            )
+            entry = with_test_scores(entry, candidate)
         entries.append(entry)
     return entries
-
-
-def _with_test_scores(
-    entry: CandidateResults,
-    problem: Problem,
-    state: RunState,
-    candidate: Candidate,
-    selected_model: SelectedModel,
-    predictions: ComparedPredictions,
-    comparison: ComparisonContext,
-) -> CandidateResults:
-    dataset = problem.dataset
-    try:
-        X, y = problem.test_data
-        pipeline = _fit_candidate(problem, state, candidate, selected_model)
-        candidate_predictions = predict_all(pipeline, X, dataset.classes, task=dataset.task, y=y)
-    except Exception as error:  # one that cannot be fitted is no candidate any more
-        return replace(entry, failure=one_line_error(error))
-    candidate_comparison = replace(
-        comparison, setting=candidate.setting, validation={}, is_average=candidate.kind == AVERAGE
-    )
-    results = results_of(replace(predictions, tuned=candidate_predictions), candidate_comparison)
-    return replace(
-        entry,
-        test=results.test,
-        test_interval=results.test_interval,
-        gain=results.gain,
-        gain_over_baseline=results.gain_over_baseline,
-    )
 
 
 def _fit_candidate(
     problem: Problem, state: RunState, candidate: Candidate, selected_model: SelectedModel
 ) -> Pipeline:
-    """The pipeline of a candidate, fitted on the training rows; by the average where it has it."""
+    """A candidate's pipeline fitted on the training rows, from the average where it is a member."""
     if candidate.kind == AVERAGE:
         from core.tuning.averaging.averaged_model import fit_averaged_model
 

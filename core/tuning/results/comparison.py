@@ -14,7 +14,7 @@ from core.records import Record
 from core.space import Setting
 from core.tuning.results.details import with_details
 from core.tuning.run_results import Gain, Results
-from core.tuning.scores.intervals import DifferenceInterval, ScoreIntervals, score_intervals
+from core.tuning.scores.intervals import ScoreIntervals, score_intervals
 from core.tuning.scores.metric import Metric
 from core.tuning.scores.predictions import BASELINE, DEFAULT, TUNED, ComparedPredictions
 
@@ -24,32 +24,19 @@ _SURE = 1.96  # standard errors
 
 @dataclass(frozen=True)
 class ComparisonContext:
-    """What the contestants are compared for, and how the tuned one came about.
-
-    Attributes:
-        task: as the dataset has it.
-        classes: the sorted class labels; empty for other tasks.
-        metric: what was tuned for.
-        setting, default_setting: of the tuned and the default model.
-        validation: {metric: value} of the tuned setting during tuning; empty without validation.
-        validation_rows: rows that this value was measured on; 0 where that is not known.
-        seed: of the resamples.
-        is_average: whether the tuned model is an average, which is no setting of one.
-        second_file: whether the test rows come from a second file.
-        is_selected: whether a person took this one after the run had ended.
-    """
+    """How the contestants are compared, and how the tuned one came about."""
 
     task: str
-    classes: Sequence[Any]
-    metric: Metric
-    setting: Setting
+    classes: Sequence[Any]  # the sorted class labels; empty for other tasks
+    metric: Metric  # the one tuned for
+    setting: Setting  # of the tuned model
     default_setting: Setting
-    validation: Mapping[str, float] = field(default_factory=dict)
-    validation_rows: int = 0
-    seed: int = 0
-    is_average: bool = False
-    second_file: bool = False
-    is_selected: bool = False
+    validation: Mapping[str, float] = field(default_factory=dict)  # {metric: value}, during tuning
+    validation_rows: int = 0  # rows that this value was measured on; 0 where unknown
+    seed: int = 0  # of the resamples
+    is_average: bool = False  # whether the tuned model is an average, which has no single setting
+    second_file: bool = False  # whether the test rows come from a second file
+    is_selected: bool = False  # whether a person chose the model after the run had ended
 
     @property
     def is_default_setting(self) -> bool:
@@ -61,9 +48,8 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
     """The comparison part of the results (all but what the run itself records)."""
     metric, task = comparison.metric, Task(comparison.task)
     scores = predictions.all_scores(task)
-    intervals = score_intervals(
-        metric, predictions, scores, comparison.seed, comparison.is_default_setting
-    )
+    seed, is_default = comparison.seed, comparison.is_default_setting
+    intervals = score_intervals(metric, predictions, scores, seed, is_default)
     over_default = _gain_over(metric, scores, DEFAULT, intervals)
     over_baseline = _gain_over(metric, scores, BASELINE, intervals)
     if over_default.is_positive and over_baseline.difference is not None:
@@ -93,7 +79,7 @@ def results_of(predictions: ComparedPredictions, comparison: ComparisonContext) 
         optimism=optimism,
         optimism_error=None if optimism is None else error,
     )
-    results = with_details(results, task, predictions, comparison.classes, comparison.seed)
+    results = with_details(results, task, predictions, comparison.classes, seed)
     remarks = [
         *_remarks(comparison, over_default, over_baseline),
         *_few_rows_remarks(*_tested_units(task, results)),
@@ -109,10 +95,10 @@ def _gain_over(
     reference: str,
     intervals: ScoreIntervals,
 ) -> Gain:
-    interval: DifferenceInterval = intervals.differences[reference]
+    interval = intervals.differences[reference]
     low, high = sorted(metric.signed_gain(edge) for edge in (interval.low, interval.high))
-    lost = math.nan
-    difference = scores[TUNED].get(metric.name, lost) - scores[reference].get(metric.name, lost)
+    tuned, compared = (scores[model].get(metric.name, math.nan) for model in (TUNED, reference))
+    difference = tuned - compared
     return _to_json(
         Gain(
             metric=metric.name,
@@ -141,7 +127,7 @@ def _optimism_error(intervals: ScoreIntervals, validation_rows: int, rows: int) 
 
 
 def _tested_units(task: Task, results: Results) -> tuple[int, str]:
-    """How much was tested, in what is drawn as a whole."""
+    """How much was tested, in the units that are drawn."""
     sequences = results.sequences
     return results.rows if sequences is None else sequences.count, task.items
 
@@ -158,9 +144,8 @@ def _remarks(comparison: ComparisonContext, gain: Gain, over_baseline: Gain) -> 
     elif comparison.is_default_setting:
         sentences.append("No setting that was tried was better than the default one.")
     elif gain.real and not gain.is_positive:
-        sentences.append(
-            "The default setting did better on the test set: the Export page offers it as well."
-        )
+        default = "The default setting did better on the test set"
+        sentences.append(f"{default}: the Export page offers it as well.")
     return sentences
 
 
@@ -178,8 +163,7 @@ def _optimism_remarks(metric: Metric, optimism: float | None, error: float) -> l
     direction = "above" if metric.maximize else "below"
     return [
         f"The validation score was {size} {direction} the test score, more than chance explains: "
-        "believe "
-        "the test score, which had no part in tuning."
+        "believe the test score, which had no part in tuning."
     ]
 
 
@@ -192,7 +176,7 @@ def _unknown_class_remarks(count: int, task: Task) -> list[str]:
 
 
 def _to_json(value: Any) -> Any:
-    """The same with None for numbers that JSON has no words for, and numpy's as Python's own."""
+    """None for nan and infinity, and Python's numbers for numpy's."""
     if isinstance(value, Record):
         return replace(value, **{f.name: _to_json(getattr(value, f.name)) for f in fields(value)})
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The end of a run: the winner is judged by rows it was not fitted to, and kept."""
+"""The end of a run: the winner is tested on rows it was not fitted to, and written."""
 
 from __future__ import annotations
 
@@ -55,19 +55,17 @@ def conclude(
     folder: RunFolder | None = None,
     because: str = "it was stopped",
 ) -> RunFinished | RunStopped | RunFailed:
-    """The last event of a run that was stopped or killed: what was best until then is kept.
+    """The last event of a run that was stopped or killed, with its best so far as the result.
 
-    One that was cut off while its winner was tested had come to its own end, and is called so.
+    A run that was cut off while its winner was tested counts as finished.
 
     Args:
-        plan: the run's plan.
-        dataset: its data.
-        events: everything the run reported so far.
-        folder: where the event is recorded and the fitted best is kept.
+        events: everything so far.
+        folder: where the event and the fitted best are written.
         because: why the run ends here, a clause, unless it had ended by itself.
 
     Returns:
-        RunStopped or RunFinished with results, or RunFailed where no trial or step had ended.
+        RunStopped or RunFinished, or RunFailed where no trial or step had ended.
     """
     state = state_from_events(events)
     clock = RunClock(state.seconds)
@@ -92,15 +90,7 @@ def conclude(
 def select_model(
     folder: RunFolder, selection: ModelSelected, dataset: Dataset | None = None
 ) -> RunFinished | RunStopped | RunFailed:
-    """Take another model away from a finished run than the one it kept: fit, judge and keep it.
-
-    Args:
-        folder: a run of trials that has ended.
-        selection: which one.
-        dataset: its data, where they are at hand.
-
-    Returns:
-        The run's new last event, with the results of the one that was picked.
+    """Fit, test and write another candidate of an ended run of trials; its new last event.
 
     Raises:
         UnusableError: the run goes on, has no such candidate, or its data cannot be read.
@@ -108,9 +98,8 @@ def select_model(
     plan, events = folder.plan, folder.all_events()
     state = state_from_events(events)
     if state.ended is None or state.results is None:
-        raise UnusableError(
-            "this run has not ended", where=str(folder.path), cure="wait, or stop it first"
-        )
+        cure = "wait, or stop it first"
+        raise UnusableError("this run has not ended", where=str(folder.path), cure=cure)
     dataset = dataset or read_data(plan.data)
     problem = as_first_started(build_problem(plan, dataset), state.started)
     find_candidate(problem, state, selection)  # refuses before anything is written
@@ -121,16 +110,10 @@ def select_model(
 
 
 def fit_best_again(folder: RunFolder, dataset: Dataset | None = None) -> str:
-    """Fit the best of a run again where the file that keeps it cannot be opened on this computer.
-
-    Trials, scores and results stay as they are.
-
-    Args:
-        folder: a run that has ended.
-        dataset: its data, where they are at hand.
+    """Fit an ended run's best again where its file cannot be opened on this computer.
 
     Returns:
-        What was done, a sentence; "" where there was nothing to do.
+        A sentence; "" where there was nothing to do.
 
     Raises:
         UnusableError: the data cannot be read, or have changed since the run.
@@ -173,18 +156,15 @@ def evaluate_and_keep(
     learned: PenaltyFit | None,
     fitted_models: Mapping[int, Any] | None = None,
 ) -> Generator[Event, None, Results]:
-    """Judge the winner beside the default and the baseline; keep it, fitted on all rows.
+    """Test the winner against the default and the baseline; write it, fitted on all rows.
 
     Args:
-        problem: the run's problem.
-        context: how the run went.
-        because: why it ends.
-        folder: where the fitted best goes; None for nowhere.
-        learned: the penalty learner's own state, where it is at hand (saves a fit).
-        fitted_models: {trial: fitted estimator} of the members of an average, likewise.
+        because: why the run ends.
+        folder: for the fitted best, if anywhere.
+        learned, fitted_models: as of `fit_tuned_model`.
 
     Yields:
-        What is said while outer folds are tested.
+        The events of testing outer folds, and of waiting for a disk.
     """
     state = context.state
     if problem.strategy.kind == "penalties" and learned is None:
@@ -199,25 +179,20 @@ def evaluate_and_keep(
     comparison = replace(_comparison(problem, tuned_model), is_selected=state.picked is not None)
     results = results_of(predictions, comparison)
     if problem.strategy.several:
-        shown_predictions = None if context.stopped or problem.is_nested else predictions
+        shown = None if context.stopped or problem.is_nested else predictions
         selected_model = SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members)
-        candidates = candidate_results(
-            problem, state, selected_model, shown_predictions, comparison
-        )
+        candidates = candidate_results(problem, state, selected_model, shown, comparison)
         results = replace(results, taken=tuned_model.kind, candidates=candidates)
     seconds = context.clock.seconds
     final_model, remarks = refit_on_all_rows(problem, tuned_model)
-    facts = _evaluation_facts(
-        problem, refitted=final_model is not tuned_model, repeated=repeats_tuning(problem, context)
-    )
+    refitted, repeated = final_model is not tuned_model, repeats_tuning(problem, context)
+    facts = _evaluation_facts(problem, refitted=refitted, repeated=repeated)
     if not facts.repeated:
-        results = replace(
-            results,
-            gain=replace(results.gain, real=False),
-            gain_over_baseline=replace(results.gain_over_baseline, real=False),
-        )
-    gamma = tuned_model.gamma
-    threshold, learned = tuned_model.threshold, tuned_model.learned
+        gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
+        over_baseline = replace(over_baseline, real=False)
+        results = replace(results, gain=gain, gain_over_baseline=over_baseline)
+    plan, threshold, learned = problem.plan, tuned_model.threshold, tuned_model.learned
+    gamma = plan.gamma if tuned_model.gamma is None else tuned_model.gamma
     results = replace(
         results,
         remarks=[
@@ -229,9 +204,7 @@ def evaluate_and_keep(
         ],
         evaluation=facts,
         metric_reason=problem.metric_reason or None,
-        gamma=GammaValues(problem.plan.gamma if gamma is None else gamma, problem.plan.gamma)
-        if problem.dataset.task.has_pairs
-        else None,
+        gamma=GammaValues(gamma, plan.gamma) if problem.dataset.task.has_pairs else None,
         costs=None if threshold is None else cost_results(problem, threshold, predictions),
         ensemble=tuned_model.ensemble,
         groups=learned.penalties if learned else {},
@@ -241,7 +214,7 @@ def evaluate_and_keep(
         failed=state.failed,
         seconds=round(seconds, 4),
         stopped_because=because,
-        seed=problem.plan.seed,
+        seed=plan.seed,
     )
     if folder is not None and context.stopped:
         _write_model(problem, folder, tuned_model, final_model)
@@ -252,7 +225,7 @@ def evaluate_and_keep(
 
 
 def _evaluation_facts(problem: Problem, *, refitted: bool, repeated: bool) -> EvaluationFacts:
-    """How the scores came about, and which rows the model that is kept was fitted on."""
+    """How the scores came about, and the rows that the final model was fitted on."""
     dataset = problem.dataset
     has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
     has_all_rows = len(problem.train_rows) == dataset.rows and not has_holdout
@@ -289,7 +262,7 @@ def _comparison(problem: Problem, tuned_model: TunedModel) -> ComparisonContext:
 def _write_model(
     problem: Problem, folder: RunFolder, tested_model: TunedModel, final_model: TunedModel
 ) -> None:
-    """Write the model that is kept, and what must be known of it and of the one that was judged."""
+    """Write the final model, and the metadata of it and of the tested one."""
     dataset = problem.dataset
     test_rows = np.arange(dataset.test.rows) if dataset.test else problem.test_rows
     has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
@@ -301,13 +274,12 @@ def _write_model(
         output_names=_prepared_names(problem, final_model),
         penalties=_learned_penalties(final_model.learned),
     )
-    tested_fit = tested_model.learned if final_model is not tested_model else None
     refitted = final_model is not tested_model
+    tested_fit = tested_model.learned if refitted else None
     fitted = None if refitted else np.array(metadata.fitted_rows or metadata.train_rows, dtype=int)
-    training = training_rows_of(dataset, fitted)
     metadata = replace(
         metadata,
-        training=training,
+        training=training_rows_of(dataset, fitted),
         source=_with_sample(dataset),
         test_source=_with_sample(dataset.test) if dataset.test else None,
         standardize=problem.plan.standardize,
@@ -327,7 +299,7 @@ def _write_model(
 
 
 def _with_sample(dataset: Dataset) -> DataSource:
-    """A file, with how its rows were drawn."""
+    """The source of a file, with how its rows were drawn."""
     sampled = dataset.sampled
     return replace(dataset.source, sampled=sampled.facts if sampled else None)
 
@@ -335,9 +307,8 @@ def _with_sample(dataset: Dataset) -> DataSource:
 def _learned_penalties(learned: PenaltyFit | None) -> LearnedPenalties:
     if learned is None:
         return NO_PENALTIES
-    return LearnedPenalties(
-        learned.penalties, list(learned.group_of_output), learned.noise_variance
-    )
+    groups = list(learned.group_of_output)
+    return LearnedPenalties(learned.penalties, groups, learned.noise_variance)
 
 
 def _prepared_names(problem: Problem, tuned_model: TunedModel) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the results say of rows beyond scores: errors, calibration, predictions, counts."""
+"""The parts of the results beyond scores: errors, calibration, predictions, counts."""
 
 from __future__ import annotations
 
@@ -32,15 +32,7 @@ def with_details(
     classes: Sequence[Any],
     seed: int,
 ) -> Results:
-    """The results with what depends on the task.
-
-    Args:
-        results: without it.
-        task: as the dataset has it.
-        predictions: what the contestants say about the test rows.
-        classes: the sorted class labels; empty for other tasks.
-        seed: of the rows that are shown where there are too many.
-    """
+    """The results with the parts that depend on the task; `seed` chooses rows to show."""
     y, tuned, by_model = predictions.y, predictions.tuned, predictions.by_model
     if task.has_numbers:
         return replace(results, predictions=_prediction_pairs(y, tuned, seed))
@@ -73,22 +65,20 @@ def _right_counts(y: np.ndarray, by_model: Mapping[str, Predictions]) -> dict[st
 def _confusion_counts(
     y: np.ndarray, by_model: Mapping[str, Predictions], classes: Sequence[Any]
 ) -> ConfusionCounts:
-    counts = {
-        name: _confusion(y, predictions.labels, len(classes))
-        for name, predictions in by_model.items()
-    }
+    n = len(classes)
+    counts = {name: _confusion(y, model.labels, n) for name, model in by_model.items()}
     return ConfusionCounts([str(label) for label in classes], **counts)
 
 
 def _confusion(y: np.ndarray, labels: np.ndarray, count: int) -> list[list[int]]:
-    """Rows counted, [actual][predicted]; without those of a class that nobody knew."""
+    """Rows counted, [actual][predicted], without those of a class that training never saw."""
     y, labels = y[y >= 0], labels[y >= 0]
     flat = np.bincount(y * count + labels, minlength=count * count)
     return flat.reshape(count, count).tolist()
 
 
 def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:
-    """Mean predicted and observed share of the second class in ten bins, empty ones left out."""
+    """Mean predicted and observed share of the second class in ten bins, without empty ones."""
     if tuned.probabilities is None:
         return None
     predicted = tuned.probabilities[:, 1]
@@ -103,7 +93,7 @@ def _calibration(y: np.ndarray, tuned: Predictions) -> Calibration | None:
 
 
 def _document_counts(tuned: Predictions) -> DocumentCounts:
-    """How much the held-out documents had to be predicted; both models the same."""
+    """The words of the held-out documents that had to be predicted; the same for both models."""
     assert tuned.documents is not None
     words = tuned.documents[:, 1]
     return DocumentCounts(len(words), int(words.sum()), int((words == 0).sum()))

@@ -1,4 +1,4 @@
-"""What export and prediction must know about the fitted best, beside the model."""
+"""What export and prediction need beside the fitted best."""
 
 from __future__ import annotations
 
@@ -25,88 +25,55 @@ FILE_NAME = "best.json"
 
 @dataclass(frozen=True)
 class ModelMetadata:
-    """What lies beside the fitted pipeline in the run folder, as JSON.
-
-    Attributes:
-        dataset: the dataset's name.
-        source: the data file.
-        test_source: the second file; None where rows were held out.
-        columns: every column of the file.
-        feature_names: the columns the pipeline takes, in its order.
-        target: the target column's name.
-        task: as of the dataset.
-        classes: the sorted class labels as in the file; empty for regression.
-        rows: rows with a known target in the first file.
-        train_rows: which of them the model that was tested was fitted on, counted from 0, in order;
-            all, as test_rows, where every row was tested by models of outer folds.
-        refitted: whether the pipeline that is kept was fitted again, on all rows.
-        test_rows: which of them (or of the second file) gave the test score.
-        fitted_rows: the training rows that the members of an average were fitted on, where the
-            others were held out to judge them; empty where all were.
-        penalties: {group: C} of a penalty learner, on the scale of ½ Σ_j C_j ‖w_j‖² beside the
-            loss; empty otherwise.
-        group_names: the groups in order.
-        group_of_output: for every column of the prepared matrix, the index of its group.
-        output_names: the names of those columns.
-        noise_variance: σ² of a linear model whose penalties were learned (its ridge penalties are
-            σ² C_j), in the unit in which the penalties were learned; None otherwise.
-        judged: the penalties of the model that was tested, where the one that is kept is another
-            with learned penalties.
-        standardize: whether a linear model sees standardized columns.
-        threshold: the probability from which on a row is called the second of two classes; None
-            where the likelier one is.
-        findings: what a person should know about the data, sentences.
-        set_aside: rows without a target, left out.
-        versions: {library: version} that fitted the model.
-        sampled: where rows of a larger file were drawn: which.
-        taught: other rows of the file that the pipeline that is kept learned from, in parts.
-        training: what the rows it was fitted on were like; None where that is not told.
-    """
+    """The JSON file beside the fitted pipeline in the run folder."""
 
     dataset: str
-    source: DataSource
+    source: DataSource  # the data file
     target: str
     task: Task
-    columns: list[Column]
-    feature_names: list[str]
-    rows: int
-    train_rows: list[int]
-    test_rows: list[int]
-    classes: list[Any] = field(default_factory=list)
-    test_source: DataSource | None = None
+    columns: list[Column]  # every column of the file
+    feature_names: list[str]  # the columns the pipeline takes, in its order
+    rows: int  # rows with a known target in the first file
+    train_rows: list[int]  # indices; all, as test_rows, with outer folds
+    test_rows: list[int]  # indices, in the second file if there is one
+    classes: list[Any] = field(default_factory=list)  # sorted labels; empty for regression
+    test_source: DataSource | None = None  # the second file; None where rows were held out
+    # Training rows of an average's members, where others were held out.
     fitted_rows: list[int] = field(default_factory=list)
+    # {group: C} that were learned, on the scale of ½ Σ_j C_j ‖w_j‖² beside the loss.
     penalties: dict[str, float] = field(default_factory=dict)
     group_names: list[str] = field(default_factory=list)
-    group_of_output: list[int] = field(default_factory=list)
-    output_names: list[str] = field(default_factory=list)
+    group_of_output: list[int] = field(default_factory=list)  # group index of prepared columns
+    output_names: list[str] = field(default_factory=list)  # the names of those columns
+    # σ² of a linear model, in the unit of learning, where its ridge penalties σ² C_j were learned.
     noise_variance: float | None = None
-    refitted: bool = False
-    judged: LearnedPenalties | None = None
-    standardize: bool = True
-    threshold: float | None = None
-    findings: list[str] = field(default_factory=list)
-    set_aside: int = 0
-    versions: dict[str, str] = field(default_factory=dict)
-    sampled: SampleFacts | None = None
-    taught: int = 0
-    training: TrainingRows | None = None
+    refitted: bool = False  # whether the final pipeline was fitted again, on all rows
+    judged: LearnedPenalties | None = None  # the tested model's, where the final one's differ
+    standardize: bool = True  # whether a linear model sees standardized columns
+    threshold: float | None = None  # least probability for calling a row the second class
+    findings: list[str] = field(default_factory=list)  # about the data, sentences
+    set_aside: int = 0  # rows without a target, left out
+    versions: dict[str, str] = field(default_factory=dict)  # of the libraries that fitted it
+    sampled: SampleFacts | None = None  # which rows of a larger file were drawn
+    taught: int = 0  # undrawn rows of the file that the final pipeline learned from in parts
+    training: TrainingRows | None = None  # a summary of the rows it was fitted on, if there is one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "task", Task(self.task))  # JSON gives its name
 
     @property
     def kept_rows(self) -> int:
-        """How many rows the pipeline that is kept was fitted on."""
+        """How many rows the final pipeline was fitted on."""
         fitted = self.rows if self.refitted else len(self.fitted_rows or self.train_rows)
         return fitted + self.taught
 
     @property
     def learned_penalties(self) -> LearnedPenalties:
-        """Those of the model that is kept."""
+        """Those of the final model."""
         return LearnedPenalties(self.penalties, self.group_of_output, self.noise_variance)
 
     def as_json(self) -> str:
-        """One JSON document, with {} for an object that is None; `read_metadata` reads it."""
+        """JSON for `read_metadata`, with {} for an object that is None."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         objects = ("source", "test_source", "judged", "sampled")
         plain |= {name: _to_json(to_plain(plain[name])) or {} for name in objects}
@@ -117,17 +84,11 @@ class ModelMetadata:
 
 @dataclass(frozen=True)
 class LearnedPenalties(Record):
-    """What a penalty learner found.
+    """The result of a penalty learner."""
 
-    Attributes:
-        penalties: {group: C} in the order of the groups.
-        group_of_output: the index of every prepared column's group.
-        noise_variance: σ² of a linear model.
-    """
-
-    penalties: dict[str, float]
-    group_of_output: list[int] = field(default_factory=list)
-    noise_variance: float | None = None
+    penalties: dict[str, float]  # {group: C} in the order of the groups
+    group_of_output: list[int] = field(default_factory=list)  # group index of prepared columns
+    noise_variance: float | None = None  # σ² of a linear model
 
 
 NO_PENALTIES = LearnedPenalties({})
@@ -142,15 +103,12 @@ def model_metadata(
     output_names: Iterable[str] = (),
     penalties: LearnedPenalties = NO_PENALTIES,
 ) -> ModelMetadata:
-    """The takeaway of a pipeline fitted on rows of a dataset and not refitted on others.
+    """The metadata of a pipeline fitted on rows of a dataset and not refitted.
 
     Args:
-        dataset: the data.
-        train_rows: the rows it was fitted on.
-        test_rows: the rows that gave the test score, of ``dataset.test`` if there is one.
+        test_rows: of ``dataset.test`` if there is one.
         fitted_rows: of train_rows those that it was fitted on; none for all.
         output_names: the names of the prepared columns.
-        penalties: those that were learned.
     """
     return ModelMetadata(
         dataset=dataset.name,
@@ -177,7 +135,7 @@ def model_metadata(
 
 
 def read_metadata(folder: Path) -> ModelMetadata:
-    """The takeaway in a run folder. Fields of newer versions are passed over.
+    """The metadata in a run folder. Fields of newer versions are ignored.
 
     Raises:
         FileNotFoundError: the run has no fitted best yet.
@@ -189,9 +147,8 @@ def read_metadata(folder: Path) -> ModelMetadata:
         if not isinstance(plain, dict):
             raise ValueError("it is no object")
         training = plain.pop("training", None)
-        metadata = read_as(
-            ModelMetadata, {name: value for name, value in plain.items() if value != {}}
-        )
+        present = {name: value for name, value in plain.items() if value != {}}
+        metadata = read_as(ModelMetadata, present)
         return replace(metadata, training=read_training_rows(training, metadata.feature_names))
     except FileNotFoundError:
         raise
@@ -204,11 +161,7 @@ def read_metadata(folder: Path) -> ModelMetadata:
 
 
 def versions(extra: str = "") -> dict[str, str]:
-    """The versions of Python and of the libraries that fitted a model.
-
-    Args:
-        extra: the optional part that the model needs.
-    """
+    """The versions of Python and of the libraries that fitted a model, of an `extra` too."""
     optional_modules = OPTIONAL_DEPENDENCIES[extra].modules if extra else ()
     libraries = ("scikit-learn", *optional_modules, "numpy", "scipy", "pandas", "tunescope")
     version_by_library = {"python": platform.python_version()}
@@ -228,7 +181,7 @@ def _column_fields(column: Column) -> dict[str, Any]:
 
 
 def _to_json(value: Any) -> Any:
-    """The same with numpy's numbers and tuples as JSON's own."""
+    """Numpy's numbers and tuples as JSON has them."""
     if isinstance(value, Mapping):
         return {str(key): _to_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

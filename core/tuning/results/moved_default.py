@@ -1,4 +1,4 @@
-"""Where a person's ranges leave the model's default setting out: what is compared instead."""
+"""The default setting where a person's ranges leave the model's default out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.tuning.ranges import setting_value_text
 
 
 def moved_defaults(problem: Problem) -> Setting:
-    """{setting: the model's usual value} of those that the ranges of the plan leave out."""
+    """{setting: the model's default} of those that the ranges of the plan leave out."""
     plan = problem.plan
     if not (plan.ranges or plan.fixed) or problem.strategy.several:
         return {}

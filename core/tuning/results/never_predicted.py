@@ -6,7 +6,7 @@ from core.tuning.run_results import Results
 
 
 def never_predicted(results: Results) -> tuple[str, ...]:
-    """The classes of which there are test rows, none of which or any other is called so."""
+    """The classes with test rows that no test row is predicted to be."""
     if results.confusion is None or not results.confusion.tuned:
         return ()
     counts = results.confusion.tuned

@@ -1,4 +1,4 @@
-"""The rest of a file that is larger than memory: learned in parts, by models that can."""
+"""Learning the undrawn rows of a file larger than memory in parts, by models that can."""
 
 from __future__ import annotations
 
@@ -21,30 +21,20 @@ MAX_CHUNK_ROWS = 500_000  # rows of a part
 
 @dataclass(frozen=True)
 class OutOfCoreFit:
-    """A pipeline that learned from all rows of a file.
-
-    Attributes:
-        pipeline: its preparation is that of the rows that were drawn.
-        rows: how many it learned from beyond these.
-        skipped_rows: rows of classes that the drawn rows lack, which were left out.
-    """
+    """A pipeline that learned from all rows of a file, its preparation fitted on the drawn ones."""
 
     pipeline: Any
-    rows: int
-    skipped_rows: int
+    rows: int  # how many undrawn rows it learned from
+    skipped_rows: int  # rows of classes that the drawn rows lack
 
 
 def supports_partial_fit(model: Any) -> bool:
-    """Whether a fitted estimator, the last of a pipeline, can go on learning."""
+    """Whether a pipeline's fitted estimator can go on learning."""
     return hasattr(getattr(model, "regressor_", model), "partial_fit")
 
 
 def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
-    """The pipeline once it has learned from the rows of the file that were not drawn, each once.
-
-    Args:
-        pipeline: fitted on the rows that were drawn; it stays as it is.
-        dataset: these rows.
+    """A copy of a pipeline, fitted on drawn rows, that has learned the file's other rows once each.
 
     Raises:
         UnusableError: the file has changed, or a part of it cannot be read.
@@ -52,9 +42,8 @@ def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
     assert dataset.sampled is not None
     path = Path(dataset.source.path)
     if fingerprint(path) != dataset.source.fingerprint:
-        raise UnusableError(
-            "the file has changed since its rows were drawn", where=path.name, cure="start anew"
-        )
+        problem = "the file has changed since its rows were drawn"
+        raise UnusableError(problem, where=path.name, cure="start anew")
     pipeline = deepcopy(pipeline)
     learned_rows = skipped_rows = 0
     size = min(MAX_CHUNK_ROWS, max(dataset.rows, 1))

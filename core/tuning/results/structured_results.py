@@ -1,4 +1,4 @@
-"""What the results say of sequences and molecules beyond any table."""
+"""The parts of the results that only sequences and molecules have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.tuning.scores.structured_metrics import GAMMAS, OWN
 
 
 def sequence_results(y: np.ndarray, by_model: Mapping[str, Predictions]) -> SequenceCounts:
-    """Whole sequences right, of every contestant; y in codes, shape (tokens,)."""
+    """Entirely right sequences of every contestant; y in codes, shape (tokens,)."""
     tokens = by_model[TUNED].whole
     assert tokens is not None
     _, sequences = np.unique(tokens[:, 1], return_inverse=True)
@@ -32,8 +32,7 @@ def molecule_results(by_model: Mapping[str, Predictions]) -> tuple[MoleculePairs
         assert pair_counts is not None
         of_all, molecules = pair_counts.sum(axis=0), len(pair_counts)
         pairs[name] = PairCounts(*of_all[OWN].tolist())
-        right, called, true = of_all[:OWN].T.astype(float)
-        curve[name] = np.stack(
-            [GAMMAS, safe_ratio(right, true), safe_ratio(right, called)], axis=1
-        ).tolist()
+        right, predicted, true = of_all[:OWN].T.astype(float)
+        columns = (GAMMAS, safe_ratio(right, true), safe_ratio(right, predicted))
+        curve[name] = np.stack(columns, axis=1).tolist()
     return MoleculePairs(**pairs, molecules=molecules), PairCurves(**curve)

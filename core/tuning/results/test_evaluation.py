@@ -1,8 +1,7 @@
-"""The judging of a run: what its contestants say about rows that they were not fitted to.
+"""The test of a run: predictions for rows that the contestants were not fitted to.
 
-One test set: tuned model, default setting and baseline are fitted on the training rows and asked
-about the test rows. Nested cross-validation: in every outer fold all three are made anew from the
-other folds, the tuned one by the whole tuning, and are asked about the fold.
+One test set: tuned model, default setting and baseline are fitted on the training rows. Nested
+cross-validation: all three are made anew for every outer fold, the tuned one by the whole tuning.
 """
 
 from __future__ import annotations
@@ -41,48 +40,32 @@ SOON = 5.0  # seconds of learning that are repeated in every fold also where a r
 
 @dataclass(frozen=True)
 class EvaluationContext:
-    """How a run went, as far as its judging needs it.
-
-    Attributes:
-        state: how it stands.
-        clock: the run's own time.
-        history: what the run read of earlier datasets, of several models one each.
-        requests: what a person asks for meanwhile.
-        stopped: whether it was stopped before its own end.
-    """
+    """How a run went, as far as its test needs it."""
 
     state: RunState
     clock: RunClock
-    history: tuple[HistoryRead, ...] = ()
-    requests: deque[Event] = field(default_factory=deque)
-    stopped: bool = False
+    history: tuple[HistoryRead, ...] = ()  # of several models one each
+    requests: deque[Event] = field(default_factory=deque)  # events that a person asks for meanwhile
+    stopped: bool = False  # whether it was stopped before its own end
 
     @property
     def is_shortened(self) -> bool:
-        """Whether a person waits no longer for the tuning to be repeated in every fold."""
-        is_requested = any(
-            isinstance(event, EvaluationShortened) for event in tuple(self.requests or ())
-        )
+        """Whether a person does not want tuning repeated in every fold."""
+        requests = tuple(self.requests or ())
+        is_requested = any(isinstance(event, EvaluationShortened) for event in requests)
         return is_requested or self.state.shortened
 
 
 def predictions_of_test(problem: Problem, tuned: Any) -> ComparedPredictions:
-    """What the contestants say about the test rows.
-
-    Args:
-        problem: with the rows to fit on and to test on.
-        tuned: the tuned pipeline, fitted on the training rows.
-    """
+    """The contestants' predictions of the test rows; `tuned` is fitted on the training rows."""
     dataset, rows = problem.dataset, problem.train_rows
     default = problem.pipeline(problem.default)
     baseline = baseline_pipeline(dataset.task, default[0])
     prepared = fit_prepared(default[0], dataset, rows)  # for both
     for pipeline in (default, baseline):
         fit_with_remarks(pipeline[-1], prepared, dataset.target[rows])
-    models = (tuned, default, baseline)
-    return predictions_by(
-        models, *problem.test_data, dataset.task, dataset.classes, _test_groups(problem)
-    )
+    models, groups = (tuned, default, baseline), _test_groups(problem)
+    return predictions_by(models, *problem.test_data, dataset.task, dataset.classes, groups)
 
 
 def _test_groups(problem: Problem) -> np.ndarray | None:
@@ -99,8 +82,8 @@ def _test_groups(problem: Problem) -> np.ndarray | None:
 def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
     """Whether the whole tuning is repeated in every outer fold, as nested cross-validation asks.
 
-    Not where a person has stopped a run that took its time: whoever stops does not wait five times
-    as long. The setting found is fitted in every fold instead, and that is said.
+    Not after a person stops a long run, since that would take five times as long: the final setting
+    is fitted in every fold instead, and the results say so.
     """
     if context.is_shortened:
         return False
@@ -111,16 +94,12 @@ def repeats_tuning(problem: Problem, context: EvaluationContext) -> bool:
 def predictions_of_folds(
     problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
 ) -> Generator[Event, None, ComparedPredictions]:
-    """What the contestants say about all rows, each row by models made without it.
+    """The contestants' predictions of all rows, each by models made without it.
 
-    Args:
-        problem: with outer folds.
-        context: how the run went.
-        learned: what a penalty learner found on all rows.
+    `learned` is a penalty learner's state after all rows.
 
     Yields:
-        FoldTested at the start and after every fold; a beat of Progress in between, so that a stop
-        is heard.
+        FoldTested at the start and after every fold; Progress in between, so that a stop is heard.
     """
     count, fold_predictions = len(problem.outer), []
     yield FoldTested(fold=0, folds=count)
@@ -139,7 +118,7 @@ def predictions_of_folds(
 def _refit_setting(
     problem: Problem, context: EvaluationContext, learned: PenaltyFit | None
 ) -> TunedModel:
-    """The setting or the penalties found on all rows, fitted on those of an outer fold."""
+    """The final setting or penalties, fitted on the rows of an outer fold."""
     penalty_fit = None if learned is None else refit_penalties(problem, learned)
     return fit_tuned_model(problem, context.state, penalty_fit, {})
 
@@ -147,13 +126,7 @@ def _refit_setting(
 def _repeat_tuning(
     problem: Problem, context: EvaluationContext, folds_left: int
 ) -> Generator[Event, None, TunedModel]:
-    """The whole tuning on the rows of an outer fold.
-
-    Args:
-        problem: that of the fold.
-        context: how the run went.
-        folds_left: how many folds are left, this one among them; they share what time there is.
-    """
+    """The whole tuning on an outer fold, in its share of the time of the folds left."""
     clock, minutes, end_seconds = context.clock, problem.plan.minutes, math.inf
     if minutes is not None:
         end_seconds = clock.seconds + max(0.0, 60 * minutes - clock.seconds) / folds_left
@@ -171,7 +144,7 @@ def _repeat_tuning(
 def _repeat_trials(
     problem: Problem, context: EvaluationContext, end_seconds: float
 ) -> Generator[Event, None, TunedModel]:
-    """All trials on the rows of an outer fold; nothing of them is kept."""
+    """All trials on the rows of an outer fold; none is recorded."""
     from core.tuning.race.race_run import trial_run  # Optuna is slow to import
 
     minutes = None if end_seconds == math.inf else end_seconds / 60
@@ -185,16 +158,14 @@ def _repeat_trials(
             yield from _apply_requests(context)
             if context.is_shortened and state.best_trial is not None:
                 break
-    if (
-        state.best_trial is None
-    ):  # nothing could be fitted here: what was found on all rows stands in
+    if state.best_trial is None:  # nothing could be fitted: the setting of all rows replaces it
         return fit_tuned_model(problem, context.state, None, {})
     fitted_models = run.ensemble.models.models() if run.ensemble else {}
     return fit_tuned_model(problem, state, None, fitted_models)
 
 
 def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
-    """A trial that a person takes out while the folds are tested does not win."""
+    """Apply exclusions and the request to shorten while folds are tested."""
     while context.requests:
         event = context.requests.popleft()
         if isinstance(event, (TrialExcluded, EvaluationShortened)):
@@ -203,12 +174,7 @@ def _apply_requests(context: EvaluationContext) -> Generator[Event, None, None]:
 
 
 def pool_folds(folds: Sequence[ComparedPredictions], rows: int) -> ComparedPredictions:
-    """What was said about every fold, as of all rows together.
-
-    Args:
-        folds: one a fold.
-        rows: of the dataset.
-    """
+    """The predictions of all folds as of one test; `rows` of the dataset."""
     sizes = [len(fold.y) for fold in folds]
     groups = [fold.row_groups for fold in folds if fold.row_groups is not None]
     return ComparedPredictions(

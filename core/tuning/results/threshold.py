@@ -2,16 +2,15 @@
 
 | symbol | code | meaning |
 | --- | --- | --- |
-| p | ``second`` | probability of the second class that a row gets, from a model that never saw it |
+| p | ``second`` | probability of the second class, out of fold |
 | y | ``is_second`` | whether the row is of the second class |
-| a | ``costs[0]`` | what it costs to call a row of the first class the second one |
-| b | ``costs[1]`` | what it costs to call a row of the second class the first one |
+| a | ``costs[0]`` | cost of calling a row of the first class the second one |
+| b | ``costs[1]`` | cost of calling a row of the second class the first one |
 | t | ``value`` | the threshold: a row is called the second class where p >= t |
 
-The cost of t is Σ a [y = 0, p >= t] + b [y = 1, p < t]. Were the probabilities true, a / (a + b)
-would be the best t (Elkan 2001, The foundations of cost-sensitive learning, equation 2). The one
-that costs least on out-of-fold predictions of the training rows is taken: it also serves
-probabilities that are off. Test rows have no part in it.
+The cost of t is Σ a [y = 0, p >= t] + b [y = 1, p < t]. For true probabilities a / (a + b) is best
+(Elkan 2001, The foundations of cost-sensitive learning, equation 2). The t of least cost on
+out-of-fold predictions of the training rows also serves probabilities that are off.
 """
 
 from __future__ import annotations
@@ -42,16 +41,15 @@ def cost_at(value: float, second: np.ndarray, is_second: np.ndarray, costs: Cost
     return _mean_cost(second >= value, is_second, costs)
 
 
-def _mean_cost(called: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
-    first, missed = (called & ~is_second).mean(), (~called & is_second).mean()
+def _mean_cost(is_called: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
+    first, missed = (is_called & ~is_second).mean(), (~is_called & is_second).mean()
     return float(costs[0] * first + costs[1] * missed)
 
 
 def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) -> float:
-    """The threshold of the least cost: of all that cost the same, the one nearest a / (a + b).
+    """The threshold of least cost, among equals the one nearest a / (a + b), in O(n log n).
 
-    Every threshold between two neighbouring probabilities costs the same, so that one of each gap
-    is enough: O(n log n).
+    Thresholds between two neighbouring probabilities cost the same, so one per gap is tried.
 
     Args:
         second: probabilities of the second class, (n,).
@@ -69,8 +67,8 @@ def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) 
     edges = np.concatenate(([0.0], probabilities, [max(1.0, np.nextafter(probabilities[-1], 2.0))]))
     ideal = costs[0] / (costs[0] + costs[1])
     # The gap above the k-th probability excludes it and includes the next one.
-    inside = best[(edges[best] < ideal) & (ideal <= edges[best + 1])]
-    if len(inside) or (ideal == 0 and 0 in best):
+    gaps = best[(edges[best] < ideal) & (ideal <= edges[best + 1])]
+    if len(gaps) or (ideal == 0 and 0 in best):
         return ideal
     low, high = edges[best], edges[best + 1]
     middles = (low + high) / 2
@@ -81,15 +79,9 @@ def cheapest_threshold(second: np.ndarray, is_second: np.ndarray, costs: Costs) 
 def choose_threshold(
     problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None = None
 ) -> DecisionThreshold | None:
-    """The threshold for a fitted model of a problem; None where mistakes have no costs.
+    """The threshold for a fitted pipeline; None where mistakes have no costs.
 
-    The model is fitted again on the rows of every fold: at its setting, or at the penalties that
-    were learned.
-
-    Args:
-        problem: the run's problem.
-        pipeline: the tuned model, fitted on the training rows.
-        learned: what a penalty learner left, where one made the model.
+    The model is fitted again in every fold, at its setting or at learned penalties.
     """
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     if costs is None:
@@ -97,29 +89,27 @@ def choose_threshold(
     second, is_second = _out_of_fold_probabilities(problem, pipeline, learned)
     value = cheapest_threshold(second, is_second, costs)
     ideal = costs[0] / (costs[0] + costs[1])
-    cost, ideal_cost, half_cost = (
-        cost_at(t, second, is_second, costs) for t in (value, ideal, HALF)
-    )
+    values = (value, ideal, HALF)
+    cost, ideal_cost, half_cost = (cost_at(t, second, is_second, costs) for t in values)
     return DecisionThreshold(value, ideal, cost, ideal_cost, half_cost, len(second))
 
 
 def _out_of_fold_probabilities(
     problem: Problem, pipeline: Pipeline, learned: PenaltyFit | None
 ) -> tuple[np.ndarray, np.ndarray]:
-
     dataset, fold_probabilities, fold_targets = problem.dataset, [], []
+    X, y = dataset.features, dataset.target
     for fit_rows, held_rows in problem.splits:
         if learned is None:
             model = clone(pipeline)
-            fit_with_remarks(model, take_rows(dataset.features, fit_rows), dataset.target[fit_rows])
+            fit_with_remarks(model, take_rows(X, fit_rows), y[fit_rows])
         else:
             model = _fit_at_penalties(problem, learned, fit_rows)
-        predictions = predict_all(
-            model, take_rows(dataset.features, held_rows), dataset.classes, task=dataset.task
-        )
+        held_X = take_rows(X, held_rows)
+        predictions = predict_all(model, held_X, dataset.classes, task=dataset.task)
         assert predictions.probabilities is not None  # the problem's model is one that gives them
         fold_probabilities.append(predictions.probabilities[:, 1])
-        fold_targets.append(codes_of(dataset.target[held_rows], dataset.classes) == 1)
+        fold_targets.append(codes_of(y[held_rows], dataset.classes) == 1)
     return np.concatenate(fold_probabilities), np.concatenate(fold_targets)
 
 
@@ -137,8 +127,7 @@ def with_threshold(
 ) -> Pipeline:
     """The fitted pipeline with scikit-learn's `FixedThresholdClassifier` around its last step.
 
-    Around that step and not around the whole, so that the preparation stays where programs look
-    for it; the predictions are the same. Fitted again, it keeps its threshold.
+    The preparation stays the pipeline's first step, and a refit keeps the threshold.
     """
     name, model = pipeline.steps[-1]
     fixed = FixedThresholdClassifier(
@@ -155,34 +144,23 @@ def with_threshold(
 def cost_results(
     problem: Problem, threshold: DecisionThreshold, predictions: ComparedPredictions
 ) -> CostResults:
-    """Mistakes and the cost of a row in the test, of each way of deciding.
-
-    Args:
-        problem: the run's problem.
-        threshold: as it was chosen.
-        predictions: what the contestants say about the test rows.
-    """
+    """Mistakes and a row's mean cost on the test rows, for each way of deciding."""
     costs = costs_of(problem.plan.costs, problem.dataset, problem.model)
     assert costs is not None  # a threshold was chosen by them
     first, second = (str(label) for label in problem.dataset.classes)
     is_known = predictions.y >= 0
-    shares, base = predictions.tuned.probabilities, predictions.baseline.probabilities
-    assert shares is not None  # the problem's model is one that gives them
+    tuned, base = predictions.tuned.probabilities, predictions.baseline.probabilities
+    assert tuned is not None  # the problem's model is one that gives them
     assert base is not None
-    is_second, share, frequency = (
-        predictions.y[is_known] == 1,
-        shares[is_known, 1],
-        base[is_known, 1],
-    )
+    is_second, frequency = predictions.y[is_known] == 1, base[is_known, 1]
 
-    def mistake_counts(called: np.ndarray, says: str | None = None) -> MistakeCounts:
-        mistakes = {
-            first: int((called & ~is_second).sum()),
-            second: int((~called & is_second).sum()),
-        }
-        return MistakeCounts(mistakes, _mean_cost(called, is_second, costs), says)
+    def mistake_counts(is_called: np.ndarray, says: str | None = None) -> MistakeCounts:
+        false, missed = int((is_called & ~is_second).sum()), int((~is_called & is_second).sum())
+        cost = _mean_cost(is_called, is_second, costs)
+        return MistakeCounts({first: false, second: missed}, cost, says)
 
     is_second_cheaper = costs[0] * (1 - frequency) < costs[1] * frequency
+    baseline_label = second if is_second_cheaper.any() else first
     return CostResults(
         costs={first: costs[0], second: costs[1]},
         of=second,
@@ -191,8 +169,6 @@ def cost_results(
         out_of_fold=threshold,
         rows=int(is_known.sum()),
         tuned=mistake_counts(predictions.tuned.labels[is_known] == 1),
-        half=mistake_counts(share > HALF),
-        baseline=mistake_counts(
-            is_second_cheaper, says=second if is_second_cheaper.any() else first
-        ),
+        half=mistake_counts(tuned[is_known, 1] > HALF),
+        baseline=mistake_counts(is_second_cheaper, says=baseline_label),
     )

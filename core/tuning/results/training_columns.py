@@ -1,4 +1,4 @@
-"""The columns of the rows that a model was fitted on, for its files; no row is in it."""
+"""The columns of a model's training rows, for its files, without any row."""
 
 from __future__ import annotations
 
@@ -15,43 +15,31 @@ KINDS = (NUMBER, CHOICE, DATE, TEXT)
 
 @dataclass(frozen=True)
 class TrainingColumn(Record):
-    """One feature column of the training rows.
-
-    Attributes:
-        name: as the model knows it.
-        kind: number, choice (one of few values), date or text.
-        numeric: whether its values are numbers to the model.
-        low, high: of numbers, the range; None where all are missing.
-        typical: the median of numbers and dates, the most frequent value of others; None for none.
-        whole: whether all its numbers are whole.
-        choices: its values, the most frequent first.
-        more: whether there were further ones, which are not known.
-        format: of dates, as `pandas.to_datetime` takes it; "" for none.
-    """
+    """One feature column of the training rows."""
 
     name: str
-    kind: str
-    numeric: bool
-    low: float | None = None
+    kind: str  # number, choice (one of few values), date or text
+    numeric: bool  # whether its values are numbers to the model
+    low: float | None = None  # the range of numbers; None where all are missing
     high: float | None = None
-    typical: float | str | None = None
-    whole: bool = False
-    choices: tuple[float | str, ...] = ()
-    more: bool = False
-    format: str = ""
+    typical: float | str | None = None  # median of numbers and dates, else the most frequent value
+    whole: bool = False  # whether all its numbers are integers
+    choices: tuple[float | str, ...] = ()  # its values, the most frequent first
+    more: bool = False  # whether there were further ones, which are not stored
+    format: str = ""  # of dates, for `pandas.to_datetime`; "" for none
 
 
 @dataclass(frozen=True)
 class TrainingRows(Record):
-    """What the rows were like: how many, and their columns in the model's order."""
+    """How many rows there were, and their columns in the model's order."""
 
     rows: int
     columns: tuple[TrainingColumn, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values that JSON takes."""
+        """Plain values for JSON."""
         return {"form": FORM, **to_plain(self)}
 
     def as_json(self) -> str:
-        """The same as one text."""
+        """As one JSON text."""
         return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)

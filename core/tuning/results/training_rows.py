@@ -1,7 +1,6 @@
-"""What the rows that a model was fitted on were like: ranges, categories and typical values.
+"""A summary of a model's training rows: ranges, categories and typical values.
 
-It is kept beside the model and travels in its files as plain JSON, so that whoever opens one can
-fill in a form and learn which rows are unlike these.
+It travels in the model's files as plain JSON, for forms and for warnings about unlike rows.
 """
 
 from __future__ import annotations
@@ -35,28 +34,21 @@ MAX_FORMAT_LETTERS = 60  # letters of the format of dates
 
 
 def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> TrainingRows | None:
-    """What rows of a dataset are like; None where that is not told: no single rows, or too wide.
-
-    Args:
-        dataset: the data.
-        rows: which of its rows; None for all.
-    """
+    """The summary of some rows (None: all) of a dataset; None for no table, or too many columns."""
     names = dataset.feature_names
     if not dataset.task.is_table or not 0 < len(names) <= MAX_COLUMNS:
         return None
     if dataset.matrix is not None:
         matrix = dataset.matrix if rows is None else dataset.matrix[rows]
         columns = sparse.csc_matrix(matrix)
-        training_columns = [
-            _number_column(n, columns[:, index].toarray()[:, 0]) for index, n in enumerate(names)
-        ]
-        return TrainingRows(int(matrix.shape[0]), tuple(training_columns))
+        values = (columns[:, index].toarray()[:, 0] for index in range(len(names)))
+        return TrainingRows(int(matrix.shape[0]), tuple(map(_number_column, names, values)))
     if dataset.table is None:
         return None
     table = dataset.table[names]
     table = table if rows is None else table.iloc[rows]
-    column_by_name = {column.name: column for column in dataset.columns}
-    training_columns = [_training_column(table[name], column_by_name[name]) for name in names]
+    by_name = {column.name: column for column in dataset.columns}
+    training_columns = (_training_column(table[name], by_name[name]) for name in names)
     return TrainingRows(len(table), tuple(training_columns))
 
 
@@ -90,10 +82,8 @@ def _number_column(name: str, values: np.ndarray) -> TrainingColumn:
 def _choice_column(name: str, values: pd.Series, *, numeric: bool) -> TrainingColumn:
     counts = values.value_counts()
     order = sorted(counts.index, key=lambda value: (-counts[value], value))
-    usable_values = [value for value in order if numeric or len(str(value)) <= MAX_LETTERS]
-    choices = tuple(
-        float(value) if numeric else str(value) for value in usable_values[:MAX_CATEGORIES]
-    )
+    usable = [value for value in order if numeric or len(str(value)) <= MAX_LETTERS]
+    choices = tuple(float(value) if numeric else str(value) for value in usable[:MAX_CATEGORIES])
     typical = choices[0] if choices else None
     more = len(order) > len(choices)
     return TrainingColumn(name, CHOICE, numeric, typical=typical, choices=choices, more=more)
@@ -109,12 +99,7 @@ def _middle_date(texts: pd.Series, column: Column) -> str | None:
 
 
 def read_training_rows(document: object, features: list[str]) -> TrainingRows | None:
-    """What a file says of the training rows; None where it says nothing, or anything else.
-
-    Args:
-        document: the text or dict of `TrainingRows`; a stranger may have written anything into it.
-        features: the columns that the model takes, which must be the same.
-    """
+    """The summary in an untrusted file; None where it is absent, invalid or of other columns."""
     try:
         plain = json.loads(document) if isinstance(document, str) else document
         if not isinstance(plain, Mapping) or plain.get("form") != FORM:
@@ -129,11 +114,7 @@ def read_training_rows(document: object, features: list[str]) -> TrainingRows | 
 
 
 def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
-    """A column as it was written.
-
-    Raises:
-        ValueError, KeyError, TypeError: it cannot have been written so.
-    """
+    """A column as it was written; ValueError, KeyError or TypeError for anything else."""
     name, kind, numeric = plain["name"], plain["kind"], plain["numeric"]
     choice_type: type = float if numeric else str
     choices = tuple(_require_type(choice_type, choice) for choice in plain["choices"])

@@ -1,4 +1,4 @@
-"""The winner of a run: the tuned model fitted on the training rows, and again on all rows."""
+"""The winner of a run: fitted on the training rows, and again on all rows."""
 
 from __future__ import annotations
 
@@ -34,30 +34,21 @@ from core.tuning.scores.scoring import one_line_error
 
 @dataclass(frozen=True)
 class TunedModel:
-    """The tuned model: a fitted pipeline, and how it came about.
-
-    Attributes:
-        learned: a penalty learner's own state.
-        ensemble: what is told of an average.
-        threshold: between two classes, where mistakes have costs.
-        gamma: of a folding model, where it was chosen on training molecules.
-        kind: which candidate it is (core.tuning.results.candidates); "" for a learner's model.
-        extra_rows: rows of the file that it learned from in parts, beyond those that were drawn.
-    """
+    """The tuned model: a fitted pipeline and its origin."""
 
     pipeline: Pipeline
     setting: Setting
     validation: dict[str, float]
     remarks: tuple[str, ...] = ()
-    learned: PenaltyFit | None = None
-    ensemble: EnsembleResults | None = None
-    threshold: DecisionThreshold | None = None
-    gamma: float | None = None
-    kind: str = ""
-    extra_rows: int = 0
+    learned: PenaltyFit | None = None  # a penalty learner's state
+    ensemble: EnsembleResults | None = None  # of an average
+    threshold: DecisionThreshold | None = None  # between two classes, where mistakes have costs
+    gamma: float | None = None  # of a folding model, where it was chosen on training molecules
+    kind: str = ""  # of candidate (core.tuning.results.candidates); "" for a learner's model
+    extra_rows: int = 0  # rows of the file beyond the drawn ones, which it learned from in parts
 
     def without_rows(self) -> TunedModel:
-        """The same, without the memory of the rows that a learner fitted it to."""
+        """A copy without the rows that a learner remembers."""
         if self.learned is None:
             return self
         return replace(self, learned=self.learned.without_rows())
@@ -71,13 +62,13 @@ class TunedModel:
 def fit_tuned_model(
     problem: Problem, state: RunState, learned: PenaltyFit | None, fitted_models: Mapping[int, Any]
 ) -> TunedModel:
-    """What tuning found, fitted on the training rows of the problem, with its threshold.
+    """The result of tuning, fitted on the problem's training rows, with its threshold.
 
     Args:
-        problem: the run's problem, or that of an outer fold.
-        state: how the run stands; at least one trial or step has ended.
-        learned: the penalty learner's own state, where it is at hand (saves a fit).
-        fitted_models: {trial: fitted estimator} of the members of an average, likewise.
+        problem: the run's, or that of an outer fold.
+        state: with at least one trial or step.
+        learned: the penalty learner's state, where available (saves a fit).
+        fitted_models: {trial: fitted estimator} of an average's members, likewise.
     """
     candidate = selected_candidate(problem, state)
     if candidate is not None and candidate.kind != AVERAGE:
@@ -87,32 +78,24 @@ def fit_tuned_model(
     elif problem.strategy.kind == "trials":
         tuned_model = _fit_best_trial(problem, state)
     else:
-        tuned_model = _from_learner(
-            learned if learned is not None else recorded_fit(problem, state)
-        )
+        tuned_model = _from_learner(recorded_fit(problem, state) if learned is None else learned)
     threshold = choose_threshold(problem, tuned_model.pipeline, tuned_model.learned)
     tuned_model = replace(tuned_model, threshold=threshold)
-    gamma_choice = choose_gamma(problem, tuned_model.pipeline, tuned_model.learned)
-    if gamma_choice is not None:
-        remarks = (
-            (*tuned_model.remarks, gamma_choice.remark)
-            if gamma_choice.remark
-            else tuned_model.remarks
-        )
-        tuned_model = replace(tuned_model, gamma=gamma_choice.gamma, remarks=remarks)
+    choice = choose_gamma(problem, tuned_model.pipeline, tuned_model.learned)
+    if choice is not None:
+        remarks = tuned_model.remarks + ((choice.remark,) if choice.remark else ())
+        tuned_model = replace(tuned_model, gamma=choice.gamma, remarks=remarks)
     return _with_decision(problem, tuned_model)
 
 
 def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
-    """The same, its pipeline with the threshold between two classes, or γ, that was chosen."""
+    """The model, its pipeline with the chosen threshold or γ."""
+    pipeline = tuned_model.pipeline
     if tuned_model.gamma is not None:
-        return replace(tuned_model, pipeline=with_gamma(tuned_model.pipeline, tuned_model.gamma))
-    if tuned_model.threshold is None:
-        return tuned_model
-    classes = problem.dataset.classes
-    return replace(
-        tuned_model, pipeline=with_threshold(tuned_model.pipeline, tuned_model.threshold, classes)
-    )
+        pipeline = with_gamma(pipeline, tuned_model.gamma)
+    elif tuned_model.threshold is not None:
+        pipeline = with_threshold(pipeline, tuned_model.threshold, problem.dataset.classes)
+    return replace(tuned_model, pipeline=pipeline)
 
 
 def _fit_best_trial(problem: Problem, state: RunState) -> TunedModel:
@@ -146,11 +129,7 @@ def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, 
 
 
 def _average_wins(problem: Problem, state: RunState) -> bool:
-    """Whether the average is taken: always where it was asked for.
-
-    Of several models where the single best is not clearly ahead, by a standard error: what is best
-    on the rows that chose it owes more to chance than an average does.
-    """
+    """Whether the average wins: for one model always, else unless the best leads by an error."""
     if not problem.strategy.several:
         return True
     update = state.ensemble
@@ -170,34 +149,28 @@ def _from_learner(learned: PenaltyFit) -> TunedModel:
 def refit_on_all_rows(
     problem: Problem, tested_model: TunedModel
 ) -> tuple[TunedModel, tuple[str, ...]]:
-    """The model that is kept: the judged one fitted again on all rows of the file.
-
-    The setting, the penalties and the weights of an average stay. Nothing is done where a person
-    wants the judged model itself, or where that was fitted on all rows already.
+    """The tested model fitted again on all rows, its setting, penalties and weights kept.
 
     Returns:
-        The winner, and sentences where it could not be fitted again; `tested_model` itself then.
+        The winner, or `tested_model` itself with sentences where it was not fitted again.
     """
     rows = problem.fitted_rows
-    has_holdout = (
-        problem.keeps_models and problem.validation_scheme == "validation"
-    )  # of the training rows, so far
+    # Members of an average were fitted without the validation rows.
+    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
     is_sampled = problem.dataset.sampled is not None
     if not problem.plan.refit or (len(rows) == len(problem.train_rows) and not has_holdout):
         if is_sampled and problem.plan.refit and _can_learn_more(tested_model):
             return _fit_remaining(problem, tested_model)
         return tested_model, (_drawn_rows_remark(problem, tested_model),) if is_sampled else ()
     if tested_model.ensemble is not None and problem.model.costly:
-        remark = (
-            "The members of the average are not fitted again on all rows: of this kind of model"
-        )
-        return tested_model, (f"{remark} that would take as long as their trials.",)
+        remark = "The members of the average are not fitted again on all rows"
+        reason = "of this kind of model that would take as long as their trials"
+        return tested_model, (f"{remark}: {reason}.",)
     if is_sampled:
         return _fit_remaining(problem, tested_model)
     try:
-        return _with_decision(
-            problem, _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
-        ), ()
+        refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
+        return _with_decision(problem, refitted_model), ()
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
         remark = "The model could not be fitted on all rows; the tested one is kept."
         return tested_model, (f"{remark} {one_line_error(error)}",)
@@ -206,7 +179,7 @@ def refit_on_all_rows(
 def _fit_remaining(
     problem: Problem, tested_model: TunedModel
 ) -> tuple[TunedModel, tuple[str, ...]]:
-    """The model fitted on all rows that were drawn, and taught the others where it can be."""
+    """The model fitted on all drawn rows, then on the others in parts, if it can."""
     rows = problem.fitted_rows
     try:
         refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
@@ -214,30 +187,22 @@ def _fit_remaining(
         remark = "The model could not be fitted on all rows; the tested one is kept."
         return tested_model, (f"{remark} {one_line_error(error)}",)
     if not _can_learn_more(refitted_model):
-        return _with_decision(problem, refitted_model), (
-            _drawn_rows_remark(problem, refitted_model),
-        )
+        remark = _drawn_rows_remark(problem, refitted_model)
+        return _with_decision(problem, refitted_model), (remark,)
     try:
-        remaining_fit = fit_remaining_rows(refitted_model.pipeline, problem.dataset)
+        fit = fit_remaining_rows(refitted_model.pipeline, problem.dataset)
     except (ValueError, ArithmeticError, OSError, UnusableError) as error:
-        remark = (
-            "The model that is kept was fitted on the drawn rows alone: the others could not be"
-        )
-        return _with_decision(problem, refitted_model), (
-            f"{remark} learned. {one_line_error(error)}",
-        )
+        remark = "The model that is kept was fitted on the drawn rows alone"
+        remark += f": the others could not be learned. {one_line_error(error)}"
+        return _with_decision(problem, refitted_model), (remark,)
     remark = (
         f"Once fitted on the {problem.dataset.rows:,} drawn rows, the model that is kept learned "
-        f"from {remaining_fit.rows:,} others of the file too, in parts and from each once; "
-        "columns are "
+        f"from {fit.rows:,} others of the file too, in parts and from each once; columns are "
         "prepared as in the drawn rows."
     )
-    if remaining_fit.skipped_rows:
-        skipped = f"{remaining_fit.skipped_rows:,} rows"
-        remark += f" {skipped} of classes that the drawn rows lack were left out."
-    final_model = replace(
-        refitted_model, pipeline=remaining_fit.pipeline, extra_rows=remaining_fit.rows
-    )
+    if fit.skipped_rows:
+        remark += f" {fit.skipped_rows:,} rows of classes that the drawn rows lack were left out."
+    final_model = replace(refitted_model, pipeline=fit.pipeline, extra_rows=fit.rows)
     return _with_decision(problem, final_model), (remark,)
 
 
@@ -245,13 +210,12 @@ def _can_learn_more(tuned_model: TunedModel) -> bool:
     """Whether its model can learn more rows without those that it knows."""
     is_single_model = tuned_model.learned is None and tuned_model.ensemble is None
     model = tuned_model.pipeline[-1]
-    return is_single_model and supports_partial_fit(
-        getattr(model, "estimator_", model)
-    )  # behind a threshold
+    model = getattr(model, "estimator_", model)  # behind a threshold
+    return is_single_model and supports_partial_fit(model)
 
 
 def _drawn_rows_remark(problem: Problem, tuned_model: TunedModel) -> str:
-    """Why the model that is kept knows the drawn rows alone."""
+    """Why the final model knows the drawn rows alone."""
     remark = "The model that is kept was fitted on the drawn rows alone"
     if not problem.plan.refit:
         return f"{remark}: it is the one that was tested."

@@ -1,1 +1,1 @@
-"""Run folders, and what the stream of events says of a run."""
+"""Run folders, and the state that a run's events add up to."""

@@ -1,8 +1,7 @@
 """The fitted best of a run folder, in a file that runs no code when it is opened.
 
-It is a skops file with a list of what may be inside. Models of other libraries are kept as
-scikit-learn's, which predict the same. The model of an extension may hold more than the extension
-tells: it is then pickled and signed, and opens on this computer alone.
+It is a skops file of allowed types, other libraries' models converted to scikit-learn's. An
+extension's model with further types is pickled and signed, and opens on this computer alone.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ OPEN, SIGNED, OLD = "best.skops", "best.signed", "best.joblib"
 
 
 def keep_best(folder: RunFolder, pipeline: Any) -> None:
-    """Write the fitted best, whole and on the disk, in the place of any earlier one.
+    """Write the fitted best in place of an earlier one.
 
     Raises:
         UnusableError: the disk is full, or the folder cannot be written.
@@ -43,12 +42,12 @@ def keep_best(folder: RunFolder, pipeline: Any) -> None:
 
 
 def has_best(folder: RunFolder) -> bool:
-    """Whether the run has kept a fitted best, by this version of the program or an earlier one."""
+    """Whether the run has a fitted best, by this or an earlier version."""
     return any((folder.path / name).is_file() for name in (OPEN, SIGNED, OLD))
 
 
 def may_open_best(folder: RunFolder) -> bool:
-    """Whether there is one that `best_of` can open, as far as can be told without reading all."""
+    """Whether `best_of` can probably open it, judged without reading it all."""
     if (folder.path / OPEN).is_file():
         return True
     try:
@@ -62,8 +61,7 @@ def best_of(folder: RunFolder) -> Any:
     """The fitted pipeline that takes raw rows.
 
     Raises:
-        UnusableError: there is none, it is damaged, or it could run code and is not this
-            computer's.
+        UnusableError: there is none, it is damaged, or it is signed by another computer.
     """
     path = folder.path / OPEN
     try:
@@ -83,9 +81,8 @@ def best_of(folder: RunFolder) -> Any:
             where=str(folder.path / OLD),
             cure=_AGAIN,
         )
-    raise UnusableError(
-        "this run has no fitted model yet", where=str(folder.path), cure="let it finish"
-    )
+    problem = "this run has no fitted model yet"
+    raise UnusableError(problem, where=str(folder.path), cure="let it finish")
 
 
 _AGAIN = "resume the run (tunescope resume), which fits the model again"

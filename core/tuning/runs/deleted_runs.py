@@ -1,8 +1,7 @@
-"""The bin: where deleted runs wait, whole, until they are brought back or removed for good.
+"""The bin for deleted runs, from which they are restored or removed for good.
 
-A run goes there and comes back by one renaming of its folder, so that a kill at any moment leaves
-it in one of the two places. It is removed for good `KEPT_DAYS` days later, when somebody next
-looks into the bin.
+A run moves by one rename, so a kill leaves it in one of the two places. It is removed `KEPT_DAYS`
+days later, when the bin is next listed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _GOING = ".removing-"  # so begins the name of a folder that is being removed
 
 @dataclass(frozen=True)
 class DeletedRun:
-    """A run in the bin, and the moments when it was deleted and will be removed for good."""
+    """A run in the bin, when it was deleted, and when it will be removed for good."""
 
     run: RunSummary
     deleted_at: datetime
@@ -39,33 +38,28 @@ class DeletedRun:
 
 
 def delete_run(folder: Path, root: Path | None = None) -> Path:
-    """Put a run into the bin; returns where it is now.
-
-    Args:
-        folder: the run's.
-        root: the folder of all runs (the usual one by default), which has the bin.
+    """Put a run into the bin below `root` (the usual one by default); its new path.
 
     Raises:
-        UnusableError: it is under way, no run of this folder, or cannot be moved.
+        UnusableError: it is running, no run of this folder, or cannot be moved.
     """
     root = root or runs_root()
     _check_ours(folder, root, "deleted")
     try:
         (root / BIN).mkdir(exist_ok=True)
-        with contextlib.ExitStack() as held:
-            _lock_run(folder, held)
+        with contextlib.ExitStack() as stack:
+            _lock_run(folder, stack)
             _write_mark(folder, datetime.now(UTC))
             if sys.platform == "win32":  # where no folder with an open file can be renamed
-                held.close()
+                stack.close()
             return _move_folder(folder, root / BIN)
     except OSError as error:
-        raise write_error("the bin", root / BIN, error, cure="see that you may write there") from (
-            error
-        )
+        cure = "see that you may write there"
+        raise write_error("the bin", root / BIN, error, cure=cure) from error
 
 
 def restore_run(folder: Path, root: Path | None = None) -> Path:
-    """Bring a run back from the bin; returns where it is now.
+    """Bring a run back from the bin; its new path.
 
     Raises:
         UnusableError: there is no such run in the bin, or it cannot be moved.
@@ -73,16 +67,16 @@ def restore_run(folder: Path, root: Path | None = None) -> Path:
     root = root or runs_root()
     _check_ours(folder, root / BIN, "restored")
     try:
-        back = _move_folder(folder, root)
+        target = _move_folder(folder, root)
     except OSError as error:
         raise write_error("the folder of runs", root, error) from error
     with contextlib.suppress(OSError):
-        (back / MARK).unlink(missing_ok=True)
-    return back
+        (target / MARK).unlink(missing_ok=True)
+    return target
 
 
 def remove_for_good(folder: Path, root: Path | None = None) -> None:
-    """Remove a run that is in the bin; nothing brings it back.
+    """Remove a run from the bin irrevocably.
 
     Raises:
         UnusableError: there is no such run in the bin, it is in use, or it cannot be removed.
@@ -91,19 +85,16 @@ def remove_for_good(folder: Path, root: Path | None = None) -> None:
     _check_ours(folder, root / BIN, "removed")
     if lock_holder(folder / OWNER) is not None:
         raise _running_error(folder, "another process")
-    going = folder.with_name(f"{_GOING}{secrets.token_hex(8)}")
+    target = folder.with_name(f"{_GOING}{secrets.token_hex(8)}")
     try:
-        os.rename(folder, going)  # at once: what is half removed is no run any more
+        os.rename(folder, target)  # at once: what is half removed is no run any more
     except OSError as error:
         raise write_error("the bin", folder, error) from error
-    shutil.rmtree(going, ignore_errors=True)
+    shutil.rmtree(target, ignore_errors=True)
 
 
 def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[DeletedRun]:
-    """The runs in the bin, the last deleted first. Those whose time is over are removed first.
-
-    A run whose time of deletion cannot be read counts as deleted now.
-    """
+    """The runs in the bin, the last deleted first, after those whose time is over are removed."""
     root, now = root or runs_root(), now or datetime.now(UTC)
     _remove_leftovers(root / BIN)
     entries = []
@@ -121,12 +112,10 @@ def deleted_runs(root: Path | None = None, now: datetime | None = None) -> list[
 
 def _list_bin(parent: Path) -> PastRuns:
     past_runs = list_runs(parent)
-    runs = [run for run in past_runs.runs if not run.name.startswith(_GOING)]
-    # What cannot be read as a run can still be brought back as the folder that it is.
-    unreadable_runs = [
-        _unreadable_run(parent / name) for name in past_runs.left_out if not name.startswith(_GOING)
-    ]
-    return PastRuns([*runs, *(run for run in unreadable_runs if Path(run.path).is_dir())], {})
+    # What cannot be read as a run can still be restored as a folder.
+    folders = [parent / name for name in past_runs.left_out]
+    runs = [*past_runs.runs, *(_unreadable_run(folder) for folder in folders if folder.is_dir())]
+    return PastRuns([run for run in runs if not run.name.startswith(_GOING)], {})
 
 
 def _unreadable_run(folder: Path) -> RunSummary:
@@ -145,7 +134,7 @@ def _unreadable_run(folder: Path) -> RunSummary:
 
 
 def _check_ours(folder: Path, parent: Path, action: str) -> None:
-    """See that a run's folder lies in this very place, and is no link to elsewhere."""
+    """Check that a run's folder lies directly in `parent`, and is no link."""
     if folder.parent.resolve() != parent.resolve():
         raise UnusableError(
             f"this run is not among those that can be {action} here",
@@ -164,15 +153,10 @@ def _check_ours(folder: Path, parent: Path, action: str) -> None:
         )
 
 
-def _lock_run(folder: Path, held: contextlib.ExitStack) -> None:
-    """Own the run while it is moved.
-
-    Raises:
-        UnusableError: a process is writing it.
-        OSError: whether one does cannot be told.
-    """
+def _lock_run(folder: Path, stack: contextlib.ExitStack) -> None:
+    """Lock a run; UnusableError where a process writes it, OSError where that is unknown."""
     try:
-        held.enter_context(hold_run_lock(folder / OWNER, patience=0.1))
+        stack.enter_context(hold_run_lock(folder / OWNER, patience=0.1))
     except RunLockedError as error:
         raise _running_error(folder, str(error)) from None
     except OSError:  # such as a full disk: to look is enough then
@@ -180,16 +164,16 @@ def _lock_run(folder: Path, held: contextlib.ExitStack) -> None:
             raise
 
 
-def _running_error(folder: Path, who: str) -> UnusableError:
+def _running_error(folder: Path, owner: str) -> UnusableError:
     return UnusableError(
-        f"this run is running in {who}, so it cannot be deleted",
+        f"this run is running in {owner}, so it cannot be deleted",
         where=folder.name,
         cure="stop it first, or wait until it ends",
     )
 
 
 def _move_folder(folder: Path, parent: Path) -> Path:
-    """Move a folder to a place under its name, with a number behind where that is taken."""
+    """Move a folder under its name, with a number appended where that is taken."""
     target, count = parent / folder.name, 1
     while os.path.lexists(target):
         count += 1
@@ -208,7 +192,7 @@ def _write_mark(folder: Path, now: datetime) -> None:
 
 
 def _read_mark(folder: Path, now: datetime) -> datetime:
-    """When a run was deleted; now, and written down, where that cannot be read."""
+    """The time of deletion; now, which is then written, where it cannot be read."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
         with (folder / MARK).open("rb") as file:
             deleted_at = datetime.fromisoformat(json.loads(file.read(1000))["deleted_at"])
@@ -219,7 +203,7 @@ def _read_mark(folder: Path, now: datetime) -> datetime:
 
 
 def _remove_leftovers(parent: Path) -> None:
-    """Go on removing what a kill kept from being removed."""
+    """Remove folders whose removal a kill interrupted."""
     with contextlib.suppress(OSError):
         for folder in parent.glob(f"{_GOING}*"):
             shutil.rmtree(folder, ignore_errors=True)

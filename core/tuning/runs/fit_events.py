@@ -1,4 +1,4 @@
-"""What a fitted model can show of itself while the run goes on: its topics, or its pictures."""
+"""What a fitted model shows while the run goes on: topics or pictures."""
 
 from __future__ import annotations
 
@@ -25,14 +25,10 @@ Shows = Callable[[Any, Any, np.ndarray, int, Sequence[str]], Event | None]
 def display_event(
     model: Model, fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
 ) -> Event | None:
-    """What a model shows after a fit; None where it has nothing to show.
-
-    Takes less than a hundredth of the fit that it follows.
+    """What a model shows after a fit, for under 1 % of its time; None where it has nothing.
 
     Args:
-        model: what it is.
-        fitted: its estimator.
-        X: prepared rows that it was not fitted to, shape (n, D).
+        X: prepared rows that `fitted` has not seen, shape (n, D).
         y: their targets, shape (n,).
         number: of the trial.
         names: of the D columns: words, or pixels.
@@ -42,7 +38,7 @@ def display_event(
 
 
 def has_display(model: Model, names: Sequence[str]) -> bool:
-    """Whether a model of columns with these names will show anything."""
+    """Whether a model of columns with these names shows anything."""
     return model.shows in SHOWS and (model.shows != "pictures" or picture_shape(names) is not None)
 
 
@@ -72,10 +68,9 @@ def topics_found(
 def images_drawn(
     fitted: Any, X: Any, y: np.ndarray, number: int, names: Sequence[str]
 ) -> ImagesDrawn | None:
-    """What a fitted DlgmClassifier makes up, and how it sees some rows.
+    """Pictures that a fitted DlgmClassifier draws, and its reconstructions of some rows.
 
-    Grey values are measured between the least and the largest value of the rows; what the model
-    draws beyond them is cut off.
+    Grey values are scaled to the range of the rows, and clipped to it.
     """
     rows = np.asarray(X[:ROWS_LOOKED_AT], dtype=np.float64)
     shape = picture_shape(names, rows)
@@ -101,17 +96,17 @@ def images_drawn(
 
 
 def _thin_pixels(sources: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
-    """The columns of every so many pixels, in both directions, and the size that is left."""
-    every = -(-max(sources.shape) // LONGEST_SIDE)
-    sparse_sources = sources[::every, ::every]
+    """The columns of every n-th pixel in both directions, and the size that remains."""
+    step = -(-max(sources.shape) // LONGEST_SIDE)
+    sparse_sources = sources[::step, ::step]
     return sparse_sources.ravel(), (sparse_sources.shape[0], sparse_sources.shape[1])
 
 
 def _of_every_class(y: np.ndarray) -> np.ndarray:
-    """The places of up to `PICTURES` rows: the first of every class, then the second."""
+    """The indices of up to `PICTURES` rows: the first of every class, then the second."""
     _, codes = np.unique(y, return_inverse=True)
-    before = np.array([(codes[:row] == code).sum() for row, code in enumerate(codes)], dtype=int)
-    return np.lexsort((codes, before))[:PICTURES]
+    rank = np.array([(codes[:row] == code).sum() for row, code in enumerate(codes)], dtype=int)
+    return np.lexsort((codes, rank))[:PICTURES]
 
 
 SHOWS: dict[str, Shows] = {"topics": topics_found, "pictures": images_drawn}

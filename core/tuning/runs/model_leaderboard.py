@@ -1,4 +1,4 @@
-"""How the models of a run of several stand: by their trials, before these by a screening."""
+"""Rank of the models in a run of several: by their trials, before these by a screening."""
 
 from __future__ import annotations
 
@@ -22,29 +22,20 @@ STATES = {
 
 @dataclass(frozen=True)
 class LeaderboardRow(LeaderboardEntry):
-    """How a model stands, its trials that were ended early among what is known.
-
-    Attributes:
-        early: how many these are.
-        estimate: the best of their estimated scores; None where there is none.
-    """
+    """A standing with `early` trials that were ended early, and the best `estimate` among them."""
 
     early: int = 0
     estimate: float | None = None
 
     @property
     def best_known_score(self) -> float | None:
-        """The best score that is known: of a whole trial, else an estimate, else the screening."""
+        """The best score of a whole trial, else an estimate, else the screening's."""
         scores = (self.best, self.estimate, self.look)
         return next((score for score in scores if score is not None), None)
 
 
 def model_leaderboard(run: RunState) -> list[LeaderboardRow]:
-    """Every model, the best first; those without a whole trial last, by what else is known of them.
-
-    Args:
-        run: of several models.
-    """
+    """Every model of a run of several, best first; those without a whole trial last."""
     entries = run.compared.models if run.compared is not None else []
     rows = [LeaderboardRow(**asdict(entry)) for entry in entries]
     rows = rows or [_screening_row(run, name) for name in models_of(run.started)]
@@ -54,16 +45,14 @@ def model_leaderboard(run: RunState) -> list[LeaderboardRow]:
 
     def sort_key(row: LeaderboardRow) -> tuple[int, float]:
         scores = (row.best, row.estimate, row.look)
-        surest = next(
-            (index for index, score in enumerate(scores) if score is not None), len(scores)
-        )
-        return surest, -sign * (row.best_known_score or 0.0)
+        certainty = next((i for i, score in enumerate(scores) if score is not None), len(scores))
+        return certainty, -sign * (row.best_known_score or 0.0)
 
     return sorted(rows, key=sort_key)
 
 
 def _early_scores(run: RunState) -> dict[str, list[float]]:
-    """{model: the estimated scores of its trials that were ended early}, the best first."""
+    """{model: the estimated scores of its trials that were ended early, best first}."""
     scores_by_model: dict[str, list[float]] = {}
     for row in np.flatnonzero(run.is_ended_early & run.scored_rows):
         trial = run.trials[row]
@@ -74,12 +63,12 @@ def _early_scores(run: RunState) -> dict[str, list[float]]:
 def _with_early(row: LeaderboardRow, scores: list[float]) -> LeaderboardRow:
     if not scores:
         return row
-    behind = "behind" if row.state == "waiting" else row.state
-    return replace(row, early=len(scores), estimate=scores[0], state=behind)
+    state = "behind" if row.state == "waiting" else row.state
+    return replace(row, early=len(scores), estimate=scores[0], state=state)
 
 
 def _screening_row(run: RunState, name: str) -> LeaderboardRow:
-    """What is known of a model before the first trial."""
+    """A model's row before the first trial."""
     look = run.looks.get(name)
     if look is None:
         return LeaderboardRow(name, 0, None, None, None, 0.0, 0.0, 0.0, "waiting")
@@ -88,5 +77,5 @@ def _screening_row(run: RunState, name: str) -> LeaderboardRow:
 
 
 def state_text(entry: LeaderboardEntry) -> str:
-    """How a model stands, in a few words; a sentence where it cannot be used."""
+    """A model's standing in a few words; a sentence where it cannot be used."""
     return entry.why if entry.why else STATES.get(entry.state, entry.state)

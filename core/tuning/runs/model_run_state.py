@@ -1,7 +1,6 @@
 """One model of a run of several: its trials, as a run that tunes this model alone.
 
-Views of trials show it as they show any run: the space is the model's own, a setting lacks the key
-that says which model it is of, and trials keep the numbers that they have in the whole run.
+The space is the model's, settings lack the key that names the model, and trials keep their numbers.
 """
 
 from __future__ import annotations
@@ -29,11 +28,7 @@ def single_model_start(
 ) -> RunStarted:
     """The first event of a run of several models, as if one of them were tuned alone.
 
-    Nothing is averaged in it, and only time bounds it: the whole run's trials are of all models.
-
     Args:
-        started: of the whole run.
-        name: of the model.
         rare: whether a class is rare, so that the weights of classes are tuned.
         modelled: whether the strategy that tunes it models its scores.
     """
@@ -48,49 +43,39 @@ def single_model_start(
 
 
 class ModelRunState:
-    """The state of one model's part of a run, brought up to date as the run goes on.
-
-    Attributes:
-        name: of the model.
-        state: its part; another object whenever it began anew, with another first event only where
-            that says something else.
-    """
+    """The state of one model's trials, brought up to date as the run goes on."""
 
     def __init__(self, name: str, run_state: RunState) -> None:
         self.name = name
         self._started: RunStarted | None = None  # of the whole run
         self._last_facts: tuple[bool, bool] | None = None
         self._start_over(run_state)
-        self._go_on(run_state)
+        self._update(run_state)
 
     def follow_run(self, run_state: RunState) -> bool:
-        """Take in what the whole run has told since the last time, or another moment of it.
-
-        Returns:
-            Whether it began anew.
-        """
-        anew = (
+        """Add the trials since the last call; whether the state was rebuilt instead."""
+        is_new = (
             run_state is not self._run_state
             or run_state.started is not self._started
             or run_state.changes != self._changes
             or len(run_state.trials) < self._read_count
             or self._plan_facts(run_state) != self._last_facts
         )
-        if anew:
+        if is_new:
             self._start_over(run_state)
-        self._go_on(run_state)
-        return anew
+        self._update(run_state)
+        return is_new
 
     def _start_over(self, run_state: RunState) -> None:
         facts = self._plan_facts(run_state)
         if run_state.started is not self._started or facts != self._last_facts:
-            self._alone = single_model_start(
-                run_state.started, self.name, rare=facts[0], modelled=facts[1]
-            )
+            rare, modelled = facts
+            started = run_state.started
+            self._start = single_model_start(started, self.name, rare=rare, modelled=modelled)
         self._run_state, self._started, self._last_facts = run_state, run_state.started, facts
         self._changes, self._read_count = run_state.changes, 0
-        self.state = RunState()
-        self.state.consume(self._alone)
+        self.state = RunState()  # a new object whenever it was rebuilt from the first trial
+        self.state.consume(self._start)
 
     def _plan_facts(self, run_state: RunState) -> tuple[bool, bool]:
         """Whether its settings weigh classes (its screening says so), and scores are modelled."""
@@ -98,7 +83,7 @@ class ModelRunState:
         rare = look is not None and CLASS_WEIGHT.name in look.setting
         return rare, self.name in run_state.surrogates
 
-    def _go_on(self, run_state: RunState) -> None:
+    def _update(self, run_state: RunState) -> None:
         state = self.state
         state.excluded = set(run_state.excluded)
         for trial in run_state.trials[self._read_count :]:
@@ -112,11 +97,8 @@ class ModelRunState:
         }
         state.surrogate = run_state.surrogates.get(self.name)
         state.seconds, state.seconds_left = run_state.seconds, run_state.seconds_left
-        state.ended, state.results, state.resumed = (
-            run_state.ended,
-            run_state.results,
-            run_state.resumed,
-        )
+        state.ended, state.results = run_state.ended, run_state.results
+        state.resumed = run_state.resumed
 
     def _is_own(self, setting: Mapping[str, Any]) -> bool:
         return setting.get(MODEL) == self.name

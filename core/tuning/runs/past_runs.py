@@ -1,4 +1,4 @@
-"""The list of past runs: what each was and what came of it, read without its whole history."""
+"""The list of past runs: a summary of each, read without all its events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.tuning.events import Event, RunFailed, RunFinished, RunStarted, RunSto
 from core.tuning.plan import Plan
 from core.tuning.run_results import Interval, Results
 from core.tuning.runs.run_folder import EVENTS, PLAN, RunFolder, runs_root
-from core.tuning.runs.run_labels import read_label
+from core.tuning.runs.run_labels import printable_text, read_label
 
 TAIL = 1 << 18  # bytes that are read of a run's end at first, where its last results are
 LONGEST = 1 << 28  # bytes of one line; a result of thousands of classes has some millions
@@ -25,18 +25,7 @@ MAX_NUMBER = 1e15  # trials, fits or seconds
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One past run in a line.
-
-    Attributes:
-        state: finished, stopped, failed, running, or interrupted (it can be resumed).
-        test: the tuned model's test score in `metric`; None without results.
-        gain: its difference to the default setting's, in the metric's own units.
-        interval: of the test score, low and high; None where it is not known.
-        title, note: what a person wrote to it; "" for nothing.
-        target: the column that is predicted; "" for the usual one.
-        default, baseline: the test scores of the default setting and of the baseline.
-        split: what decides which rows test; equal texts mean the same rows of the same file.
-    """
+    """One past run in a line."""
 
     path: str
     name: str
@@ -44,26 +33,26 @@ class RunSummary:
     fingerprint: str
     model: str
     strategy: str
-    state: str
+    state: str  # finished, stopped, failed, running, or interrupted (it can be resumed)
     started_at: str
     metric: str
     maximize: bool
-    test: float | None = None
-    gain: float | None = None
-    interval: list[float] | None = None
+    test: float | None = None  # the tuned model's test score in `metric`; None without results
+    gain: float | None = None  # its difference to the default setting's, in the metric's units
+    interval: list[float] | None = None  # of the test score, low and high; None where unknown
     trials: int = 0
     fits: int = 0
     seconds: float = 0.0
-    title: str = ""
+    title: str = ""  # a person's, as is the note
     note: str = ""
-    target: str = ""
-    default: float | None = None
+    target: str = ""  # the column that is predicted; "" for the usual one
+    default: float | None = None  # test score of the default setting
     baseline: float | None = None
-    split: str = ""
+    split: str = ""  # equal where the same rows of a file test
 
     @property
     def display_name(self) -> str:
-        """The name that a person gave it, or that of its folder."""
+        """The label's name, or the folder's."""
         return self.title or self.name
 
 
@@ -90,7 +79,7 @@ def list_runs(root: Path | None = None) -> PastRuns:
 
 
 def _with_plans(root: Path) -> list[Path]:
-    """The folders that hold a plan, or something in its place."""
+    """The folders that hold a plan, or something of that name."""
     try:
         return [folder for folder in root.iterdir() if _file_mode(folder / PLAN) is not None]
     except OSError:  # there is none yet, or it cannot be read
@@ -98,7 +87,7 @@ def _with_plans(root: Path) -> list[Path]:
 
 
 def _file_mode(path: Path) -> int | None:
-    """The mode of what lies there, a link followed where it leads anywhere; None for nothing."""
+    """The mode of a path, of a dangling link itself; None for nothing."""
     for look in (path.stat, path.lstat):
         try:
             return look().st_mode
@@ -161,7 +150,7 @@ def summarize_run(folder: RunFolder) -> RunSummary:
 
 
 def _split_key(plan: Plan, first: RunStarted) -> str:
-    """What decides which rows test: equal for runs that are tested on the same rows."""
+    """Equal for runs that are tested on the same rows."""
     data = plan.data
     drawn = (plan.seed, data.test_size, data.together, data.latest, data.test_file)
     counted = (first.dataset.test_rows, first.dataset.outer_folds)
@@ -169,7 +158,7 @@ def _split_key(plan: Plan, first: RunStarted) -> str:
 
 
 def _just_begun(folder: RunFolder, plan: Plan) -> RunSummary:
-    """A run without an event: it begins now, or was killed as it began."""
+    """A run without an event: new, or killed as it began."""
     created_at = datetime.fromtimestamp((folder.path / PLAN).stat().st_mtime, UTC)
     label = read_label(folder.path)
     return RunSummary(
@@ -200,9 +189,7 @@ def _unreadable_error(path: Path, error: Exception) -> UnusableError:
 def _printable_name(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a name is no text")
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in value
-    )
+    return printable_text(value)
 
 
 def _optional_number(value: float | None) -> float | None:
@@ -228,7 +215,7 @@ def _run_state(folder: RunFolder, last: Event | None) -> str:
 
 
 def _first_and_last(path: Path) -> tuple[Event | None, Event | None]:
-    """The first event and the last one that can be read; None where there is none yet."""
+    """The first event and the last readable one; None where there is none yet."""
     with path.open("rb") as file:
         line = file.readline(LONGEST)
         if not line.endswith(b"\n"):

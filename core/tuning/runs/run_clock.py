@@ -1,8 +1,4 @@
-"""The run's own time: it stands still while nobody asks for the next event (a pause).
-
-Nor does it run while the computer sleeps or the process is halted (SIGSTOP), and the clock on the
-wall has no part in it.
-"""
+"""The run's time, without pauses, sleep of the computer, or halts of the process (SIGSTOP)."""
 
 from __future__ import annotations
 
@@ -18,11 +14,10 @@ LONGEST = 5.0  # seconds between two looks, above which the process was not awak
 
 
 class AwakeTimer:
-    """Seconds in which this process could work, since the first look.
+    """Seconds in which this process could work, since the first reading.
 
-    A thread looks every second. It may be kept from it by compiled code, which then uses the
-    processor; a gap in which the processor was hardly used was sleep. `time.monotonic` alone will
-    not do: it stands still while Linux sleeps, but not while Windows does, nor for SIGSTOP.
+    A thread ticks every second. Where compiled code delays it, the processor is used; a gap with
+    hardly any use was sleep. `time.monotonic` includes SIGSTOP, and on Windows sleep.
     """
 
     def __init__(self) -> None:
@@ -37,9 +32,8 @@ class AwakeTimer:
         with self._lock:
             if self._ticking is None:
                 self._last_seconds, self._used = time.monotonic(), time.process_time()
-                self._ticking = threading.Thread(
-                    target=self._tick_forever, name="clock", daemon=True
-                )
+                tick = self._tick_forever
+                self._ticking = threading.Thread(target=tick, name="clock", daemon=True)
                 self._ticking.start()
             return self._update_seconds()
 
@@ -61,26 +55,26 @@ AWAKE = AwakeTimer()
 
 
 class RunClock:
-    """Seconds of work since the run first started, pauses and interruptions left out."""
+    """Seconds of work since the run first started, after `already` seconds before a resumption."""
 
-    def __init__(self, already: float = 0.0) -> None:
-        self._already = already
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
         self._since: float | None = AWAKE.seconds
 
     @property
     def seconds(self) -> float:
         """Seconds so far."""
         running = AWAKE.seconds - self._since if self._since is not None else 0.0
-        return self._already + running
+        return self._seconds + running
 
     def stamped(self, events: Iterator[Event]) -> Generator[Event, None, None]:
         """The same events, each with its second; the clock stands still between them."""
         for event in events:
-            self._already, self._since = self.seconds, None
-            yield replace(event, seconds=round(self._already, 4))
+            self._seconds, self._since = self.seconds, None
+            yield replace(event, seconds=round(self._seconds, 4))
             self._since = AWAKE.seconds
 
 
 def time_is_up(minutes: float) -> str:
-    """Why a run ended that had so many minutes."""
+    """The reason for the end of a run of so many minutes."""
     return f"the time of {minutes:g} {'minute' if minutes == 1 else 'minutes'} was up"

@@ -1,8 +1,6 @@
-"""Several runs beside each other: their curves, what differs in their settings, what is fair.
+"""Several runs side by side: their curves, differing settings, and whether comparison is fair.
 
-A curve is the best validation score until each moment of a run. Scores of two runs may be compared
-where they are of the same file, target and measure; what is said where they are not, or where the
-choice is made by test scores, is decided here.
+A curve is the best validation score up to each moment of a run.
 """
 
 from __future__ import annotations
@@ -31,29 +29,18 @@ LEFT_OUT = ("seed", "workers", "minutes", "time_limit")  # last: they change wha
 
 @dataclass(frozen=True)
 class BestSoFarCurve:
-    """The best score so far of one run, at every improvement and at the end.
-
-    Attributes:
-        trials: how many had ended, n.
-        seconds: since the run began, n.
-        best: the best validation score then, n.
-        metric: what the score is; maximize: whether more is better.
-        steps: of a penalty learner, which has no scores of trials; 0 for other runs.
-        plan: None where it cannot be read.
-        values: {what is set: its value} of the plan and of the best setting.
-        problem: why nothing of the run can be shown; "" where it can.
-    """
+    """The best score so far of one run, at every improvement and at the end."""
 
     path: str
-    trials: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    best: list[float] = field(default_factory=list)
+    trials: list[int] = field(default_factory=list)  # how many had ended, n
+    seconds: list[float] = field(default_factory=list)  # since the run began, n
+    best: list[float] = field(default_factory=list)  # the best validation score then, n
     metric: str = ""
     maximize: bool = True
-    steps: int = 0
-    plan: Plan | None = None
-    values: dict[str, object] = field(default_factory=dict)
-    problem: str = ""
+    steps: int = 0  # of a penalty learner, which has no scores of trials; 0 for other runs
+    plan: Plan | None = None  # None where it cannot be read
+    values: dict[str, object] = field(default_factory=dict)  # of the plan and the best setting
+    problem: str = ""  # why nothing of the run can be shown; "" where it can
 
     @property
     def draws_test_rows(self) -> bool:
@@ -62,12 +49,7 @@ class BestSoFarCurve:
 
 
 def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoFarCurve:
-    """The curve of the run in a folder.
-
-    Args:
-        folder: the run's.
-        wanted: asked from time to time; where it says no, what was read until then counts.
-    """
+    """The curve of the run in a folder, or its beginning where `wanted` turns false."""
     try:
         run = RunFolder.open(folder)
         plan, state = run.plan, RunState()
@@ -79,9 +61,8 @@ def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoF
         return BestSoFarCurve(str(folder), problem=error.sentence)
     started = state.started
     if not started.run and not state.trials and not state.steps:
-        return BestSoFarCurve(
-            str(folder), plan=plan, values=settings_of(plan, {}), problem="It has not begun yet."
-        )
+        problem, values = "It has not begun yet.", settings_of(plan, {})
+        return BestSoFarCurve(str(folder), plan=plan, values=values, problem=problem)
     trials, seconds, best = best_so_far(state)
     setting = dict(state.results.setting) if state.results is not None else {}
     if not setting and state.best_trial is not None:
@@ -100,7 +81,7 @@ def curve_of(folder: Path, wanted: Callable[[], bool] = lambda: True) -> BestSoF
 
 
 def best_so_far(state: RunState) -> tuple[list[int], list[float], list[float]]:
-    """(trials that had ended, seconds, best score): first score, every improvement, the end."""
+    """(trials ended, seconds, best score) at the first score, every improvement, and the end."""
     sign = 1.0 if state.started.maximize else -1.0
     scores = np.where(state.competing, sign * state.scores, -np.inf)
     if not np.isfinite(scores).any():
@@ -117,7 +98,7 @@ def best_so_far(state: RunState) -> tuple[list[int], list[float], list[float]]:
 
 
 def settings_of(plan: Plan, best: Mapping[str, object]) -> dict[str, object]:
-    """Everything that was set in a run, flat, then the best setting that it found."""
+    """All options of a run, flat, then its best setting."""
     plain = plan.as_dict()
     data, options = plain.pop("data"), plain.pop("options")
     last = {name: plain.pop(name) for name in LEFT_OUT}
@@ -129,7 +110,7 @@ def settings_of(plan: Plan, best: Mapping[str, object]) -> dict[str, object]:
 
 
 def differing_names(columns: Sequence[Mapping[str, object]]) -> list[str]:
-    """What is not the same in all columns, in the order in which it first comes."""
+    """Keys whose values are not the same in all columns, in order of first appearance."""
     names = dict.fromkeys(name for column in columns for name in column)
     absent = object()
 
@@ -141,7 +122,7 @@ def differing_names(columns: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def are_comparable(first: RunSummary, second: RunSummary) -> bool:
-    """Whether two runs may be compared by score: the same file, target and measure."""
+    """Whether scores may be compared: the same file, target and metric."""
     is_same_data = bool(first.fingerprint) or first.dataset == second.dataset
     fields = ("fingerprint", "target", "metric")
     return is_same_data and all(getattr(first, name) == getattr(second, name) for name in fields)
@@ -153,21 +134,19 @@ def refusal_text(runs: Sequence[RunSummary]) -> str:
     if all(are_comparable(first, run) for run in runs[1:]):
         return ""
     names = {"fingerprint": "data", "target": "columns to predict", "metric": "measures"}
-    differences = [w for n, w in names.items() if len({getattr(run, n) for run in runs}) > 1]
-    words = _join_words(differences)
+    words = _join_words(w for n, w in names.items() if len({getattr(run, n) for run in runs}) > 1)
     return f"These runs have other {words}, so that their scores cannot be compared."
 
 
 def cautions(runs: Sequence[RunSummary]) -> list[str]:
-    """What must be said where runs that may be compared stand side by side."""
+    """Warnings for comparable runs side by side."""
     tested = [run for run in runs if run.test is not None]
     if len(tested) < 2:
         return []
     sentences = [PICKED]
     if len({run.split for run in tested}) > 1:
-        sentences.append(
-            "They were not all tested on the same rows: a part of the difference is the split's."
-        )
+        rows = "They were not all tested on the same rows"
+        sentences.append(f"{rows}: a part of the difference is the split's.")
     spans = [run.interval for run in tested if run.interval]
     if len(spans) == len(tested) and max(s[0] for s in spans) <= min(s[1] for s in spans):
         sentences.append("The intervals of all of them overlap: the difference may be chance.")

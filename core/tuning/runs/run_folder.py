@@ -1,4 +1,4 @@
-"""The folder that every run leaves: its plan, its events as JSON lines, and the fitted best."""
+"""The folder of a run: its plan, its events as JSON lines, and the fitted best."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORTH_KEEPING = (TrialFinished, PenaltyStep, HyperGradientStep)
 
 
 def runs_root() -> Path:
-    """Where runs are kept: TUNESCOPE_RUNS, or the user's data folder."""
+    """The folder of all runs: TUNESCOPE_RUNS, or the user's data folder."""
     if path_text := os.environ.get("TUNESCOPE_RUNS"):
         return Path(path_text)
     from platformdirs import user_data_path
@@ -44,14 +44,7 @@ def runs_root() -> Path:
 
 
 class RunFolder:
-    """One run on disk. Events are only ever appended; a torn last line is ignored.
-
-    What was written is not moved or made longer later, so that a kill at any moment costs at most
-    the line being written.
-
-    Attributes:
-        notices: sentences that a person should see.
-    """
+    """One run on disk. Events are only appended: a kill costs at most the line being written."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -60,7 +53,7 @@ class RunFolder:
         self._was_owned = False
         self._owning: contextlib.ExitStack | None = None
         self._plan = b""
-        self.notices: list[str] = []
+        self.notices: list[str] = []  # sentences for the person
 
     @classmethod
     def create(cls, plan: Plan, root: Path | None = None, path: Path | None = None) -> RunFolder:
@@ -97,21 +90,20 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """An existing run: a folder's path, or its name below the usual root.
+        """An existing run by its folder's path, or its name below the usual root.
 
         Raises:
-            UnusableError: there is no run there.
+            UnusableError: there is no run.
         """
         for folder in (Path(path), runs_root() / path):
             if (folder / PLAN).is_file():
                 return cls(folder)
-        raise UnusableError(
-            "there is no run here", where=str(path), cure="tunescope runs lists those there are"
-        )
+        cure = "tunescope runs lists those there are"
+        raise UnusableError("there is no run here", where=str(path), cure=cure)
 
     @property
     def name(self) -> str:
-        """The folder's own name, by which the command line finds it."""
+        """The folder's name, by which the command line finds it."""
         return self.path.name
 
     @property
@@ -131,19 +123,15 @@ class RunFolder:
 
     @property
     def takeaway_path(self) -> Path:
-        """What exporters need to know beside the fitted pipeline (JSON)."""
+        """The JSON file that exporters read beside the fitted pipeline."""
         return self.path / TAKEAWAY
 
     def all_events(self) -> list[Event]:
-        """Every recorded event in order, the torn last line of a killed run left out."""
+        """Every recorded event in order, without the torn last line of a killed run."""
         return list(self.read_events())
 
     def read_events(self, beats: bool = True) -> Iterator[Event]:
-        """The same one by one.
-
-        Args:
-            beats: whether every Progress is wanted; otherwise only some are read, the last of them
-                among these.
+        """The events one by one, all Progress among them only if `beats`.
 
         Raises:
             UnusableError: a line is damaged.
@@ -173,7 +161,7 @@ class RunFolder:
             ) from error
 
     def append(self, event: Event) -> None:
-        """Record one event; a beat of Progress without news is passed over.
+        """Record one event; a Progress with no more trials than the last is skipped.
 
         Raises:
             UnusableError: the disk is full or the folder cannot be written.
@@ -192,11 +180,7 @@ class RunFolder:
             raise _cannot_write(self.path, error) from error
 
     def restore(self) -> None:
-        """Make the folder again, with its plan and events, if it was removed while it was written.
-
-        Raises:
-            OSError: it cannot be made.
-        """
+        """Make the folder again, with its plan and events, if it was removed (or raise OSError)."""
         if self._file is None or os.fstat(self._file.fileno()).st_nlink:
             return
         self._file.seek(0)
@@ -204,9 +188,9 @@ class RunFolder:
         _make_folder(self.path)
         if self._owning is not None and not (self.path / OWNER).exists():
             self._owning.enter_context(hold_run_lock(self.path / OWNER))
-        for name, held in ((PLAN, self._plan), (EVENTS, content)):
+        for name, data in ((PLAN, self._plan), (EVENTS, content)):
             with whole_file(self.path / name) as draft:
-                draft.write_bytes(held)
+                draft.write_bytes(data)
         self.close()
         self._file = self._open_events()
         self.notices.append(f"{self.path}: the folder of the run was removed. It was made again.")
@@ -222,17 +206,17 @@ class RunFolder:
         return file
 
     def close(self) -> None:
-        """Let go of the events file."""
+        """Close the file of events."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     @contextlib.contextmanager
     def hold_lock(self) -> Iterator[None]:
-        """While inside, no second process may write this run.
+        """Keep every other process from writing this run.
 
         Raises:
-            UnusableError: another living process is writing it.
+            UnusableError: another process is writing it.
         """
         with contextlib.ExitStack() as owned:
             try:
@@ -251,10 +235,7 @@ class RunFolder:
             yield
 
     def forget_if_idle(self) -> None:
-        """Remove a run that was refused before its first trial or step ended.
-
-        A run that another process has, or that this one never had, stays as it is.
-        """
+        """Remove a run of this process that was refused before its first trial or step ended."""
         if not self._was_owned:
             return
         with contextlib.suppress(UnusableError), self.hold_lock():
@@ -266,7 +247,7 @@ class RunFolder:
             self.path.rmdir()
 
     def remove_run(self) -> None:
-        """Delete the run with all that its folder holds.
+        """Delete the run with its folder.
 
         Raises:
             UnusableError: another process is writing it, or it cannot be written.
@@ -277,18 +258,18 @@ class RunFolder:
 
     @property
     def is_running(self) -> bool:
-        """Whether a living process is writing it."""
+        """Whether a process is writing it."""
         return lock_holder(self.path / OWNER) is not None
 
 
 def _outdated_beats(lines: list[bytes]) -> set[int]:
-    """The indices of whole lines of Progress that another one outdates."""
+    """The indices of Progress lines, except the last."""
     is_beat = (line.startswith(BEAT) and line.endswith(b"}") for line in lines)
     return set([index for index, beat in enumerate(is_beat) if beat][:-1])
 
 
 def _append_line(file: FileIO, line: bytes) -> None:
-    """Append a line; a part of it that a full disk took is removed again."""
+    """Append a line, or nothing where the disk is too full for all of it."""
     start, unwritten = file.seek(0, os.SEEK_END), memoryview(line)
     try:
         while unwritten:  # unbuffered: what the system took is safe from a kill
@@ -300,7 +281,7 @@ def _append_line(file: FileIO, line: bytes) -> None:
 
 
 def new_folder(root: Path, plan: Plan) -> Path:
-    """Make a folder that nobody else has, named after date, data, model and strategy."""
+    """Make a new folder, named after date, data, model and strategy."""
     data = re.sub(r"[^\w.-]+", "-", Path(plan.data.file.removeprefix("sample:")).name)[:40]
     moment = datetime.now().astimezone().strftime("%Y-%m-%d_%H%M%S")
     name = f"{moment}_{data}_{plan.model}_{plan.strategy}"
@@ -312,7 +293,7 @@ def new_folder(root: Path, plan: Plan) -> Path:
 
 
 def _make_folder(path: Path) -> bool:
-    """Make a folder and those above it; whether it is new and so nobody else's."""
+    """Make a folder and its parents; whether it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         path.mkdir()
@@ -334,5 +315,5 @@ def _cannot_write(path: Path, error: OSError) -> UnusableError:
 
 
 def utc_now() -> str:
-    """The present moment, ISO 8601, UTC."""
+    """The present time, ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

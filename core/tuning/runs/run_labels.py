@@ -1,7 +1,6 @@
-"""What a person wrote to a run: a name and a note, in a file of their own in its folder.
+"""A name and a note that a person gives to a run, in a file of its own in the run's folder.
 
-The run's plan and events stay as they were. A folder may come from a stranger: whatever its file
-holds is either text that can be shown, or counts as nothing.
+A folder may come from a stranger: the file holds text that can be shown, or counts as empty.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from core.writing import write_whole
 
 LABEL = "label.json"
 LONGEST_NAME, LONGEST_NOTE = 120, 10_000  # characters
-MAX_BYTES = (
-    1 << 17
-)  # bytes of the file that are read: 10,000 characters, each written as \uXXXX, fit
+MAX_BYTES = 1 << 17  # of the file: 10,000 characters, each written as \uXXXX, fit
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class RunLabel:
 
 
 def read_label(folder: Path) -> RunLabel:
-    """The name and the note of the run in a folder; empty where there are none, or odd ones."""
+    """The label in a folder; empty where there is none, or no valid one."""
     try:
         plain = json.loads(_content(folder / LABEL))
     except (OSError, ValueError, RecursionError):
@@ -43,23 +40,17 @@ def read_label(folder: Path) -> RunLabel:
 
 
 def write_label(folder: Path, label: RunLabel) -> RunLabel:
-    """Write name and note of the run in a folder, whole; what was written, without odd characters.
+    """Write the label whole; what was written, without unprintable characters.
 
     Raises:
-        UnusableError: one of them is too long, the folder is gone, or it cannot be written.
+        UnusableError: a text is too long, the folder is gone, or it cannot be written.
     """
-    clean_label = RunLabel(
-        _clean_line(label.name.strip()[: LONGEST_NAME + 1]), _clean_lines(label.note.rstrip())
-    )
-    for field_name, text, max_length in (
-        ("name", label.name.strip(), LONGEST_NAME),
-        ("note", label.note.rstrip(), LONGEST_NOTE),
-    ):
-        if len(text) > max_length:
-            raise UnusableError(
-                f"the {field_name} has {len(text):,} characters",
-                cure=f"write at most {max_length:,}",
-            )
+    name, note = label.name.strip(), label.note.rstrip()
+    for field, text, limit in (("name", name, LONGEST_NAME), ("note", note, LONGEST_NOTE)):
+        if len(text) > limit:
+            problem = f"the {field} has {len(text):,} characters"
+            raise UnusableError(problem, cure=f"write at most {limit:,}")
+    clean_label = RunLabel(_clean_line(name), _clean_lines(note))
     if not folder.is_dir():
         raise UnusableError("this run is not there any more", where=str(folder), cure="look again")
     try:
@@ -70,12 +61,7 @@ def write_label(folder: Path, label: RunLabel) -> RunLabel:
 
 
 def _content(path: Path) -> bytes:
-    """The file's bytes; nothing waits where a pipe lies in its place.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is no ordinary file, or far too long.
-    """
+    """The file's bytes; OSError or ValueError where it is unreadable, a pipe, or too long."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -87,21 +73,18 @@ def _content(path: Path) -> bytes:
 
 
 def _clean_line(value: Any) -> str:
-    """A text of one line as it can be shown; "" for anything else."""
     if not isinstance(value, str):
         return ""
-    return "".join(_printable(character) for character in " ".join(value.split())[:LONGEST_NAME])
+    return printable_text(" ".join(value.split())[:LONGEST_NAME])
 
 
 def _clean_lines(value: Any) -> str:
     if not isinstance(value, str):
         return ""
-    ends = value.replace("\r\n", "\n").replace("\r", "\n")[:LONGEST_NOTE]
-    return "".join(
-        character if character == "\n" else " " if character == "\t" else _printable(character)
-        for character in ends
-    )
+    text = value.replace("\r\n", "\n").replace("\r", "\n")[:LONGEST_NOTE].replace("\t", " ")
+    return "\n".join(map(printable_text, text.split("\n")))
 
 
-def _printable(character: str) -> str:
-    return character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+def printable_text(text: str) -> str:
+    """The text with U+FFFD for each unprintable character."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

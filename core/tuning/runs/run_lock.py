@@ -1,8 +1,7 @@
-"""Which living process a folder belongs to: a lock that the system lets go of with its process.
+"""A lock on a run folder, which the system releases when its process ends.
 
-The lock lies on a file, the mark, whose text names the process. What decides is the lock alone, so
-that neither a kill nor a number given to another process leaves a folder owned or free by mistake,
-and whose process it is plays no part.
+It lies on a file, the mark, whose text names the process. Only the lock decides who owns the
+folder, so neither a kill nor a reused process number misleads.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ else:
 
 
 class RunLockedError(Exception):
-    """Another has the mark; its text names the process where its number is known."""
+    """Another process has the lock; the text gives its number where that can be read."""
 
     def __init__(self, owner: int) -> None:
         super().__init__(f"process {owner}" if owner else "another process")
@@ -45,11 +44,11 @@ class RunLockedError(Exception):
 
 @contextlib.contextmanager
 def hold_run_lock(mark: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """While inside, the mark is this caller's and no other's, in this process or another.
+    """Hold the lock on a file, against this process's other callers too.
 
     Raises:
-        RunLockedError: another one has it, for longer than `patience` seconds.
-        OSError: the mark cannot be written.
+        RunLockedError: another one has held it for `patience` seconds.
+        OSError: the file cannot be written.
     """
     handle = _acquire_lock(mark, patience)
     try:
@@ -61,7 +60,7 @@ def hold_run_lock(mark: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def lock_holder(mark: Path) -> int | None:
-    """The number of the living process that has the mark, 0 if unknown; None where nobody has."""
+    """The number of the process that holds the lock, 0 if unreadable; None where it is free."""
     try:
         handle = os.open(mark, os.O_RDONLY)
     except FileNotFoundError:
@@ -112,7 +111,7 @@ def _try_acquire(handle: int) -> bool:
 
 
 def _is_there(mark: Path, handle: int) -> bool:
-    """Whether the mark is still the file that was opened: its owner of before removed it."""
+    """Whether the mark is still the opened file, not removed by its last owner."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(mark.stat(), os.fstat(handle))
     return False

@@ -1,8 +1,4 @@
-"""The state of a run: what its events so far add up to, whoever asks.
-
-`RunState` is the one place where events are folded. The run itself, the window, the command line
-and the exports read it.
-"""
+"""The state of a run: the sum of its events so far. Only `RunState` adds events up."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ Step = PenaltyStep | HyperGradientStep
 
 @dataclass(frozen=True)
 class ScoreStandardization:
-    """By what scores are standardized after some trials, and whether it is the dataset's own."""
+    """Mean and scale of scores after `trials` trials; `settled` where they are the dataset's."""
 
     trials: int
     mean: float
@@ -62,71 +58,45 @@ class ScoreStandardization:
 
 
 class RunState(TrialTable):
-    """What the events so far add up to; the same for a live, resumed or replayed run.
-
-    Attributes:
-        started: the first event; one without a plan before it.
-        total: how many trials or steps there will be at most; 0 where only time bounds them.
-        seconds: of work so far.
-        pending: trials that were started and have not ended, by number.
-        steps, gradients: a penalty learner's steps.
-        surrogate, history, common, labelled, folded, topics, images, disagreement, seconds_left:
-            what was told last of these.
-        looks: {model: its screening that gave the best score}, where several are tuned.
-        histories: {model: what the history told of it}, likewise.
-        surrogates: {model: what its scores were modelled by last}, likewise.
-        compared: how several models stood last.
-        picked: which of its candidates a person took away; None for the run's own choice.
-        standards: by what scores were standardized; a later one after as many trials replaces an
-            earlier one.
-        ensembles: every average so far, likewise.
-        notices: sentences for the person, each once.
-        begun: the trial that was started last, unless one has ended since.
-        latest: the trial that ended last since the run began or was resumed.
-        resumed: how the run went on, until it does something.
-        exclusion: the last one since the run began, was resumed or ended.
-        extended_at: how many trials had ended when more were asked for last; 0 where never.
-        tuning_ended: why no more is tried; None while trials or steps may come.
-        shortened: whether a person asked for the results without tuning in every fold.
-        fold: how many outer folds are tested; None before the first.
-        ended: how the run ended; None while it goes on.
-        results: what its end found; None while it goes on.
-    """
+    """The sum of a run's events so far, for a live, resumed or replayed run alike."""
 
     def __init__(self) -> None:
         self._start_over(RunStarted())
 
     def _start_over(self, started: RunStarted) -> None:
         super().__init__(started.maximize)
-        self.started, self.total, self.seconds = started, started.total, started.seconds
-        self.pending: dict[int, TrialStarted] = {}
+        self.started, self.seconds = started, started.seconds
+        self.total = started.total  # trials or steps at most; 0 where only time bounds them
+        self.pending: dict[int, TrialStarted] = {}  # by number, not yet ended
         self.steps: list[PenaltyStep] = []
         self.gradients: list[HyperGradientStep] = []
+        # The latest event of each kind, where nothing else is said.
         self.surrogate: SurrogateFitted | None = None
         self.history: HistoryRead | None = None
         self.common: JointSurfaceFitted | None = None
-        self.standards: list[ScoreStandardization] = []
+        self.standards: list[ScoreStandardization] = []  # the last one after as many trials holds
         self.labelled: SequencesLabelled | None = None
         self.folded: MoleculesFolded | None = None
         self.topics: TopicsFound | None = None
         self.images: ImagesDrawn | None = None
-        self.ensembles: list[EnsembleUpdated] = []
+        self.ensembles: list[EnsembleUpdated] = []  # likewise
         self.disagreement: MembersDisagree | None = None
-        self.looks: dict[str, ModelScreened] = {}
+        # By model, where several are tuned.
+        self.looks: dict[str, ModelScreened] = {}  # the best screening
         self.histories: dict[str, HistoryRead] = {}
         self.surrogates: dict[str, SurrogateFitted] = {}
-        self.compared: ModelsCompared | None = None
-        self.picked: ModelSelected | None = None
-        self.notices: tuple[str, ...] = ()
+        self.compared: ModelsCompared | None = None  # the leaderboard of several models
+        self.picked: ModelSelected | None = None  # by a person; None for the run's choice
+        self.notices: tuple[str, ...] = ()  # sentences for the person, each once
         self.seconds_left: float | None = None
-        self.begun: TrialStarted | None = None
-        self.latest: Trial | None = None
-        self.resumed: RunResumed | None = None
-        self.exclusion: TrialExcluded | None = None
-        self.extended_at = 0
-        self.tuning_ended: TuningEnded | None = None
-        self.shortened = False
-        self.fold: FoldTested | None = None
+        self.begun: TrialStarted | None = None  # the last one, unless a trial has ended since
+        self.latest: Trial | None = None  # to end since the run began or was resumed
+        self.resumed: RunResumed | None = None  # until a trial or step follows
+        self.exclusion: TrialExcluded | None = None  # since the run began, was resumed or ended
+        self.extended_at = 0  # trials that had ended when more were requested last
+        self.tuning_ended: TuningEnded | None = None  # None until all is tried
+        self.shortened = False  # a person wants the results without tuning in every fold
+        self.fold: FoldTested | None = None  # of outer folds
         self.ended: RunFinished | RunStopped | RunFailed | None = None
         self.results: Results | None = None
         self._default = -1  # number of the default setting's trial
@@ -164,31 +134,30 @@ class RunState(TrialTable):
 
     @property
     def without_better(self) -> int:
-        """Trials in a row without a better one, since the run was last asked for more of them."""
+        """Trials in a row without a better one, since the last request for more."""
         return min(self.without_improvement, len(self.trials) - self.extended_at)
 
     @property
     def fit_count(self) -> int:
-        """Models fitted so far."""
+        """How many models have been fitted."""
         return self.trial_fits + (self.last_step.fits if self.last_step is not None else 0)
 
     @property
     def ensemble(self) -> EnsembleUpdated | None:
-        """The members of the average and their weights; None where nothing is averaged."""
+        """The latest average's members and weights; None where nothing is averaged."""
         return self.ensembles[-1] if self.ensembles else None
 
     @property
     def weights(self) -> dict[int, float]:
-        """{trial: its weight} of the members of the average."""
+        """{trial: its weight in the average}."""
         if self.ensemble is None:
             return {}
         return dict(zip(self.ensemble.members, self.ensemble.weights, strict=True))
 
     def prediction(self, trial: Trial) -> tuple[float, float | None] | None:
-        """The score that was predicted of a trial and its standard deviation, if there is one.
+        """The predicted score of a trial and its standard deviation, if there is one.
 
-        What was predicted before this dataset had a mean and a deviation of its own becomes a score
-        as soon as it has them.
+        A standardized prediction becomes a score once this dataset's mean and scale are settled.
         """
         if trial.response is None:
             return None if trial.expected is None else (trial.expected, trial.uncertainty)
@@ -213,15 +182,14 @@ class RunState(TrialTable):
     # Taking events in ---------------------------------------------------------------------------
 
     def consume(self, event: Event) -> None:
-        """Take one more event into account; RunStarted begins anew."""
+        """Add one more event; RunStarted begins anew."""
         if event.seconds > self.seconds:
             self.seconds = event.seconds
         match event:  # the frequent ones first
             case TrialStarted():
                 self._take_start(event)
             case TrialFinished():
-                finite = math.isfinite(event.score)
-                why = "" if finite else "its score is not a number"
+                why = "" if math.isfinite(event.score) else "its score is not a number"
                 self._take_end(event, event.score, event.fits, why)
             case TrialFailed():
                 self._take_end(event, math.nan, 0, event.reason or "no reason was given")
@@ -268,7 +236,7 @@ class RunState(TrialTable):
         return bool(space) and event.setting == default_setting(space)
 
     def _is_usual(self, setting: Setting) -> bool:
-        """Whether a default setting is the run's: of several models, that of the usual one."""
+        """Whether a default setting is the run's: of several models, the first one's."""
         space = self.started.space
         return not self.tunes_several_models or setting.get(MODEL) == space[0].default
 
@@ -276,6 +244,9 @@ class RunState(TrialTable):
         self, event: TrialFinished | TrialFailed, score: float, fits: int, failure: str
     ) -> None:
         begun = self.pending.pop(event.number, None) or TrialStarted()
+        is_behind, error = False, 0.0
+        if isinstance(event, TrialFinished):
+            is_behind, error = event.behind, fold_error(event.fold_scores, self.started.repeats)
         trial = Trial(
             number=event.number,
             setting=event.setting,
@@ -288,22 +259,17 @@ class RunState(TrialTable):
             response=self._responses.pop(event.number, None),
             candidates=begun.candidates,
             failure=failure,
-            behind=isinstance(event, TrialFinished) and event.behind,
+            behind=is_behind,
             ended=event.seconds,
-            error=self._error_of(event),
+            error=error,
         )
         self.add_trial(trial)
         self.begun, self.latest, self.resumed = None, trial, None
 
-    def _error_of(self, event: TrialFinished | TrialFailed) -> float:
-        if isinstance(event, TrialFailed):
-            return 0.0
-        return fold_error(event.fold_scores, self.started.repeats)
-
     def _take_turn(
         self, event: RunResumed | FoldTested | RunFinished | RunStopped | RunFailed
     ) -> None:
-        """What happened just before is no news any more."""
+        """Take an event that makes the latest news outdated."""
         self.begun, self.latest, self.resumed, self.exclusion = None, None, None, None
         match event:
             case RunResumed():
@@ -320,7 +286,6 @@ class RunState(TrialTable):
                 self.ended, self.results = event, event.results
 
     def _keep_latest(self, event: Event) -> None:
-        """Keep what the latest model or surrogate shows."""
         match event:
             case SurrogateFitted() if event.model:
                 self.surrogates = {**self.surrogates, event.model: event}
@@ -332,9 +297,8 @@ class RunState(TrialTable):
                 self.history = event
             case JointSurfaceFitted():
                 self.common = event
-                standard = ScoreStandardization(
-                    event.trials, event.mean, event.scale, event.settled
-                )
+                mean, scale = event.mean, event.scale
+                standard = ScoreStandardization(event.trials, mean, scale, event.settled)
                 self.standards.append(standard)
             case SequencesLabelled():
                 self.labelled = event
@@ -354,14 +318,13 @@ class RunState(TrialTable):
                 self.picked = event
 
     def _keep_screening(self, event: ModelScreened) -> None:
-        previous_score = self.looks[event.model].score if event.model in self.looks else None
-        if previous_score is None or (
-            event.score is not None and self._is_better(event.score, previous_score)
-        ):
+        look, score = self.looks.get(event.model), event.score
+        best = None if look is None else look.score
+        if best is None or (score is not None and self._is_better(score, best)):
             self.looks = {**self.looks, event.model: event}
 
     def adopt_trial(self, trial: Trial) -> None:
-        """Take a trial over that ended in a run of which this one is a part."""
+        """Add a trial of the run of several models that this one is part of."""
         self.add_trial(trial)
         self.latest = trial
         if trial.reason == "default":
@@ -370,7 +333,7 @@ class RunState(TrialTable):
     # Coming back --------------------------------------------------------------------------------
 
     def snapshot(self) -> RunSnapshot:
-        """What it takes to come back to this moment; as small for a long run as for a short one."""
+        """This moment, for a later return; as small for a long run as for a short one."""
         return RunSnapshot(
             self._copy_state(),
             trials=len(self.trials),
@@ -382,7 +345,7 @@ class RunState(TrialTable):
         )
 
     def _copy_state(self) -> RunState:
-        """A copy that shares what only grows."""
+        """A copy that shares lists that only grow."""
         state = copy.copy(self)
         state.excluded, state.pending = set(self.excluded), dict(self.pending)
         state._responses = dict(self._responses)
@@ -391,10 +354,7 @@ class RunState(TrialTable):
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """A moment of a run: what is small as it was, and how much there was of what only grows.
-
-    `light` shares with the run what only grows; there is more of it by now.
-    """
+    """A moment of a run: a copy of what is small, and the lengths of the lists that only grow."""
 
     light: RunState
     trials: int
@@ -405,7 +365,7 @@ class RunSnapshot:
     standards: int
 
     def restored_state(self) -> RunState:
-        """The run as it stood, to be gone on from; it shares nothing with the run any more."""
+        """The run as it was then, independent of the run."""
         light, state = self.light, self.light._copy_state()
         state._copy_first(light, self.trials, self.replaced)
         state.steps = light.steps[: self.steps]
@@ -416,7 +376,7 @@ class RunSnapshot:
 
 
 def state_from_events(events: Iterable[Event]) -> RunState:
-    """The state that events add up to."""
+    """The state after these events."""
     state = RunState()
     for event in events:
         state.consume(event)

@@ -17,38 +17,26 @@ from core.tuning.events import RunStarted
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial that ended: its setting, and its score or why it has none.
-
-    Attributes:
-        reason: why this setting was tried.
-        expected, uncertainty: the score that was predicted, and its standard deviation.
-        response: the same as a response and its deviation, where this dataset had no mean and scale
-            of its own yet; `RunState.prediction` makes a score of it.
-        candidates: among how many settings it was drawn in effect.
-        failure: why it failed; "" where it has a score.
-        behind: whether it was ended early, clearly behind the best; the score is an estimate then.
-        error: the standard error of the score over its folds; 0 with one fold.
-        ended: seconds of the run when it ended.
-    """
+    """One trial that ended: its setting, and its score or the reason it has none."""
 
     number: int
     setting: Setting
     score: float = math.nan
     took: float = 0.0
     fits: int = 0
-    reason: str = ""
-    expected: float | None = None
+    reason: str = ""  # why this setting was tried
+    expected: float | None = None  # the predicted score, and its standard deviation
     uncertainty: float | None = None
-    response: tuple[float, float] | None = None
-    candidates: float | None = None
-    failure: str = ""
-    behind: bool = False
-    error: float = 0.0
-    ended: float = 0.0
+    response: tuple[float, float] | None = None  # standardized, before this dataset's own scale
+    candidates: float | None = None  # among how many settings it was drawn in effect
+    failure: str = ""  # why it failed; "" where it has a score
+    behind: bool = False  # ended early, clearly behind the best; the score is an estimate
+    error: float = 0.0  # the standard error of the score over its folds; 0 with one fold
+    ended: float = 0.0  # seconds of the run when it ended
 
 
 class GrowingArray:
-    """An array that grows at its end: in amortized constant time a row, a tenth of numpy's."""
+    """An array with append in amortized constant time, a tenth of numpy's."""
 
     def __init__(self, kind: type, width: int | None = None) -> None:
         self._rows: np.ndarray = np.empty((64,) if width is None else (64, width), dtype=kind)
@@ -57,13 +45,13 @@ class GrowingArray:
 
     @classmethod
     def from_rows(cls, rows: np.ndarray) -> GrowingArray:
-        """One that holds a copy of these rows."""
+        """An array with a copy of these rows."""
         array = cls(rows.dtype.type)
         array._rows, array._used = np.copy(rows), len(rows)
         return array
 
     def append(self, row: Any) -> None:
-        """One more row."""
+        """Add one row."""
         self._fresh.append(row)
 
     @property
@@ -84,11 +72,7 @@ class GrowingArray:
 
 
 class TrialRowIndex(Mapping[int, int]):
-    """{number: row} of the first trials of a run and of what came after, as a dictionary has it.
-
-    It shares the dictionary of the run, which goes on growing: to copy 100,000 entries takes as
-    long as to draw a picture.
-    """
+    """{number: row} of a run's first trials, sharing its dictionary, and of later ones."""
 
     def __init__(self, all_rows: Mapping[int, int], count: int) -> None:
         self._all_rows, self._count = all_rows, count
@@ -113,35 +97,22 @@ class TrialRowIndex(Mapping[int, int]):
 
 
 class TrialTable:
-    """The trials that ended, in the order in which they did, and the best of them.
+    """The trials that ended, in this order, and the best of them.
 
-    A trial counts if it has a finite score on all rows and a person has not excluded it. One more
-    trial costs the same however many there are; an exclusion looks at all of them.
-
-    Attributes:
-        maximize: whether larger scores are better.
-        trials, row_of: the trials, and {number: row}.
-        replaced: (row, trial) of trials that a resumed run told again, as they were before.
-        excluded: numbers that a person took out.
-        changes: counts exclusions and replacements: what a row says may be new.
-        finished, failed: how many trials have a score, and how many have none.
-        took, trial_fits: seconds of the finished trials, and models that all trials fitted.
+    A trial counts if it has a finite score on all rows and a person has not excluded it.
     """
 
     def __init__(self, maximize: bool = True) -> None:
         self.maximize = maximize
         self.trials: list[Trial] = []
-        self.row_of: dict[int, int] | TrialRowIndex = {}
-        self.replaced: list[tuple[int, Trial]] = []
-        self.excluded: set[int] = set()
-        self.changes = self.finished = self.failed = self.trial_fits = 0
-        self.took = 0.0
-        self._numbers, self._scores, self._out = (
-            GrowingArray(int),
-            GrowingArray(float),
-            GrowingArray(bool),
-        )
-        self._early = GrowingArray(bool)
+        self.row_of: dict[int, int] | TrialRowIndex = {}  # by number
+        self.replaced: list[tuple[int, Trial]] = []  # (row, trial before a resumed run's)
+        self.excluded: set[int] = set()  # numbers of trials that a person took out, ended or not
+        self.finished = self.failed = 0  # trials with and without a score
+        self.changes = 0  # exclusions and replacements, after which known rows may differ
+        self.trial_fits, self.took = 0, 0.0  # models of all trials, seconds of the finished ones
+        self._numbers, self._scores = GrowingArray(int), GrowingArray(float)
+        self._is_excluded, self._early = GrowingArray(bool), GrowingArray(bool)
         self._best = -1  # row
         self._finished_at_best = 0
 
@@ -157,8 +128,8 @@ class TrialTable:
 
     @property
     def is_excluded(self) -> np.ndarray:
-        """Whether the trial is excluded, shape (n,)."""
-        return self._out.rows
+        """Whether a person took the trial out, shape (n,)."""
+        return self._is_excluded.rows
 
     @property
     def is_ended_early(self) -> np.ndarray:
@@ -172,15 +143,15 @@ class TrialTable:
 
     @property
     def scored_rows(self) -> np.ndarray:
-        """Rows with a score, estimates among them, that nobody took out, boolean, shape (n,)."""
+        """Rows with a score, estimates among them, that are not excluded, boolean, shape (n,)."""
         return np.isfinite(self.scores) & ~self.is_excluded
 
     def best_rows(self, count: int, *, estimates: bool = False) -> np.ndarray:
-        """The rows of the best trials that count, best first, the earlier one among equals.
+        """The rows of the `count` best trials that count, best first, the earlier among equals.
 
         Args:
-            count: how many at most.
-            estimates: whether those that were ended early are among them.
+            count: 0 for all.
+            estimates: whether trials that were ended early are included.
         """
         rows = np.flatnonzero(self.scored_rows if estimates else self.competing)
         losses = -self.scores[rows] if self.maximize else self.scores[rows]
@@ -190,7 +161,7 @@ class TrialTable:
         return rows[np.argsort(losses, kind="stable")[:count]]
 
     def staircase(self) -> tuple[np.ndarray, np.ndarray]:
-        """Trial numbers in order and the best score until each of them (NaN before the first)."""
+        """Trial numbers in order and the best score up to each of them (NaN before the first)."""
         order = np.argsort(self.numbers, kind="stable")
         sign = 1.0 if self.maximize else -1.0
         scores = np.where(self.competing, sign * self.scores, -np.inf)[order]
@@ -221,26 +192,26 @@ class TrialTable:
         return [trial for trial in self.trials if not trial.failure]
 
     def add_trial(self, trial: Trial) -> None:
-        """One more trial ended; in a resumed run perhaps one that ended before."""
+        """Add a trial that ended, in a resumed run perhaps for the second time."""
         self._count_trial(trial, 1)
-        number, score = trial.number, trial.score
+        number = trial.number
         if number in self.row_of:
             self._replace(self.row_of[number], trial)
             return
         row = self.row_of[number] = len(self.trials)
-        out = number in self.excluded
+        is_excluded = number in self.excluded
         self.trials.append(trial)
         self._numbers.append(number)
-        self._scores.append(score)
-        self._out.append(out)
+        self._scores.append(trial.score)
+        self._is_excluded.append(is_excluded)
         self._early.append(trial.behind)
-        if not (trial.failure or trial.behind or out):
+        if not (trial.failure or trial.behind or is_excluded):
             best = self.best_trial
-            if best is None or self._is_better(score, best.score):
+            if best is None or self._is_better(trial.score, best.score):
                 self._best, self._finished_at_best = row, self.finished
 
     def exclude(self, number: int, excluded: bool) -> None:
-        """Take a trial out, or back in; also one that has not ended yet."""
+        """Take a trial out or back in, even one that has not ended yet."""
         (self.excluded.add if excluded else self.excluded.discard)(number)
         if number in self.row_of:
             self.is_excluded[self.row_of[number]] = excluded
@@ -259,9 +230,9 @@ class TrialTable:
             self.took += change * trial.took
 
     def _replace(self, row: int, trial: Trial) -> None:
-        before = self.trials[row]
-        self._count_trial(before, -1)
-        self.replaced.append((row, before))
+        previous = self.trials[row]
+        self._count_trial(previous, -1)
+        self.replaced.append((row, previous))
         self.trials[row] = trial
         self.scores[row], self.is_ended_early[row] = trial.score, trial.behind
         self.changes += 1
@@ -273,32 +244,29 @@ class TrialTable:
         self._finished_at_best = int(np.isfinite(self.scores[: self._best + 1]).sum())
 
     def _copy_first(self, source: TrialTable, trials: int, replaced: int) -> None:
-        """Give up the rows shared with the whole run for a copy of the first of them."""
+        """Replace shared rows by a copy of the first ones."""
         self.excluded = set(self.excluded)
         self.trials = source.trials[:trials]
         self.replaced = source.replaced[:replaced]
         self._numbers = GrowingArray.from_rows(source.numbers[:trials])
         self._scores = GrowingArray.from_rows(source.scores[:trials])
         self._early = GrowingArray.from_rows(source.is_ended_early[:trials])
-        for row, before in reversed(source.replaced[replaced:]):
+        for row, previous in reversed(source.replaced[replaced:]):
             if row < trials:
-                self.trials[row], self.scores[row] = before, before.score
-                self.is_ended_early[row] = before.behind
+                self.trials[row], self.scores[row] = previous, previous.score
+                self.is_ended_early[row] = previous.behind
         self.row_of = TrialRowIndex(source.row_of, trials)
-        out = np.zeros(trials, dtype=bool)
-        out[[self.row_of[number] for number in self.excluded if number in self.row_of]] = True
-        self._out = GrowingArray.from_rows(out)
+        is_excluded = np.zeros(trials, dtype=bool)
+        rows = [self.row_of[number] for number in self.excluded if number in self.row_of]
+        is_excluded[rows] = True
+        self._is_excluded = GrowingArray.from_rows(is_excluded)
 
 
 def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
     """The standard error of the mean of fold scores; 0 for fewer than two.
 
-    Folds of one division hardly depend on each other; another division of the same rows adds
-    little that is new, so that only the folds of one are counted.
-
-    Args:
-        scores: of the folds.
-        repeats: into how many divisions these folds belong.
+    Another division of the same rows adds little, so only the folds of one of the `repeats`
+    divisions count.
     """
     count = len(scores)
     if count < 2:
@@ -310,5 +278,5 @@ def fold_error(scores: Sequence[float], repeats: int = 1) -> float:
 
 def tunes_several(started: RunStarted) -> bool:
     """Whether a run tunes several models: its one axis is which of them."""
-    is_one_axis = [axis.name for axis in started.space] == [MODEL]
-    return is_one_axis and started.run_plan.model == SEVERAL
+    names = [axis.name for axis in started.space]
+    return names == [MODEL] and started.run_plan.model == SEVERAL

@@ -1,4 +1,4 @@
-"""A disk that is full, gone or locked: the run says so once, waits, and goes on by itself."""
+"""Wait while a disk is full, gone or locked, then go on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,10 @@ PAUSE = 1.0  # seconds between two attempts, in which a stop is heard
 def write_with_retry(
     attempt: Callable[[], None], progress: Callable[[], Progress]
 ) -> Generator[Event, None, None]:
-    """Write something, waiting until it can be written.
-
-    Args:
-        attempt: writes it, or raises UnusableError with the reason.
-        progress: the beat of this moment.
+    """Repeat `attempt` until it raises no UnusableError.
 
     Yields:
-        A sentence when it begins to wait, then a beat at every attempt, and a sentence at the end.
+        A sentence when the wait begins, `progress()` at every failure, and a sentence at the end.
     """
     waits = False
     while True:
@@ -31,9 +27,8 @@ def write_with_retry(
         except UnusableError as error:
             if not waits:
                 why = f"{error.where}: {error.what}"
-                yield RemarkMade(
-                    sentence=f"{why}. The run waits, and continues once it can be written."
-                )
+                why += ". The run waits, and continues once it can be written."
+                yield RemarkMade(sentence=why)
             waits = True
             yield progress()
             time.sleep(PAUSE)

@@ -1,1 +1,1 @@
-"""What a score can be, on what, and how sure it is."""
+"""Metrics, scores of settings, and confidence intervals."""

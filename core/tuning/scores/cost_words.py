@@ -1,4 +1,4 @@
-"""What mistakes cost in sentences, for the window, the command line and the report."""
+"""The costs of mistakes in sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.tuning.run_results import CostResults
 
 
 def costs_text(costs: CostResults) -> list[str]:
-    """The threshold and what it saves."""
+    """The threshold and its savings."""
     first, second = costs.costs
     value, ideal = costs.threshold, costs.theoretical
     ideal_text = "" if value == ideal else f" ({ideal:.2g} would be best were they exact)"

@@ -1,4 +1,4 @@
-"""What the two kinds of mistakes between two classes cost, as a person gives it."""
+"""The costs of the two kinds of mistakes between two classes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Costs = tuple[float, float]
 
 
 def costs_of(costs: Mapping[str, float], dataset: Dataset, model: Model) -> Costs | None:
-    """What calling a row of the first and of the second class the other one costs.
+    """The cost of calling a row of the first, and of the second class the other one.
 
     Args:
-        costs: {class: cost}; a class that is not named costs 1. Empty for no costs.
-        dataset: the data.
+        costs: {class: cost}; a class that is missing costs 1. Empty for no costs.
+        dataset: with the classes.
         model: one that is exported without scikit-learn carries no threshold.
 
     Raises:
-        UnusableError: there are not two classes, a class is unknown, or a cost is none.
+        UnusableError: there are not two classes, a class is unknown, or a cost is invalid.
     """
     if not costs:
         return None

@@ -1,4 +1,4 @@
-"""Metrics of topics: how likely the words of documents are that the model has not seen.
+"""Metrics of topics: how likely the words of unseen documents are.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -7,9 +7,9 @@
 | w | ``weights`` | (B, n) | how often a resample contains a document |
 | | ``documents`` | (n, 2) | log p(second half of the words | first half), and words of the second |
 
-Document completion (Wallach et al. 2009, section 5; McInerney 2017, section 4.1): a document's
-topics are inferred from one half of its words, and the other half is predicted. Log likelihoods are
-summed over all documents and divided by the words of all, so that a long document counts more.
+Document completion (Wallach et al. 2009, section 5; McInerney 2017, section 4.1): topics are
+inferred from one half of a document's words, and the other half is predicted. Log likelihoods of
+all documents are summed and divided by the words of all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ def _completion(_y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> n
 
 
 def _perplexity(y: np.ndarray, documents: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """As many equally likely words would be as hard to predict."""
     return np.exp(-_completion(y, documents, weights))
 
 
@@ -57,8 +56,8 @@ DOCUMENTS = (
 )
 
 
-# How a setting is judged by the texts that it was fitted to: no score of new texts, nor the
-# likelihood of whole texts under their own posterior (McInerney 2017, section 4).
+# Scores a setting on the texts that it was fitted to: no score of new texts, nor the likelihood of
+# entire texts under their own posterior (McInerney 2017, section 4).
 COMPLETED = Metric(
     "training_completion",
     "Document completion of the training texts (log likelihood of a word)",
@@ -71,12 +70,12 @@ COMPLETED = Metric(
 
 
 def predict_documents(estimator: Any, X: Any) -> Predictions:
-    """What a model of topics says about documents.
+    """The predictions of a model of topics for n documents X.
 
     Args:
         estimator: fitted; ``completion(X)`` gives log p and words of every document, (n, 2). Or a
             pipeline that ends in one.
-        X: what it takes, n documents.
+        X: its input.
     """
     model = estimator
     if hasattr(estimator, "named_steps"):

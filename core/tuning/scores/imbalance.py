@@ -1,10 +1,8 @@
-"""Rare classes: when a class is one, and which score is recommended then.
+"""Rare classes, and which metric is recommended then.
 
-Where one row in fifty is of a class, a model that never predicts it has 98 % right: accuracy cannot
-tell it from a good one. Log loss judges the probability that each row gets; it is what the penalty
-learners minimize, it needs no rows of both classes in every fold, and a threshold by what mistakes
-cost rests on these probabilities. A model without probabilities is judged by the area under the
-ROC curve, for which its scores are enough.
+Where one row in fifty is of a class, a model that never predicts it has an accuracy of 98 %. Log
+loss judges every probability, needs no rows of both classes in every fold, and is the objective of
+the penalty learners. A model without probabilities is scored by the area under the ROC curve.
 """
 
 from __future__ import annotations
@@ -18,14 +16,13 @@ from core.datasets.dataset import Dataset
 from core.datasets.task import Task
 from core.tuning.scores.metrics import codes_of
 
-RARE = 0.2  # share of the rows
-# Of many classes each is a small part of the rows, though none may be rare beside the others.
-RARE_BESIDE = 0.6  # of the share that each class would have were all equally frequent
+RARE_SHARE = 0.2  # of the rows
+RELATIVE_SHARE = 0.6  # of what each of many classes has where all are equally frequent
 
 
 @dataclass(frozen=True)
 class RareClass:
-    """The rarest class of some rows, where it is rare: its label and its share of the rows."""
+    """The rarest class of some rows, with its share of them."""
 
     label: str
     share: float
@@ -42,16 +39,15 @@ class RecommendedMetric:
 def rare_class(task: str, counts: Mapping[str, int]) -> RareClass | None:
     """The rarest class if it is rare: under 20 % of the rows, or less where there are many classes.
 
-    Args:
-        task: of the dataset; only rows of tables have rare classes here.
-        counts: {class: rows}, of every class.
+    `counts` is {class: rows}, of every class.
     """
     rows = sum(counts.values())
     if not Task(task).is_classification or not rows:
         return None
     label, min_count = min(counts.items(), key=lambda pair: pair[1])
     share = min_count / rows
-    return RareClass(label, share) if share < min(RARE, RARE_BESIDE / len(counts)) else None
+    is_rare = share < min(RARE_SHARE, RELATIVE_SHARE / len(counts))
+    return RareClass(label, share) if is_rare else None
 
 
 def recommended_metric(
@@ -62,13 +58,13 @@ def recommended_metric(
     costs: bool = False,
     several: bool = False,
 ) -> RecommendedMetric:
-    """What a run is scored by where nobody chose a metric.
+    """The metric of a run where none was chosen.
 
     Args:
         usual: the metric of the task where no class is rare.
         rare: the rarest class, where it is rare.
-        probabilities: whether the model gives those of classes without more fits.
-        costs: whether a threshold is to be chosen by what mistakes cost.
+        probabilities: whether the model gives class probabilities without more fits.
+        costs: whether a threshold is chosen by costs of mistakes.
         several: whether several models are tuned.
     """
     if costs and rare is None:
@@ -94,13 +90,13 @@ def recommended_metric(
 
 
 def percent_text(share: float) -> str:
-    """A share in percent, with a decimal where it is below ten."""
+    """A share in percent, with a decimal below ten."""
     percent = 100 * share
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
 def class_counts(dataset: Dataset, rows: np.ndarray) -> dict[str, int]:
-    """{class: rows} of some rows; nothing where there are no classes."""
+    """{class: rows} of some rows; empty without classes."""
     if not dataset.classes:
         return {}
     codes = codes_of(dataset.target[rows], dataset.classes)

@@ -41,23 +41,17 @@ _NONE = (float("nan"), float("nan"))
 
 @dataclass(frozen=True)
 class DifferenceInterval:
-    """The interval of tuned − other.
+    """The interval of tuned − other."""
 
-    Attributes:
-        low, high: its ends; NaN where they cannot be had.
-        method: how they were found.
-        p: of the test that belongs to it, where there is one.
-    """
-
-    low: float
+    low: float  # an end; NaN where it is undefined
     high: float
     method: str
-    p: float | None = None
+    p: float | None = None  # of the test that belongs to it, if any
 
 
 @dataclass(frozen=True)
 class ScoreIntervals:
-    """The interval of every contestant's score, and of tuned − other for both others."""
+    """The intervals of the scores, and of tuned − other for the references."""
 
     scores: dict[str, tuple[float, float]]
     differences: dict[str, DifferenceInterval]
@@ -73,25 +67,20 @@ def score_intervals(
     """The intervals of a metric, by the method that suits it and the rows.
 
     Args:
-        metric: what is measured; a contestant that does not say what it needs has no interval.
-        predictions: what the contestants say.
+        metric: a contestant without its kind of predictions has no interval.
+        predictions: of the contestants.
         scores: `predictions.scores`, the middle of normal intervals.
         seed: of resamples.
-        is_default: whether the tuned setting is the default one; the gain then is 0 for certain.
+        is_default: whether the tuned setting is the default one: the gain is exactly 0.
     """
     if predictions.folds is not None:
         return _fold_intervals(metric, predictions)
-    outputs = {
-        n: output
-        for n, output in predictions.by_model.items()
-        if getattr(output, metric.needs) is not None
-    }
+    outputs = predictions.outputs_for(metric)
     is_independent = predictions.row_groups is None
     if metric.right is not None and (is_independent or metric.needs == "whole"):
         return _mcnemar_intervals(metric, predictions.y, outputs, is_default)
-    if metric.influence is not None and (
-        metric.bounded or _unit_count(predictions) >= MIN_NORMAL_ROWS
-    ):
+    has_enough_units = metric.bounded or _unit_count(predictions) >= MIN_NORMAL_ROWS
+    if metric.influence is not None and has_enough_units:
         intervals = _normal_intervals(metric, predictions, outputs, scores)
         if intervals is not None:
             return intervals
@@ -100,22 +89,21 @@ def score_intervals(
 
 def _unit_count(predictions: ComparedPredictions) -> int:
     """How many rows or groups are independent of each other."""
-    return (
-        len(predictions.y)
-        if predictions.row_groups is None
-        else len(np.unique(predictions.row_groups.astype(str)))
-    )
+    groups = predictions.row_groups
+    return len(predictions.y) if groups is None else len(np.unique(groups.astype(str)))
 
 
 def _fold_intervals(metric: Metric, predictions: ComparedPredictions) -> ScoreIntervals:
     assert predictions.train_share is not None
     share, scores = predictions.train_share, predictions.fold_scores(metric)
-    unknown = np.full(len(scores[TUNED]), np.nan)
-    of_all = {name: scores.get(name, unknown) for name in CONTESTANTS}
+    no_values = np.full(len(scores[TUNED]), np.nan)
+    all_values = {name: scores.get(name, no_values) for name in CONTESTANTS}
     method = "corrected resampled t"
-    differences = {n: corrected_interval(of_all[TUNED] - of_all[n], share) for n in REFERENCES}
+    differences = {
+        n: corrected_interval(all_values[TUNED] - all_values[n], share) for n in REFERENCES
+    }
     return ScoreIntervals(
-        {name: corrected_interval(values, share) for name, values in of_all.items()},
+        {name: corrected_interval(values, share) for name, values in all_values.items()},
         {name: DifferenceInterval(*ends, method) for name, ends in differences.items()},
     )
 
@@ -124,9 +112,8 @@ def _mcnemar_intervals(
     metric: Metric, y: np.ndarray, outputs: dict[str, Predictions], is_default: bool
 ) -> ScoreIntervals:
     assert metric.right is not None
-    right = {
-        name: metric.right(y, getattr(output, metric.needs)) for name, output in outputs.items()
-    }
+    arrays = {name: getattr(output, metric.needs) for name, output in outputs.items()}
+    right = {name: metric.right(y, array) for name, array in arrays.items()}
     rows = len(right[TUNED])
     differences = {}
     for name in REFERENCES:
@@ -174,14 +161,15 @@ def _normal_intervals(
 def _bootstrap_intervals(
     metric: Metric, predictions: ComparedPredictions, outputs: dict[str, Predictions], seed: int
 ) -> ScoreIntervals:
-    resamples = resampled_scores(
-        metric, predictions.y, list(outputs.values()), seed, predictions.row_groups
-    )
+    y, groups = predictions.y, predictions.row_groups
+    resamples = resampled_scores(metric, y, list(outputs.values()), seed, groups)
     drawn_scores = dict(zip(outputs, resamples, strict=True))
-    unknown = np.full(resamples.shape[1], np.nan)
-    of_all = {name: drawn_scores.get(name, unknown) for name in CONTESTANTS}
-    differences = {name: percentile_interval(of_all[TUNED] - of_all[name]) for name in REFERENCES}
+    no_values = np.full(resamples.shape[1], np.nan)
+    all_values = {name: drawn_scores.get(name, no_values) for name in CONTESTANTS}
+    differences = {
+        name: percentile_interval(all_values[TUNED] - all_values[name]) for name in REFERENCES
+    }
     return ScoreIntervals(
-        {name: percentile_interval(values) for name, values in of_all.items()},
+        {name: percentile_interval(values) for name, values in all_values.items()},
         {name: DifferenceInterval(*ends, "bootstrap") for name, ends in differences.items()},
     )

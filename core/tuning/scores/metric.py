@@ -1,4 +1,4 @@
-"""The Metric and what it looks at: everything a fitted model says about rows.
+"""The Metric and its input: the predictions of a fitted model.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -19,26 +19,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a fitted model says about n rows.
+    """The predictions of a fitted model for n rows."""
 
-    Attributes:
-        labels: the predicted codes, (n,); for regression the predicted numbers.
-        scores: how much a row looks like each class, (n, K); None for regression.
-        probabilities: of each class, (n, K); None where the model gives none.
-        losses: −log p of what is true, (n,); only models of sequences and molecules say it.
-        whole: for tokens, the predicted code and the sequence's number, (n, 2).
-        pairs: for molecules, base pairs rightly called, called, and true at every γ and, last,
-            at the model's own, (n, 17, 3).
-        documents: for documents, log p of the words asked for and how many they are, (n, 2).
-    """
-
-    labels: np.ndarray
-    scores: np.ndarray | None = None
-    probabilities: np.ndarray | None = None
-    losses: np.ndarray | None = None
-    whole: np.ndarray | None = None
+    labels: np.ndarray  # codes, (n,); for regression numbers
+    scores: np.ndarray | None = None  # of each class, (n, K)
+    probabilities: np.ndarray | None = None  # of each class, (n, K)
+    losses: np.ndarray | None = None  # −log p of the truth, (n,); of sequences and molecules
+    whole: np.ndarray | None = None  # of tokens: predicted code and sequence number, (n, 2)
+    # of molecules: base pairs rightly called, called and true at every γ and, last, at the model's
+    # own, (n, 17, 3)
     pairs: np.ndarray | None = None
-    documents: np.ndarray | None = None
+    documents: np.ndarray | None = None  # log p of the predicted words and their number, (n, 2)
 
     def subset(self, rows: np.ndarray) -> Predictions:
         """The same for some of the rows."""
@@ -50,32 +41,22 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Metric:
-    """One way of scoring.
+    """One way of scoring."""
 
-    Attributes:
-        name: on the command line and in results.
-        title: in the window.
-        tasks: which tasks it measures.
-        maximize: whether more is better.
-        share: whether it is a share of one, shown in percent and its differences in points.
-        needs: the part of `Predictions` that it looks at.
-        function: (y, that part, weights) -> scores, shape (B,); NaN where a resample has none.
-        right: (y, that part) -> which units are right, where the score is the share of those.
-        influence: (y, that part) -> every row's influence on the score, (n,), where it is known
-            (core.evaluation.influence).
-        bounded: whether the interval of the score is to stay within 0 … 1.
-    """
-
-    name: str
-    title: str
+    name: str  # on the command line and in results
+    title: str  # in the window
     tasks: tuple[str, ...]
     maximize: bool
-    share: bool
+    share: bool  # of one; shown in percent
+    # the field of `Predictions`
     needs: Literal["labels", "scores", "probabilities", "losses", "whole", "pairs", "documents"]
+    # (y, that field, weights) -> scores, (B,); NaN where undefined
     function: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    # (y, that field) -> which units are right, if the score is their share
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    # (y, that field) -> influence of every row, (n,) (core.evaluation.influence)
     influence: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    bounded: bool = False
+    bounded: bool = False  # the interval stays within 0 … 1
 
     def weighted_scores(
         self, y: np.ndarray, predictions: Predictions, weights: np.ndarray
@@ -88,7 +69,7 @@ class Metric:
         return float(self.weighted_scores(y, predictions, np.ones((1, len(y))))[0])
 
     def signed_gain(self, difference: float) -> float:
-        """A difference of two scores with its sign turned so that more is better."""
+        """A difference of two scores, positive where it is better."""
         return difference if self.maximize else -difference
 
 
@@ -98,5 +79,5 @@ def resampled_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def safe_ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Quotients, NaN where what is below is not above 0."""
+    """Quotients, NaN where `below` is not above 0."""
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)

@@ -1,4 +1,4 @@
-"""Metrics: what a score can be, on rows or on many resamples of them at once.
+"""Metrics of tables, and the predictions of any fitted estimator.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -8,11 +8,9 @@
 | w | ``weights`` | (B, n) | how often a resample contains a row |
 | y | ``y`` | (n,) | targets: codes, or numbers |
 
-Every metric is written once, for weights; a plain score is the case B = 1, w = 1. What a model
-says about rows (`Predictions`) is worked out once and serves all metrics and all resamples.
-
-Rows of classes that training never saw, as a second file may have, are wrong in every metric: they
-make one more class, of which no row is found (recall, F1 and area 0, probability 0).
+Every metric is written for weights; a plain score is B = 1, w = 1. Rows of classes that training
+never saw are wrong in every metric: they make one more class, of which no row is found (recall, F1
+and area 0, probability 0).
 """
 
 from __future__ import annotations
@@ -37,9 +35,8 @@ _NUMBERS = tuple(task for task in TASKS if task.has_numbers)
 
 def _finite_mean(values: np.ndarray) -> np.ndarray:
     is_finite = np.isfinite(values)
-    return safe_ratio(
-        np.where(is_finite, values, 0.0).sum(axis=1), is_finite.sum(axis=1).astype(float)
-    )
+    sums = np.where(is_finite, values, 0.0).sum(axis=1)
+    return safe_ratio(sums, is_finite.sum(axis=1).astype(float))
 
 
 def _is_right(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -73,20 +70,20 @@ def _f1(y: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _roc_auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """One class against the rest, averaged over classes; with two classes both are the same."""
+    """One class against the others, averaged over classes."""
     areas = [_roc_area(y == code, scores[:, code], weights) for code in _scored_classes(y, scores)]
     if (is_unknown := y < 0).any():
-        areas.append(np.where(weights @ is_unknown > 0, 0.0, np.nan))
+        areas.append(np.where(weights @ is_unknown > 0, 0.0, np.nan))  # no row of it is found
     return _finite_mean(np.stack(areas, axis=1))
 
 
 def _scored_classes(y: np.ndarray, scores: np.ndarray) -> Sequence[int]:
-    """The classes whose areas are averaged; one of two where both areas are the same."""
+    """The classes whose areas are averaged; one of two, as both areas are equal."""
     return (1,) if scores.shape[1] == 2 and not (y < 0).any() else range(scores.shape[1])
 
 
 def _auc_influence(y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The mean over the classes that have an area; NaN where one of these has a single row."""
+    """The mean over the classes that have an area; NaN where one has a single row."""
     present_codes = [code for code in _scored_classes(y, scores) if 0 < (y == code).sum() < len(y)]
     influences = [influence.area_influence(y == code, scores[:, code])[1] for code in present_codes]
     if (y < 0).any():
@@ -206,8 +203,7 @@ _ALL = (
     ),
 )
 
-# How a setting is judged by the rows that it was fitted to (Model.training_score); it measures no
-# task, for it says nothing about rows that the model has not seen.
+# Scores a setting on the rows that it was fitted to (Model.training_score); it measures no task.
 EXPLAINED = Metric(
     "log_likelihood",
     "How well the training data are explained (log likelihood)",
@@ -223,38 +219,35 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _EVERY}
 
 
 def default_metric(task: str) -> str:
-    """The metric that a task usually has: r2, accuracy, base pairs found, or words completed."""
+    """The usual metric of a task."""
     return Task(task).default_metric
 
 
 def codes_of(y: np.ndarray, classes: Sequence[Any]) -> np.ndarray:
-    """Class labels as their places in the sorted classes; numbers of a regression as they are.
-
-    A label that is none of the classes, as a second file may have, is −1.
-    """
+    """Class labels as positions in the sorted classes, −1 for others; numbers as floats."""
     if not len(classes):
         return np.asarray(y, dtype=float)
     return label_codes(y, classes)
 
 
 def targets_of(y: np.ndarray, task: str, classes: Sequence[Any]) -> np.ndarray:
-    """Targets as metrics take them: codes, numbers, or nothing of use for structures."""
+    """Targets as metrics take them: codes, numbers, or zeros for structures."""
     return np.zeros(len(y)) if Task(task).has_pairs else codes_of(y, classes)
 
 
 def predict_all(
     estimator: Any, X: Any, classes: Sequence[Any], *, task: str = "", y: np.ndarray | None = None
 ) -> Predictions:
-    """Everything that a fitted estimator says about rows.
+    """All predictions of a fitted estimator for n rows.
 
     Args:
         estimator: a scikit-learn classifier or regressor, a model of sequences, molecules or
             topics, or a pipeline that ends in one.
-        X: what it takes, n rows.
+        X: its input.
         classes: the sorted class labels of the dataset; empty for other tasks. Classes that the
             estimator never saw get probability 0.
-        task: matters for sequences, structures and topics.
-        y: the true targets, which models of sequences and structures are asked about.
+        task: needed for sequences, structures and topics.
+        y: the true targets, needed for sequences and structures.
     """
     dataset_task = Task(task)
     if dataset_task.has_pairs:
@@ -285,7 +278,7 @@ def _predict_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Predicti
         known_probabilities = estimator.predict_proba(X)
         probabilities = np.zeros((len(known_probabilities), len(classes)))
         probabilities[:, codes] = known_probabilities
-        from sklearn.model_selection import FixedThresholdClassifier  # the window needs it not
+        from sklearn.model_selection import FixedThresholdClassifier  # slow to import
 
         labels = codes[np.argmax(known_probabilities, axis=1)]
         if isinstance(_model_of(estimator), FixedThresholdClassifier):
@@ -302,15 +295,7 @@ def _predict_classes(estimator: Any, X: Any, classes: Sequence[Any]) -> Predicti
 def score_estimator(
     metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
 ) -> float:
-    """The score of a fitted estimator on rows.
-
-    Args:
-        metric: what to measure.
-        estimator: fitted.
-        X: rows that it takes.
-        y: their targets, as in the dataset.
-        classes: the sorted class labels of the dataset; empty for other tasks.
-        task: matters for sequences, structures and topics.
+    """The score of a fitted estimator on rows X with the dataset's targets y.
 
     Raises:
         UnusableError: the metric needs probabilities and the model gives none.
@@ -322,7 +307,7 @@ def score_estimator(
 def predict_for_metric(
     metric: Metric, estimator: Any, X: Any, y: np.ndarray, classes: Sequence[Any], task: str = ""
 ) -> Predictions:
-    """What a fitted estimator says about rows, with what the metric needs; as `score_estimator`."""
+    """The predictions of a fitted estimator, checked for a metric as in `score_estimator`."""
     predictions = predict_all(estimator, X, classes, task=task, y=y)
     if getattr(predictions, metric.needs) is None:
         raise UnusableError(
@@ -334,7 +319,7 @@ def predict_for_metric(
 
 
 def metric_scores(y: np.ndarray, predictions: Predictions, task: str) -> dict[str, float]:
-    """Every metric of a task that can be had, {metric: value}; `y` in codes or numbers."""
+    """{metric: value} of every metric of a task that is available; `y` in codes or numbers."""
     return {
         name: metric.score(y, predictions)
         for name, metric in METRICS.items()

@@ -1,7 +1,7 @@
-"""What the three contestants of a comparison say about the same test rows, in the same order.
+"""The predictions of three contestants for the same test rows.
 
-The contestants are the tuned model, the same kind of model at its default setting, and the
-baseline, which knows nothing of the features (core.estimators.baseline).
+They are the tuned model, the same model at its default setting, and the baseline
+(core.estimators.baseline).
 """
 
 from __future__ import annotations
@@ -20,57 +20,39 @@ TUNED, DEFAULT, BASELINE = CONTESTANTS = ("tuned", "default", "baseline")
 
 @dataclass(frozen=True)
 class ComparedPredictions:
-    """What the contestants say about n rows that they were not fitted to.
+    """The contestants' predictions for n rows that they were not fitted to."""
 
-    Attributes:
-        y: the targets, codes or numbers (`targets_of`), shape (n,).
-        tuned, default, baseline: what each says.
-        row_groups: the group of each row, where rows belong together, shape (n,).
-        folds: the fold that tested each row, where every row was tested once by nested
-            cross-validation, shape (n,); None for one test set.
-        train_share: with folds, the share of all rows that one fold was fitted to.
-    """
-
-    y: np.ndarray
+    y: np.ndarray  # codes or numbers (`targets_of`), shape (n,)
     tuned: Predictions
     default: Predictions
     baseline: Predictions
-    row_groups: np.ndarray | None = None
-    folds: np.ndarray | None = None
-    train_share: float | None = None
+    row_groups: np.ndarray | None = None  # the group of each row, shape (n,)
+    folds: np.ndarray | None = None  # that tested each row, (n,), by nested cross-validation
+    train_share: float | None = None  # of all rows that one fold was fitted to
 
     @property
     def by_model(self) -> dict[str, Predictions]:
-        """What each contestant says, by its name."""
+        """{contestant: predictions}."""
         return {TUNED: self.tuned, DEFAULT: self.default, BASELINE: self.baseline}
 
-    def fold_scores(self, metric: Metric) -> dict[str, np.ndarray]:
-        """The score of every fold, (K,), of each contestant that says what the metric needs.
+    def outputs_for(self, metric: Metric) -> dict[str, Predictions]:
+        """{contestant: predictions} of those that have what the metric needs."""
+        pairs = self.by_model.items()
+        return {name: output for name, output in pairs if getattr(output, metric.needs) is not None}
 
-        A test set is one fold.
-        """
-        outputs = {
-            n: output
-            for n, output in self.by_model.items()
-            if getattr(output, metric.needs) is not None
-        }
+    def fold_scores(self, metric: Metric) -> dict[str, np.ndarray]:
+        """The score of every fold, (K,), of each contestant that has one; a test set is a fold."""
+        outputs, y = self.outputs_for(metric), self.y
         if self.folds is None:
-            return {
-                name: np.array([metric.score(self.y, output)]) for name, output in outputs.items()
-            }
-        rows_by_fold = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
+            return {name: np.array([metric.score(y, output)]) for name, output in outputs.items()}
+        folds = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
         return {
-            name: np.array(
-                [metric.score(self.y[rows], output.subset(rows)) for rows in rows_by_fold]
-            )
+            name: np.array([metric.score(y[rows], output.subset(rows)) for rows in folds])
             for name, output in outputs.items()
         }
 
     def all_scores(self, task: str) -> dict[str, dict[str, float]]:
-        """{contestant: {metric: score}} of every metric of a task that can be had.
-
-        The mean over folds where there are several, as the score of cross-validation is.
-        """
+        """{contestant: {metric: mean over folds}} of every metric of a task that is available."""
         scores_by_model: dict[str, dict[str, float]] = {name: {} for name in CONTESTANTS}
         for metric in METRICS.values():
             if task in metric.tasks:
@@ -87,15 +69,15 @@ def predictions_by(
     classes: Sequence[Any],
     row_groups: np.ndarray | None = None,
 ) -> ComparedPredictions:
-    """Ask fitted models about test rows.
+    """The predictions of the tuned model, the default and the baseline for test rows.
 
     Args:
-        models: the tuned model, the default and the baseline, as a pipeline each.
-        X: test rows as the models take them.
-        y: their targets, as in the dataset.
-        task: as the dataset has it.
+        models: fitted pipelines in this order.
+        X: the models' input.
+        y: its targets, as in the dataset.
+        task: of the dataset.
         classes: the sorted class labels; empty for other tasks.
-        row_groups: the group of each row, where rows belong together.
+        row_groups: the group of each row, if any.
     """
     tuned, default, baseline = (predict_all(model, X, classes, task=task, y=y) for model in models)
     return ComparedPredictions(targets_of(y, task, classes), tuned, default, baseline, row_groups)

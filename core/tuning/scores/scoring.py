@@ -1,4 +1,4 @@
-"""One setting's validation score: the estimator fitted and scored on every prepared fold."""
+"""The validation score of a setting: the estimator fitted and scored on every prepared fold."""
 
 from __future__ import annotations
 
@@ -20,81 +20,60 @@ from core.tuning.events import Event
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS, predict_for_metric, targets_of
 
-CLEARLY = 2.5  # standard errors
-_OF_EACH_CLASS = 5  # rows, in a look
+CLEAR_ERRORS = 2.5  # standard errors
+_ROWS_PER_CLASS = 5  # of a screening, where a class has them
 
 
 @dataclass(frozen=True)
 class FoldData:
-    """One fold, prepared once: what an estimator is fitted on and what it is scored on.
+    """One fold, prepared once by a preparation fitted on the fit rows alone.
 
-    The preparation was fitted on the fit rows alone. Matrices are float64, dense or CSR; tokens and
-    molecules stay tables.
-
-    Attributes:
-        names: the columns of the prepared rows (the words of documents), for models that show them.
-        memory: what a model of sequences or molecules keeps from setting to setting.
+    Matrices are float64, dense or CSR; tokens and molecules stay tables.
     """
 
     fit_X: Any
     fit_y: np.ndarray
     score_X: Any
     score_y: np.ndarray
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of the prepared columns, for models that show them
+    # kept by a model of sequences or molecules between settings
     memory: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """What a trial process needs to score any setting; sent to it once.
-
-    Attributes:
-        fixed: parameters of the estimator that are no part of the setting.
-        folds: the prepared folds; where they lie in a file, memory-mapped by every process.
-        probabilities: whether the model must give probabilities of classes.
-        returns_predictions: whether a trial gives what its models say about the held-out rows, for
-            an average.
-        returns_model: whether it gives the fitted estimator of its only fold.
-        fitted_rows: whether it is scored by how well it explains the rows it was fitted to.
-    """
+    """The work of a trial process for any setting; sent to it once."""
 
     model: str
     task: str
     metric: str
     seed: int
     classes: tuple[Any, ...]
-    folds: Sequence[FoldData]
-    fixed: Setting = field(default_factory=dict)
-    probabilities: bool = False
-    returns_predictions: bool = False
-    returns_model: bool = False
-    fitted_rows: bool = False
+    folds: Sequence[FoldData]  # memory-mapped by every process if in a file
+    fixed: Setting = field(default_factory=dict)  # parameters of the estimator outside the setting
+    probabilities: bool = False  # whether the model must give them
+    returns_predictions: bool = False  # of held-out rows, for an average
+    returns_model: bool = False  # the fitted estimator of the only fold
+    fitted_rows: bool = False  # score by how well the fitted rows are explained
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What became of a trial: fold scores, or the reason why there are none.
-
-    Attributes:
-        predictions: what the model of every fold says about its held-out rows, where `Work.tells`.
-        fitted: the estimator of the only fold, where `ScoringJob.returns_model`.
-        display_event: what there is to see of the first fold's model; None for most models.
-        estimate: the score of a trial that was ended early, from the folds it had; None otherwise.
-    """
+    """The result of a trial: fold scores, or why there are none."""
 
     number: int
     setting: Setting
     fold_scores: tuple[float, ...] = ()
     took: float = 0.0
     failure: str = ""
-    predictions: tuple[Predictions, ...] = ()
-    fitted: Any = None
-    display_event: Event | None = None
-    estimate: float | None = None
+    predictions: tuple[Predictions, ...] = ()  # of every fold, if returned
+    fitted: Any = None  # estimator of the only fold, if returned
+    display_event: Event | None = None  # of the first fold's model
+    estimate: float | None = None  # the score of a trial that was ended early
 
     @property
     def score(self) -> float:
-        """The mean over folds, or what it is estimated to be."""
+        """The mean over folds, or its estimate."""
         if self.estimate is not None:
             return self.estimate
         return float(np.mean(self.fold_scores)) if self.fold_scores else math.nan
@@ -102,65 +81,50 @@ class TrialResult:
 
 @dataclass(frozen=True)
 class Incumbent:
-    """The best trial so far: one that is clearly behind it after some folds is ended early.
-
-    Attributes:
-        fold_scores: of every fold.
-        spread: the standard deviation of the difference that a fold makes between two settings.
-        sign: 1 where larger scores are better, otherwise −1.
-    """
+    """The best trial so far; one that is clearly behind it after some folds is ended early."""
 
     fold_scores: tuple[float, ...]
-    spread: float
-    sign: float
+    spread: float  # standard deviation of the difference of two settings in a fold
+    sign: float  # 1 where larger scores are better, else −1
 
     def estimate(self, scores: Sequence[float]) -> float | None:
-        """The score over all folds of a setting that is clearly behind after some; else None.
+        """The estimated score over all folds of a setting that is clearly behind; else None.
 
-        Clearly: by `CLEARLY` standard errors of the mean difference in the folds so far.
+        Clearly: by `CLEAR_ERRORS` standard errors of the mean difference in the folds so far.
         """
         done = len(scores)
         if not 0 < done < len(self.fold_scores):
             return None
         gap = float(np.mean(np.subtract(scores, self.fold_scores[:done])))
-        if self.sign * gap >= -CLEARLY * self.spread / math.sqrt(done):
+        if self.sign * gap >= -CLEAR_ERRORS * self.spread / math.sqrt(done):
             return None
         return float(np.mean(self.fold_scores)) + gap
 
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """One thing that a trial process is asked for.
-
-    Attributes:
-        number: of the trial.
-        incumbent: the trial that it is ended early against, if any.
-        screening_rows: where above 0, only the first fold is scored, and at most so many of its
-            rows are fitted, and as many scored.
-    """
+    """A request to a trial process."""
 
     number: int
     setting: Setting
-    incumbent: Incumbent | None = None
-    screening_rows: int = 0
+    incumbent: Incumbent | None = None  # that the trial is ended early against
+    screening_rows: int = 0  # above 0: score the first fold alone, on so many rows at most
 
 
 @dataclass(frozen=True)
 class _FoldScore:
-    """One fold's score and what else is to be told of it."""
-
     score: float
     estimator: Any
     predictions: Predictions | None = None
 
 
 def score_setting(job: ScoringJob, number: int, setting: Setting) -> TrialResult:
-    """Fit and score one setting on every fold; whatever goes wrong becomes the reason."""
+    """Fit and score a setting on every fold; any failure becomes the reason."""
     return score_trial(job, TrialRequest(number, setting))
 
 
 def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
-    """Fit and score what a task asks for; whatever goes wrong becomes the reason."""
+    """Fit and score a request; any failure becomes the reason."""
     start_time = time.perf_counter()
     event, estimate = None, None
     number, setting = request.number, request.setting
@@ -170,19 +134,16 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
             fold_score = _score_fold(job, setting, fold)
             if index == 0:
                 event = _model_event(job, fold_score.estimator, fold, number)
-            fold_scores.append(
-                fold_score if job.returns_model else replace(fold_score, estimator=None)
-            )
+            if not job.returns_model:
+                fold_score = replace(fold_score, estimator=None)
+            fold_scores.append(fold_score)
             if request.incumbent is not None:
-                estimate = request.incumbent.estimate(
-                    [fold_score.score for fold_score in fold_scores]
-                )
+                estimate = request.incumbent.estimate([f.score for f in fold_scores])
                 if estimate is not None:
                     break
     except Exception as error:  # a trial may fail in any way; the run goes on
-        return TrialResult(
-            number, setting, (), time.perf_counter() - start_time, one_line_error(error)
-        )
+        seconds = time.perf_counter() - start_time
+        return TrialResult(number, setting, (), seconds, one_line_error(error))
     seconds = time.perf_counter() - start_time
     scores = tuple(fold_score.score for fold_score in fold_scores)
     if not all(math.isfinite(score) for score in scores):
@@ -192,11 +153,7 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
         setting,
         scores,
         seconds,
-        predictions=tuple(
-            fold_score.predictions
-            for fold_score in fold_scores
-            if fold_score.predictions is not None
-        ),
+        predictions=tuple(f.predictions for f in fold_scores if f.predictions is not None),
         fitted=fold_scores[0].estimator if job.returns_model else None,
         display_event=event,
         estimate=estimate,
@@ -204,43 +161,37 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
 
 
 def _folds_of(job: ScoringJob, request: TrialRequest) -> Sequence[FoldData]:
-    """The folds of a task; for a look a part of the first one, the same for every setting."""
+    """The folds of a request; for a screening the same part of the first one."""
     if not request.screening_rows:
         return job.folds
     fold = job.folds[0]
     fit_rows = _sample_rows(fold.fit_y, request.screening_rows, job)
     score_rows = _sample_rows(fold.score_y, request.screening_rows, job)
-    return (
-        FoldData(
-            fold.fit_X[fit_rows],
-            fold.fit_y[fit_rows],
-            fold.score_X[score_rows],
-            fold.score_y[score_rows],
-        ),
-    )
+    fit_X, score_X = fold.fit_X[fit_rows], fold.score_X[score_rows]
+    return (FoldData(fit_X, fold.fit_y[fit_rows], score_X, fold.score_y[score_rows]),)
 
 
 def _sample_rows(y: np.ndarray, max_rows: int, job: ScoringJob) -> np.ndarray:
-    """At most so many rows at random, of every class a few where there are any."""
+    """At most so many rows at random, some of every class."""
     if len(y) <= max_rows:
         return np.arange(len(y))
     shuffled_rows = np.random.default_rng(job.seed).permutation(len(y))
     if not job.classes:
         return np.sort(shuffled_rows[:max_rows])
-    # The rows of a class in turns: its first five stand in front.
+    # The first rows of every class come first.
     codes = np.unique(y[shuffled_rows].astype(str), return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) > 0])
     position_in_class = np.arange(len(y)) - np.repeat(starts, np.diff(np.r_[starts, len(y)]))
     turn = np.empty(len(y), dtype=int)
     turn[order] = position_in_class
-    early_rows = np.flatnonzero(turn < _OF_EACH_CLASS)
-    later_rows = np.flatnonzero(turn >= _OF_EACH_CLASS)
+    early_rows = np.flatnonzero(turn < _ROWS_PER_CLASS)
+    later_rows = np.flatnonzero(turn >= _ROWS_PER_CLASS)
     return np.sort(shuffled_rows[np.concatenate([early_rows, later_rows])][:max_rows])
 
 
 def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
-    """The estimator of a setting, fitted on the rows of a fold."""
+    """The estimator of a setting, fitted on a fold."""
     model = model_named(job.model, probabilities=job.probabilities)
     estimator = model.build(job.task, setting, job.seed).set_params(**job.fixed)
     with _ignore_warnings():
@@ -254,15 +205,13 @@ def _score_fold(job: ScoringJob, setting: Setting, fold: FoldData) -> _FoldScore
     with _ignore_warnings():
         if job.fitted_rows:
             return _FoldScore(_training_score(job, estimator, fold), estimator)
-        predictions = predict_for_metric(
-            metric, estimator, fold.score_X, fold.score_y, job.classes, job.task
-        )
-        score = metric.score(targets_of(fold.score_y, job.task, job.classes), predictions)
+        X, y, classes, task = fold.score_X, fold.score_y, job.classes, job.task
+        predictions = predict_for_metric(metric, estimator, X, y, classes, task)
+        score = metric.score(targets_of(y, task, classes), predictions)
     return _FoldScore(score, estimator, predictions if job.returns_predictions else None)
 
 
 def _training_score(job: ScoringJob, estimator: Any, fold: FoldData) -> float:
-    """The log likelihood of the rows fitted to."""
     judge = MODELS[job.model].training_score
     assert judge is not None  # refused where the run is planned
     return judge(estimator, fold.fit_X, fold.fit_y)
@@ -280,13 +229,13 @@ def _model_event(job: ScoringJob, estimator: Any, fold: FoldData, number: int) -
 @contextlib.contextmanager
 def _ignore_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the score itself is the verdict
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the score shows it
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
 
 def one_line_error(error: BaseException) -> str:
-    """An exception as one line: its kind and the first sentence of its text."""
+    """An exception as one line: its type and the first line of its text."""
     lines = str(error).strip().splitlines()
     text = lines[0].strip() if lines else ""
     if isinstance(error, MemoryError):

@@ -1,11 +1,11 @@
-"""Metrics of sequences and molecules: whole sequences, base pairs, and joint probabilities.
+"""Metrics of sequences and molecules: entire sequences, base pairs, and joint probabilities.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
 | n | | | tokens, or molecules |
 | B | | | resamples |
 | w | ``weights`` | (B, n) | how often a resample contains a token (with its sequence) or molecule |
-| γ | ``GAMMAS`` | (16,) | how much a base pair counts beside an unpaired base when one is called |
+| γ | ``GAMMAS`` | (16,) | weight of a base pair beside an unpaired base |
 | | ``pairs`` | (n, 17, 3) | base pairs rightly called, called, and true; last at the own γ |
 
 Sensitivity is the share of true pairs that are called, specificity the share of called pairs that
@@ -66,7 +66,7 @@ def _pair_f1(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarr
 def _roc_area(_y: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> np.ndarray:
     from core.losses.rna.pair_scores import roc_area
 
-    return np.array([roc_area(of_all[:OWN]) for of_all in resampled_pairs(pairs, weights)])
+    return np.array([roc_area(counts[:OWN]) for counts in resampled_pairs(pairs, weights)])
 
 
 STRUCTURED = (
@@ -116,13 +116,13 @@ STRUCTURED = (
 
 
 def predict_tokens(model: Any, X: Any, y: np.ndarray, predictions: Predictions) -> Predictions:
-    """What a model of sequences says beyond any classifier.
+    """The predictions of a model of sequences with its losses and sequence numbers.
 
     Args:
         model: fitted; ``log_losses(X, y)`` gives −log p of the sequences, a part for every token.
         X: tokens, the sequence's name in the first column.
         y: labels as in the dataset, shape (n,).
-        predictions: the labels that it gives, and the probabilities of every token alone.
+        predictions: labels and probabilities of the tokens.
     """
     _, sequences = np.unique(np.asarray(X.iloc[:, 0]).astype(str), return_inverse=True)
     tokens = np.stack([predictions.labels, sequences], axis=1)
@@ -130,7 +130,6 @@ def predict_tokens(model: Any, X: Any, y: np.ndarray, predictions: Predictions) 
 
 
 def predict_molecules(model: Any, X: Any, y: np.ndarray) -> Predictions:
-    """What a folding model says about molecules, given their true structures y."""
-    return Predictions(
-        labels=np.zeros(len(y)), losses=model.log_losses(X, y), pairs=model.pair_counts(X, y)
-    )
+    """The predictions of a folding model for molecules with true structures y."""
+    labels, pairs = np.zeros(len(y)), model.pair_counts(X, y)
+    return Predictions(labels, losses=model.log_losses(X, y), pairs=pairs)

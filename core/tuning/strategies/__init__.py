@@ -1,1 +1,1 @@
-"""The ways of tuning: what each does in words, what it needs, and the registry of them."""
+"""The strategies, their options, and the registry of them."""

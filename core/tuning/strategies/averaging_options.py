@@ -1,4 +1,4 @@
-"""What can be set of an average over the best models, beside what its sampler takes."""
+"""The options of an average over the best models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategies that model this dataset's scores: Gaussian processes, and averages by one."""
+"""The strategies that model this dataset's scores by a Gaussian process."""
 
 from __future__ import annotations
 
@@ -140,29 +140,27 @@ EB_HYP_OPTIONS = (DRAWN, TEMPERATURE, replace(KERNEL, default="matern32"), START
 
 @dataclass(frozen=True)
 class WarmGpOptions(GpOptions):
-    """The same, and from how many earlier datasets the best settings are tried first."""
+    """Options of the Gaussian process with warm starts."""
 
     earlier: int = 2
 
 
 @dataclass(frozen=True)
 class AveragedEbHypOptions(EbHypOptions):
-    """The same, and what concerns the average."""
+    """Options of EB-Hyp and its average."""
 
     weights: str = "uniform"
     judged: str = "automatic"
 
 
 def _modelling_text(goal_text: Callable[[RunContext], str]) -> Callable[[RunContext], str]:
-    """From how many trials the scores are modelled, and `goal_text` the next trial goes."""
+    """How many trials the scores are modelled from, and the goal of the next trial."""
 
     def works_text(moment: RunContext) -> str:
-        so_far = "A Gaussian process guesses the score of every setting from"
-        text = f"{so_far} the {moment.tried} tried so far."
-        if moment.tried == 0:
-            text = "A Gaussian process learns to guess the score of every setting."
-        elif moment.tried == 1:
-            text = f"{so_far} the one tried."
+        text = "A Gaussian process learns to guess the score of every setting."
+        if moment.tried > 0:
+            trials_text = "one tried" if moment.tried == 1 else f"{moment.tried} tried so far"
+            text = f"A Gaussian process guesses the score of every setting from the {trials_text}."
         return f"{text} {goal_text(moment)}"
 
     return works_text

@@ -1,4 +1,4 @@
-"""What can be set of the strategies that learn penalties."""
+"""The options of the strategies that learn penalties."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _load_gradient() -> Implementation:
 
 
 def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion | None]:
-    """For tables, whatever `recommend_update` says."""
+    """For tables, by `recommend_update`."""
 
     def suggests(facts: ModelingFacts, space: Space) -> Suggestion | None:
         if facts.structured:
@@ -67,11 +67,9 @@ def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion
 
         groups = max(1, len(facts.groups))
         weights, weights_text = facts.weights, ""
-        if facts.texts:  # how many words there are is not known before they are counted
-            weights, weights_text = (
-                MAX_TEXT_COLUMNS * facts.outputs,
-                "thousands of weights of words",
-            )
+        if facts.texts:  # their words are not counted yet
+            weights = MAX_TEXT_COLUMNS * facts.outputs
+            weights_text = "thousands of weights of words"
         recommendation = recommend_update(
             weights, facts.learning, facts.classes, groups=groups, weights=weights_text
         )
@@ -81,17 +79,15 @@ def _where_recommended(name: str) -> Callable[[ModelingFacts, Space], Suggestion
 
 
 def _weights_text(action: str) -> Callable[[RunContext], str]:
-    """How the fitted weights give the penalties; `action` with the place {whose} for weights."""
+    """How the fitted weights give the penalties; {whose} in `action` stands for the weights."""
 
     def works_text(moment: RunContext) -> str:
         if moment.groups == 1:
             group_text, whose = "All weights share one penalty.", "the weights"
         else:
             unit_name = "weights" if Task(moment.task).is_structured else "columns"
-            group_text, whose = (
-                f"Each group of {unit_name} has its own penalty.",
-                "each group's weights",
-            )
+            group_text = f"Each group of {unit_name} has its own penalty."
+            whose = "each group's weights"
         ending = "and sets the penalty from that. Then it fits again."
         return f"{group_text} The program fits the model, {action.format(whose=whose)}, {ending}"
 
@@ -114,13 +110,8 @@ def _suggests_mm(facts: ModelingFacts, space: Space) -> Suggestion | None:
 
 
 def _suggests_gradient(facts: ModelingFacts, space: Space) -> Suggestion | None:
-    """For sequences.
-
-    The gradient was ahead of the default and of MM on parts of an English treebank of 60 to 300
-    sentences, where the weights outnumber the tokens and most belong to words that come once or
-    twice: counted as in the paper, MM switches such kinds off. For molecules MM by kind was ahead
-    of the default.
-    """
+    # Ahead of the default and of MM on 60 to 300 sentences of an English treebank: counted as in
+    # the paper, MM switches kinds of rare weights off. For molecules MM by kind beat the default.
     if not facts.task.has_sequences:
         return None
     weights = facts.inputs * facts.classes + facts.classes * (facts.classes + 1)

@@ -1,4 +1,4 @@
-"""The registry of strategies: a new one is one file beside this and one line here."""
+"""The registry of strategies."""
 
 from __future__ import annotations
 

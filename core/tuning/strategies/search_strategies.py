@@ -1,4 +1,4 @@
-"""The strategies that model nothing that can be watched: grid, random, TPE, CMA-ES."""
+"""The strategies without a model that can be shown: grid, random, TPE, CMA-ES."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from core.options import Option, StrategyOptions
 from core.tuning.strategies.strategy import Implementation, Space, Strategy
 
-MAX_GRID_SETTINGS = 12  # settings: three values of each are half a million trials
+MAX_GRID_SETTINGS = 12  # three values of each are half a million trials
 _SCORES = "The score of every setting tried."
 
 
@@ -45,7 +45,7 @@ class GridOptions(StrategyOptions):
 
 @dataclass(frozen=True)
 class TpeOptions(StrategyOptions):
-    """The one option of TPE."""
+    """Options of TPE."""
 
     start_trials: int = 10
 
@@ -86,9 +86,7 @@ def _load_tpe() -> Implementation:
 def _load_cma_es() -> Implementation:
     from core.samplers.optuna_samplers import AnnotatedCmaEsSampler
 
-    return Implementation(
-        (), lambda space, options, seed, history: AnnotatedCmaEsSampler(seed=seed)
-    )
+    return Implementation((), lambda space, options, seed, _: AnnotatedCmaEsSampler(seed=seed))
 
 
 def _check_grid(space: Space, options: GridOptions) -> None:

@@ -1,4 +1,4 @@
-"""The Strategy: what the registry says of one way of tuning."""
+"""The Strategy: an entry of the registry of ways to tune."""
 
 from __future__ import annotations
 
@@ -19,25 +19,19 @@ Space = Sequence[Axis]
 
 @dataclass(frozen=True)
 class Implementation:
-    """How a strategy is carried out; imported only when a run or a form needs it.
+    """The code of a strategy; imported only when a run or a form needs it."""
 
-    Attributes:
-        options: what can be set, with the papers' defaults.
-        make: for trials, (space, options, seed, history) -> an Optuna sampler; for penalties, what
-            (core.penalties.penalty_problem.PenaltyProblem, options) ->
-            core.penalties.step.LearnerStep's.
-        option_class: has a field for each of the options; by default they are read by their names
-            as of a dictionary.
-    """
-
-    options: tuple[Option, ...]
+    options: tuple[Option, ...]  # with the papers' defaults
+    # (space, options, seed, history) -> Optuna sampler; for penalties (PenaltyProblem, options) ->
+    # iterator of LearnerStep
     make: Callable[..., Any]
+    # with a field for each option; else NamedOptions
     option_class: type[StrategyOptions] | None = None
 
 
 @dataclass(frozen=True)
 class NamedOptions(StrategyOptions, Mapping[str, Any]):
-    """The options of a strategy that has no class for them: attributes and keys alike."""
+    """The options of a strategy without an option class: attributes and keys alike."""
 
     by_name: Mapping[str, Any]
 
@@ -57,103 +51,59 @@ class NamedOptions(StrategyOptions, Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class RunContext:
-    """A moment of a run, in which a strategy says how it works.
+    """The state of a run, for the text of how a strategy works."""
 
-    Attributes:
-        options: of the plan.
-        tried: trials so far.
-        task: of the data; "" where it is not known.
-        groups: how many groups have a penalty of their own; 0 where nobody knows yet.
-        items: what is held out as a whole ("rows", "sequences").
-    """
-
-    options: Mapping[str, Any] = field(default_factory=dict)
-    tried: int = 0
-    task: str = ""
-    groups: int = 0
-    items: str = "rows"
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the plan
+    tried: int = 0  # trials so far
+    task: str = ""  # "" where it is unknown
+    groups: int = 0  # with a penalty of their own; 0 where unknown
+    items: str = "rows"  # units held out ("rows", "sequences")
 
 
 @dataclass(frozen=True)
 class LearnerCost:
-    """What a penalty learner takes, in fits at the default penalty.
+    """The cost of a penalty learner, in fits at the default penalty."""
 
-    Attributes:
-        tables: on rows of a table.
-        structured: on sequences and molecules.
-        in_turns: there, where every part of the data is held out in turns.
-    """
-
-    tables: float = 30.0
-    structured: float = 30.0
-    in_turns: float = 30.0
+    tables: float = 30.0  # on rows of a table
+    structured: float = 30.0  # on sequences and molecules
+    in_turns: float = 30.0  # there, with every part held out in turns
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way of tuning, as the pages, the command line and the tests find it.
+    """One way of tuning. Texts are plain sentences for the window."""
 
-    Attributes:
-        name: on the command line.
-        title: in the window ("Gaussian process, hybrid exploration").
-        kind: "trials" proposes settings for any model; "penalties" learns L2 penalties on a loss.
-        does: what it does, one or two plain sentences.
-        costs: what it costs, one plain sentence.
-        shows: what can be watched, one plain sentence.
-        load: imports and gives its implementation, so that the registry is read in no time.
-        works: how it works at a moment of a run, two plain sentences.
-        why: why it tries a setting, after "it" ("is the next point of the grid"), where its sampler
-            notes no other reason; `why_short` the same in a cell of a table.
-        default_trials: the budget when none is given.
-        patience: how many trials in a row may improve nothing before a run ends, where nobody says
-            (core.tuning.patience); 0 for any number.
-        source: the paper it comes from.
-        tasks: which tasks it can do; empty for all.
-        suggests: (facts of the data, space of the model) -> why it is the strategy to take; None
-            where another may be.
-        suits: whether it can do anything with a space.
-        check: raises UnusableError for (space, options) that nobody would wait for.
-        values: (space, options) -> {axis: the values that it tries}, where it can list them.
-        numbers_only: whether it knows no choices, such as class weights.
-        uses_history: whether the trials of earlier datasets decide its own.
-        averages: whether the best models are averaged at the end instead of taking the best.
-        surrogate: what is modelled and can be watched: "scores" of this dataset alone, or those of
-            earlier datasets too, in "common" units or as "ranks"; "" for nothing.
-        holds_out: whether a penalty learner learns from held-out rows; else the training rows are
-            enough.
-        asking: seconds that a proposal takes, around trial 50.
-        effort: what a penalty learner takes.
-        several: whether it tunes several models in one run, each by a strategy of its own.
-        costs_structured: what it costs for sequences and molecules; `costs` where it is empty.
-    """
-
-    name: str
-    title: str
-    kind: Literal["trials", "penalties"]
-    does: str
-    costs: str
-    shows: str
-    load: Callable[[], Implementation]
-    works: Callable[[RunContext], str] = lambda moment: ""
-    why: str = ""
-    why_short: str = ""
+    name: str  # on the command line
+    title: str  # in the window
+    kind: Literal["trials", "penalties"]  # proposes settings, or learns L2 penalties on a loss
+    does: str  # one or two sentences
+    costs: str  # one sentence
+    shows: str  # what can be watched, one sentence
+    load: Callable[[], Implementation]  # imports the implementation when it is first needed
+    works: Callable[[RunContext], str] = lambda moment: ""  # how it works now, two sentences
+    why: str = ""  # a setting is tried, after "it", where its sampler notes no reason
+    why_short: str = ""  # the same in a table cell
     default_trials: int = 50
-    patience: int = 50
-    source: str = ""
-    tasks: tuple[str, ...] = ()
+    patience: int = 50  # trials in a row without improvement; 0 for any number
+    source: str = ""  # the paper
+    tasks: tuple[str, ...] = ()  # empty for all
+    # why to choose it; None for no suggestion
     suggests: Callable[[ModelingFacts, Space], Suggestion | None] = lambda facts, space: None
-    suits: Callable[[Space], bool] = lambda space: True
+    suits: Callable[[Space], bool] = lambda space: True  # whether it can search a space
+    # raises UnusableError for options that take too long
     check: Callable[[Space, Any], None] = lambda space, options: None
+    # {axis: values tried}, where it can list them
     values: Callable[[Space, Any], dict[str, list[Any]]] | None = None
-    numbers_only: bool = False
-    uses_history: bool = False
-    averages: bool = False
+    numbers_only: bool = False  # no choices, such as class weights
+    uses_history: bool = False  # trials of earlier datasets decide its own
+    averages: bool = False  # the best models at the end
+    # of this dataset, or of earlier ones too
     surrogate: Literal["", "scores", "common", "ranks"] = ""
-    holds_out: bool = False
-    asking: float = 0.005
-    effort: LearnerCost = LearnerCost()
-    several: bool = False
-    costs_structured: str = ""
+    holds_out: bool = False  # a penalty learner learns from held-out rows
+    asking: float = 0.005  # seconds of a proposal, around trial 50
+    effort: LearnerCost = LearnerCost()  # of a penalty learner
+    several: bool = False  # tunes several models in one run
+    costs_structured: str = ""  # for sequences and molecules; "" for `costs`
 
     def recalls(self, options: StrategyOptions) -> int:
         """From how many earlier datasets the best setting is tried at the beginning."""
@@ -161,19 +111,19 @@ class Strategy:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """What can be set, with the papers' defaults."""
+        """The options, with the papers' defaults."""
         return self.load().options
 
     @property
     def make(self) -> Callable[..., Any]:
-        """What makes the sampler, or runs the learner (`Implementation.make`)."""
+        """`Implementation.make`."""
         return self.load().make
 
     def option_values(self, values: Mapping[str, Any]) -> StrategyOptions:
-        """Every option's value: these are checked, the others at their defaults.
+        """All options' values, the given ones checked.
 
         Raises:
-            UnusableError: an option that does not exist or is out of its range.
+            UnusableError: an option does not exist or is out of its range.
         """
         implementation = self.load()
         checked_values = with_defaults(implementation.options, values)
@@ -188,16 +138,12 @@ class Strategy:
         seed: int,
         history: TuningHistory | None = None,
     ) -> Any:
-        """The Optuna sampler over a space, with the options that are given.
-
-        Raises:
-            UnusableError: an option that does not exist or is out of its range.
-        """
+        """The Optuna sampler over a space; raises UnusableError as `option_values`."""
         return self.make(space, self.option_values(options), seed, history)
 
 
 def check_strategy(entry: Any) -> None:
-    """Raise an exception for an object of an extension that is no usable strategy."""
+    """Raise an exception for an entry of an extension that is no usable strategy."""
     check_kind(entry, Strategy)
     for option in entry.options:
         check_kind(option, Option)

@@ -1,4 +1,4 @@
-"""The strategies that learn from earlier datasets: a common surface, and rankings (SCoT)."""
+"""The strategies that learn from earlier datasets: a joint surface, and rankings (SCoT)."""
 
 from __future__ import annotations
 
@@ -105,9 +105,8 @@ def _works_text(moment: RunContext) -> str:
     trials_text = f"this dataset's {moment.tried} trials and from " if moment.tried > 1 else ""
     return (
         f"A Gaussian process guesses how good every setting is from {trials_text}what worked on "
-        "datasets "
-        "like this one. Every score counts by how much it beats its own dataset's mean, so that "
-        "easy and hard datasets can be compared."
+        "datasets like this one. Every score counts by how much it beats its own dataset's mean, "
+        "so that easy and hard datasets can be compared."
     )
 
 

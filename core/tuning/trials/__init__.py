@@ -1,1 +1,1 @@
-"""Runs of trials, in processes of their own."""
+"""Runs of trials, in separate processes."""

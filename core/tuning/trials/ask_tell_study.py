@@ -1,4 +1,4 @@
-"""What asks the strategy for the next setting, and tells it what became of it."""
+"""The ask-and-tell interface to a strategy's sampler."""
 
 from __future__ import annotations
 
@@ -31,19 +31,17 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 class AskTellStudy:
-    """The strategy's sampler in a study in memory; asking again what was asked before resumes it.
+    """A strategy's sampler in a study in memory, resumed by repeating its asks and tells.
 
-    Samplers depend on their seed and on the order of asks and tells alone, so that a resumed run
-    goes on exactly where the interrupted one would have. The first trial is the default setting; a
-    strategy that has a history to begin from takes it as the second, unless it began there.
+    The first trial is the default setting; a strategy with a history starts from that instead, and
+    tries the default second.
 
     Args:
         problem: of one model.
-        history: what is known of earlier datasets.
+        history: of earlier datasets.
         starts: settings that are tried after the default, before the sampler is asked.
-        starts_are: why they are tried: "start" for a first picture, "past" where they did best on
-            earlier datasets.
-        default_first: whether the default setting comes first whatever is known.
+        starts_are: their reason: "start", or "past" for the best of earlier datasets.
+        default_first: whether the default setting comes first whatever the history.
     """
 
     def __init__(
@@ -85,21 +83,21 @@ class AskTellStudy:
         """Whether the next trial is the default setting, after a first one from the history."""
         if self._from_default or self._compared:
             return False
-        begun = self._study.get_trials(deepcopy=False)
-        self._compared = len(begun) > 0
-        return self._compared and self._problem.default not in [trial.params for trial in begun]
+        trials = self._study.get_trials(deepcopy=False)
+        self._compared = len(trials) > 0
+        return self._compared and self._problem.default not in [trial.params for trial in trials]
 
     def request_setting(self, setting: Setting) -> None:
-        """A setting that a person wants is tried as soon as the default and the starts were."""
+        """Queue a setting that a person wants; it follows the default and the starts."""
         self._requests.append(setting)
 
     @property
     def has_requests(self) -> bool:
-        """Whether a setting that a person wants waits for its turn."""
+        """Whether a requested setting is waiting."""
         return bool(self._requests)
 
-    def _by_hand(self) -> bool:
-        """Put the next setting that a person wants before what the strategy would propose."""
+    def _enqueue_request(self) -> bool:
+        """Enqueue the next requested setting."""
         waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
         if not self._requests or waiting:
             return False
@@ -108,18 +106,18 @@ class AskTellStudy:
 
     def ask(self) -> TrialStarted:
         """The next setting to try, and why."""
-        compares = self._compares
-        if compares:
+        is_comparison = self._compares
+        if is_comparison:
             self._study.enqueue_trial(self._problem.default)
-        by_hand = not compares and self._by_hand()
+        is_requested = not is_comparison and self._enqueue_request()
         trial = self._study.ask(self._space)
         self._open[trial.number] = trial
-        default = compares or (trial.number == 0 and self._from_default)
+        default = is_comparison or (trial.number == 0 and self._from_default)
         why: dict[str, Any] = {"reason": "default"} if default else trial.user_attrs
         if self._is_start(trial):
             why = {"reason": self._starts_are}
-        if by_hand:
-            why = {"reason": "hand"}  # what the sampler would have proposed instead is no matter
+        if is_requested:
+            why = {"reason": "hand"}
         return TrialStarted(
             number=trial.number,
             setting=dict(trial.params),
@@ -134,7 +132,7 @@ class AskTellStudy:
         return 0 <= index < len(self._starts) and trial.params == self._starts[index]
 
     def tell(self, outcome: TrialResult) -> None:
-        """What became of a trial."""
+        """Add the result of a trial."""
         trial = self._open.pop(outcome.number)
         if outcome.failure:
             self._study.tell(trial, state=TrialState.FAIL)
@@ -143,7 +141,7 @@ class AskTellStudy:
 
     @property
     def exhausted_reason(self) -> str:
-        """Why the sampler has nothing more to propose; "" while it has."""
+        """Why the sampler proposes nothing more; "" while it does."""
         return str(getattr(self.sampler, "finished_reason", "") or "")
 
     def surrogate(self) -> SurrogateFitted | JointSurfaceFitted | None:
@@ -156,14 +154,14 @@ class AskTellStudy:
     def replay_trials(self, past: Sequence[Event]) -> None:
         """Ask and tell again what was recorded of this run.
 
-        Where a proposal comes out otherwise (another version of a library), the recorded trials
-        are given to the sampler as they are instead.
+        Where a proposal differs (another version of a library), the sampler gets the recorded
+        trials.
         """
         for event in past:
             match event:
                 case TrialStarted():
                     if event.number in self._open:
-                        continue  # begun again by an earlier resume
+                        continue  # restarted by an earlier resume
                     if self.ask().setting != event.setting:
                         self._adopt_recorded(past)
                         return
@@ -177,23 +175,18 @@ class AskTellStudy:
     def _adopt_recorded(self, past: Sequence[Event]) -> None:
         self._open, self._requests, self._compared = {}, deque(), True
         self._start_study(anew=False)  # the default setting is among the recorded ones
-        ended = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
-        begun = {e.number: e for e in past if isinstance(e, TrialStarted)}
-        for index, number in enumerate(sorted(begun)):
-            score = getattr(ended.get(number), "score", None)
+        end_events = {e.number: e for e in past if isinstance(e, (TrialFinished, TrialFailed))}
+        start_events = {e.number: e for e in past if isinstance(e, TrialStarted)}
+        for index, number in enumerate(sorted(start_events)):
+            score = getattr(end_events.get(number), "score", None)
             state = TrialState.FAIL if score is None else TrialState.COMPLETE
-            if number not in ended:  # begun again, and told later
+            if number not in end_events:  # it is restarted
                 state, self._open[number] = TrialState.RUNNING, index
-            self._study.add_trial(
-                optuna.trial.create_trial(
-                    params=begun[number].setting,
-                    distributions=self._space,
-                    value=score,
-                    state=state,
-                )
+            setting = start_events[number].setting
+            trial = optuna.trial.create_trial(
+                params=setting, distributions=self._space, value=score, state=state
             )
-        requested_settings = [
-            event.setting for event in past if isinstance(event, SettingRequested)
-        ]
-        used_count = sum(event.reason == "hand" for event in begun.values())
-        self._requests.extend(requested_settings[used_count:])
+            self._study.add_trial(trial)
+        settings = [event.setting for event in past if isinstance(event, SettingRequested)]
+        used_count = sum(event.reason == "hand" for event in start_events.values())
+        self._requests.extend(settings[used_count:])

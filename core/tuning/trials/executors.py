@@ -1,8 +1,7 @@
-"""Trials in processes of their own: several at once, each with a time limit, each killable.
+"""Trials in processes of their own, each with a time limit.
 
-A process that can be killed is the only way to end a fit that never ends, and a crash in it costs
-one trial instead of the run; joblib's pool cannot end a single task, so the processes are ours.
-Where the system has a fork server, a fresh process is ready in some 20 ms.
+Only a process can be killed when its fit never ends, and its crash costs one trial; joblib's pool
+cannot end a single task. With a fork server, a fresh process is ready in some 20 ms.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from core.tuning.scores.scoring import (
 )
 from core.tuning.trials.scratch_folder import ScratchFolder, shorten_sockets
 
-BEGUN = "begun"  # what a process says when it turns to a trial
+STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -58,13 +57,13 @@ class _RunningTrial:
 
 
 class TrialExecutor(Protocol):
-    """What runs trials: processes of this machine, or the workers of a cluster."""
+    """Runs trials: in processes of this machine, or on the workers of a cluster."""
 
     limit: float | None
 
     @property
     def workers(self) -> int:
-        """How many trials run at the same time, as things are now."""
+        """How many trials run at the same time now."""
 
     @property
     def free_slots(self) -> int:
@@ -72,36 +71,32 @@ class TrialExecutor(Protocol):
 
     @property
     def running(self) -> int:
-        """How many trials are under way."""
+        """How many trials are running."""
 
     def submit(self, number: int, setting: Setting) -> None:
-        """Begin a trial."""
+        """Start a trial."""
 
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Begin what a task asks for."""
+        """Start what a request asks for."""
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The trials that ended, waiting at most so long for the first of them."""
+        """The trials that ended, waiting at most so many seconds for the first."""
 
     def worker_updates(self) -> Sequence[Event]:
-        """What there is to say of the places where trials run, where it changed."""
+        """The state of the workers, where it changed."""
 
     def close(self) -> None:
-        """End what is under way."""
+        """End what is running."""
 
 
 class ProcessExecutor:
     """Processes of this machine that score settings.
 
     Args:
-        work: what to score on; written to a file once and memory-mapped by every process.
+        work: written to a file once and memory-mapped by every process.
         workers: how many trials run at the same time.
-        time_limit: seconds after which a trial is ended and counts as failed, the start of its
-            process not counted; None for never.
-
-    Attributes:
-        workers: as given.
-        limit: the time limit; it may be changed while trials run.
+        time_limit: seconds after which a trial is ended and counts as failed, without the start of
+            its process; None for never. `limit` may be changed while trials run.
 
     Raises:
         UnusableError: no room for the folds, or no place for the sockets.
@@ -122,7 +117,7 @@ class ProcessExecutor:
             raise write_error("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
         self._busy: dict[OwnedProcess, _RunningTrial] = {}
-        self._lost: list[TrialResult] = []  # trials that no process could be had for
+        self._lost: list[TrialResult] = []  # trials that no process could be started for
 
     @property
     def free_slots(self) -> int:
@@ -131,20 +126,15 @@ class ProcessExecutor:
 
     @property
     def running(self) -> int:
-        """How many trials are under way."""
+        """How many trials are running."""
         return len(self._busy) + len(self._lost)
 
     def submit(self, number: int, setting: Setting) -> None:
-        """Begin a trial; `free_slots` must be above 0. Without a process for it, it has failed."""
+        """Start a trial; `free_slots` must be above 0. Without a process for it, it fails."""
         self.submit_request(TrialRequest(number, setting))
 
     def submit_request(self, task: TrialRequest, limit: float | None = None) -> None:
-        """Begin what a task asks for, as `submit` does.
-
-        Args:
-            task: what is asked for.
-            limit: seconds that it may take; None for what all may take.
-        """
+        """Start what a request asks for; `limit` in seconds, None for the executor's."""
         why = "none"
         while self._idle and why:  # some may have died while they waited for a trial
             why = self._send_request(self._idle.pop(), task, limit)
@@ -157,7 +147,7 @@ class ProcessExecutor:
             self._lost.append(TrialResult(task.number, task.setting, failure=why))
 
     def _send_request(self, worker: OwnedProcess, task: TrialRequest, limit: float | None) -> str:
-        """Give a trial to a process; why that was not possible, or ""."""
+        """Send a request to a process; why that failed, or ""."""
         try:
             worker.pipe.send(task)
         except OSError:
@@ -167,19 +157,17 @@ class ProcessExecutor:
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            return OwnedProcess(
-                self._context, serve_trials, str(self._file), name="process of this trial"
-            )
+            file, name = str(self._file), "process of this trial"
+            return OwnedProcess(self._context, serve_trials, file, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
-        """The trials that ended, waiting at most so long for the first of them."""
-        ready = connection.wait(
-            [worker.pipe for worker in self._busy], timeout=min(seconds, self._until_overdue())
-        )
-        results = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
-        ended = [*self._lost, *(outcome for outcome in results if outcome is not None)]
+        """The trials that ended, waiting at most so many seconds for the first."""
+        timeout = min(seconds, self._until_overdue())
+        ready = connection.wait([worker.pipe for worker in self._busy], timeout=timeout)
+        received = [self._received(worker) for worker in list(self._busy) if worker.pipe in ready]
+        results = [*self._lost, *(result for result in received if result is not None)]
         self._lost = []
-        return ended or list(self._overdue())
+        return results or list(self._overdue())
 
     def _until_overdue(self) -> float:
         ends = [busy.since + self._limit_of(busy) for busy in self._busy.values() if busy.begun]
@@ -214,7 +202,7 @@ class ProcessExecutor:
                 yield TrialResult(busy.number, busy.setting, (), took, why)
 
     def worker_updates(self) -> Sequence[Event]:
-        """Nothing: the processes are where the person is."""
+        """Nothing to report of this machine."""
         return ()
 
     def close(self) -> None:
@@ -241,7 +229,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def serve_trials(pipe: Connection, file: str) -> None:
-    """The life of a trial process: load the folds, then score what comes through the pipe."""
+    """Main function of a trial process: load the folds, then score requests from the pipe."""
     import joblib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
@@ -252,15 +240,15 @@ def serve_trials(pipe: Connection, file: str) -> None:
     while True:
         try:
             task = pipe.recv()
-            pipe.send(BEGUN)
+            pipe.send(STARTED)
             pipe.send(score_trial(work, task))
         except (EOFError, OSError):  # the run has ended
             return
 
 
 def _leave_with(parent: int) -> None:
-    # A trial must not outlive a run that was killed, however long its fit would take. The fork
-    # server goes when its owner does, and then this process has another parent.
+    # A trial must not outlive a killed run. The fork server ends with its owner, and then this
+    # process has another parent.
     while os.getppid() == parent:
         time.sleep(1.0)
     sys.stderr.flush()

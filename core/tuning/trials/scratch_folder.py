@@ -1,7 +1,7 @@
-"""Folders for what a run keeps outside of its own: removed with the process, even a killed one's.
+"""Temporary folders that are removed with the process, even a killed one's.
 
-The name of a socket may have some hundred bytes, which the folder for temporary files can take up
-alone: the sockets of the fork server then lie in a shorter place.
+The name of a socket may have some hundred bytes; where the folder for temporary files leaves no
+room for it, the sockets of the fork server lie in a shorter one.
 """
 
 from __future__ import annotations
@@ -18,49 +18,44 @@ from core.errors import UnusableError
 from core.tuning.runs.run_lock import hold_run_lock, lock_holder
 
 SCRATCH, OWNER, DRAFT = "tunescope-", "owner", "draft"
-LONGEST = 91  # bytes of a socket's name: Linux takes 107, macOS 103, others fewer
-LAST = -200  # at the end of a process multiprocessing removes its own folder before, at -100
-SOCKET = "/pymp-12345678/listener-12345678"  # as multiprocessing calls it
+MAX_SOCKET_BYTES = 91  # of a socket's name: Linux takes 107, macOS 103, others fewer
+EXIT_PRIORITY = -200  # after multiprocessing has removed its own folder, at -100
+SOCKET = "/pymp-12345678/listener-12345678"  # as multiprocessing names it
 
 
 class ScratchFolder:
-    """A folder that is this process's alone. Folders of killed processes are removed on the way.
+    """A temporary folder of this process; leftovers of killed processes are removed.
 
-    Args:
-        what: a word for its name.
-        place: where it lies; "" for the folder for temporary files.
-
-    Raises:
-        OSError: it cannot be made.
+    `purpose` is a word in its name; `parent` "" for the usual folder. Raises OSError.
     """
 
     def __init__(self, purpose: str, parent: str = "") -> None:
         parent = parent or tempfile.gettempdir()
         _remove_leftovers(Path(parent), f"{SCRATCH}{purpose}-")
         self.path = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{purpose}-", dir=parent))
-        mine = contextlib.ExitStack()
+        lock_stack = contextlib.ExitStack()
+        arguments = (lock_stack, self.path)
         self._remove = multiprocessing.util.Finalize(
-            self, _delete_folder, (mine, self.path), exitpriority=LAST
+            self, _delete_folder, arguments, exitpriority=EXIT_PRIORITY
         )
         try:
-            mine.enter_context(hold_run_lock(self.path / DRAFT))
-            (self.path / DRAFT).rename(self.path / OWNER)  # others see it once it is locked
+            lock_stack.enter_context(hold_run_lock(self.path / DRAFT))
+            (self.path / DRAFT).rename(self.path / OWNER)  # visible once it is locked
         except OSError:
             self.remove_folder()
             raise
 
     def remove_folder(self) -> None:
-        """Remove it with all that is in it; the end of the process does so too."""
+        """Remove it with its content; the end of the process does so too."""
         self._remove()
 
 
-def _delete_folder(mine: contextlib.ExitStack, path: Path) -> None:
-    mine.close()
+def _delete_folder(lock_stack: contextlib.ExitStack, path: Path) -> None:
+    lock_stack.close()
     shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove_leftovers(parent: Path, prefix: str) -> None:
-    """Remove what a killed process could not remove itself."""
     for folder in parent.glob(f"{prefix}*"):
         mark = folder / OWNER
         if os.path.lexists(mark) and lock_holder(mark) is None:
@@ -69,10 +64,10 @@ def _remove_leftovers(parent: Path, prefix: str) -> None:
 
 @functools.cache
 def shorten_sockets() -> ScratchFolder | None:
-    """See that sockets of multiprocessing have names that are short enough; where they lie, if new.
+    """Give the sockets of multiprocessing short names; the new folder for them, if any.
 
     Raises:
-        UnusableError: no place has a short name.
+        UnusableError: no folder has a short name.
     """
     usual = tempfile.gettempdir()
     if _has_room(usual):
@@ -89,18 +84,18 @@ def shorten_sockets() -> ScratchFolder | None:
         )
     before, tempfile.tempdir = tempfile.tempdir, str(scratch_folder.path)
     try:
-        multiprocessing.util.get_temp_dir()  # it is asked once and stays for the whole process
+        multiprocessing.util.get_temp_dir()  # cached for the life of the process
     finally:
         tempfile.tempdir = before
     return scratch_folder
 
 
 def _short_folders() -> list[str]:
-    """Folders of short names, the most private one first."""
+    """Folders with short names, the most private first."""
     candidates = [os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/var/tmp", "/dev/shm"]
     suffix = f"/{SCRATCH}sockets-12345678"
     return [folder for folder in candidates if os.path.isabs(folder) and _has_room(folder + suffix)]
 
 
 def _has_room(folder: str) -> bool:
-    return len(os.fsencode(folder)) + len(SOCKET) <= LONGEST
+    return len(os.fsencode(folder)) + len(SOCKET) <= MAX_SOCKET_BYTES

@@ -31,13 +31,13 @@ from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.ask_tell_study import AskTellStudy
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 
-BEAT = 0.4  # seconds: how long nothing is said while trials run, so that a stop is heard
+BEAT_SECONDS = 0.4  # between events at most while trials run, so that a stop takes effect
 MAX_TRIALS = 100_000  # where only time bounds the run
-LONGEST = 0.25  # of the minutes: what one trial may take, where nobody set a limit
+LIMIT_SHARE = 0.25  # of the run's minutes that a trial may take by default
 
 
 class TrialRun:
-    """The generator's state: what is asked, what runs, and how much budget is left."""
+    """A run of trials of one model."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class TrialRun:
         self.ensemble: Any = self._make_ensemble(planned) if problem.averages else None
 
     def taken_learned(self) -> None:
-        """Nothing: penalties are not learned here."""
+        """None: no penalties are learned here."""
 
     def _make_ensemble(self, planned: int) -> Any:
         return SettingEnsemble(self._problem, planned)
@@ -66,21 +66,22 @@ class TrialRun:
         return AskTellStudy(self._problem, history, self._warm_starts, starts_are="past")
 
     def events(self, past: Sequence[Event]) -> Generator[Event, None, None]:
-        """Every trial until the budget is spent or the sampler has nothing more to propose."""
+        """Every trial until the budget is spent or the sampler proposes nothing more."""
         history = yield from self._read_history(past)
         self._warm_starts = yield from self._read_warm_starts(past)
         yield from self._run_history.notices()
         self._study = self._make_study(history)
         self._study.replay_trials(past)
-        lacking = self.ensemble.replay_events(past) if self.ensemble is not None else {}
+        missing_settings = self.ensemble.replay_events(past) if self.ensemble is not None else {}
         plan = self._problem.plan
-        with contextlib.closing(
-            self._make_executor(self._problem.scoring_job(), plan.workers, self.time_limit)
-        ) as executor:
-            yield from self._repeat_predictions(executor, lacking)
+        job = self._problem.scoring_job()
+        new_executor = self._make_executor(job, plan.workers, self.time_limit)
+        del job  # the executor has its own copy of the folds
+        with contextlib.closing(new_executor) as executor:
+            yield from self._repeat_predictions(executor, missing_settings)
             yield from self._before_trials(executor)
-            for lost in list(self._state.pending.values()):
-                executor.submit(lost.number, lost.setting)
+            for trial in list(self._state.pending.values()):
+                executor.submit(trial.number, trial.setting)
             yield from self._run_trials(executor)
         yield from self._after_trials()
 
@@ -99,17 +100,13 @@ class TrialRun:
     def time_limit(self) -> float | None:
         """Seconds that a trial may take: as planned, or a share of the run's minutes.
 
-        Without a plan the first trial may take all the time there is, and later ones three times
-        as long as those before.
+        By default the first trial may take all the time, and later ones three times the mean so
+        far.
         """
-        planned_limit, minutes, state = (
-            self._problem.plan.time_limit,
-            self._problem.minutes,
-            self._state,
-        )
-        if planned_limit is not None or minutes is None or not state.finished:
+        planned_limit, minutes = self._problem.plan.time_limit, self._problem.minutes
+        if planned_limit is not None or minutes is None or not self._state.finished:
             return planned_limit
-        return max(LONGEST * 60 * minutes, 3.0 * state.took / state.finished)
+        return max(LIMIT_SHARE * 60 * minutes, 3.0 * self._state.took / self._state.finished)
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         yield from ()
@@ -118,21 +115,21 @@ class TrialRun:
         yield from ()
 
     def _repeat_predictions(
-        self, executor: TrialExecutor, lacking: Mapping[int, Setting]
+        self, executor: TrialExecutor, missing_settings: Mapping[int, Setting]
     ) -> Generator[Event, None, None]:
-        """The best trials of before are fitted again, for what they say about held-out rows."""
-        waiting = deque(lacking.items())
-        while self.ensemble is not None and (waiting or executor.running):
+        """Fit the best recorded trials again for their held-out predictions."""
+        trials = deque(missing_settings.items())
+        while self.ensemble is not None and (trials or executor.running):
             if self._time_is_up:
-                waiting.clear()
-            while waiting and executor.free_slots > 0:
-                executor.submit(*waiting.popleft())
-            for outcome in executor.wait_for_results(BEAT):
+                trials.clear()
+            while trials and executor.free_slots > 0:
+                executor.submit(*trials.popleft())
+            for outcome in executor.wait_for_results(BEAT_SECONDS):
                 self.ensemble.add_recorded(outcome)
             yield self._state.progress(None)
 
     def _read_history(self, past: Sequence[Event]) -> Generator[Event, None, Any]:
-        """What the sampler is told of earlier datasets; a resumed run is told the same again."""
+        """The sampler's history of earlier datasets; for a resumed run as before."""
         for event in past:
             if isinstance(event, TrialFinished):
                 self._record_trial(event, past=True)  # a kill may have come between
@@ -145,21 +142,20 @@ class TrialRun:
         return history_of(read, self._problem.model.simplex)
 
     def _read_warm_starts(self, past: Sequence[Event]) -> Generator[Event, None, list[Setting]]:
-        """Settings of earlier datasets that come after the default; a resumed run has its own."""
+        """Settings of earlier datasets that follow the default; for a resumed run as before."""
         if not self._problem.warm_start_datasets or self._problem.strategy.uses_history:
             return []
         read = next(iter(read_before(past)), None)
         if read is None:
             if any(isinstance(event, TrialStarted) for event in past):
                 return []  # it began without
-            read = warm_start_history(
-                self._run_history.read(), self._problem, self._problem.warm_start_datasets
-            )
+            count = self._problem.warm_start_datasets
+            read = warm_start_history(self._run_history.read(), self._problem, count)
             yield read
         return settings_in(read)
 
     def _record_trial(self, event: TrialFinished, *, past: bool = False) -> None:
-        """Leave a trial in the history; `past`: it ended in an earlier part of the run."""
+        """Add a trial to the history; `past`: it ended in an earlier part of the run."""
         self._run_history.record_trial(event)
 
     def _handle_requests(self) -> Generator[Event, None, None]:
@@ -174,7 +170,7 @@ class TrialRun:
                 yield from self._update_ensemble(self.ensemble)
 
     def _request_refusal(self, event: SettingRequested) -> str:
-        """Hand a setting that a person wants to the asker; why that cannot be, or ""."""
+        """Queue a requested setting; why that is refused, or ""."""
         if self._problem.strategy.several:
             return "A run of several models tries no settings that are entered by hand."
         try:
@@ -193,7 +189,6 @@ class TrialRun:
             yield from self._start_trial(executor)
 
     def _start_trial(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        """One more trial begins."""
         started = self._study.ask()
         if started.reason != "default" and (surrogate := self._study.surrogate()) is not None:
             yield surrogate
@@ -203,17 +198,16 @@ class TrialRun:
 
     def _may_ask(self, executor: TrialExecutor) -> bool:
         state = self._state
-        begun = state.done_count + executor.running
+        started_count = state.done_count + executor.running
         if self._study.has_requests:
             self.because = ""
-        elif begun >= (state.total or MAX_TRIALS):
+        elif started_count >= (state.total or MAX_TRIALS):
             self.because = f"the budget of {state.total} trials was spent"
-        elif self._time_is_up and begun > 0:
+        elif self._time_is_up and started_count > 0:
             self.because = time_is_up(self._problem.plan.minutes or 0.0)
         elif is_spent(self._problem.plan, state, executor.workers):
             self.because = stop_reason(state)
-        elif begun > 0:
-            # The first trial comes, whatever the sampler thinks of the space.
+        elif started_count > 0:  # the first trial runs in any case
             self.because = self._study.exhausted_reason
         return not self.because
 
@@ -224,11 +218,11 @@ class TrialRun:
 
     @property
     def _gives_up(self) -> bool:
-        """Whether nobody waits for the trials that are under way."""
+        """Whether running trials are abandoned."""
         return self._time_is_up
 
     def _collect_results(self, executor: TrialExecutor) -> Generator[Event, None, None]:
-        for outcome in executor.wait_for_results(BEAT):
+        for outcome in executor.wait_for_results(BEAT_SECONDS):
             self._study.tell(outcome)
             event = trial_event(outcome, len(self._problem.splits))
             self._state.consume(event)
@@ -242,7 +236,7 @@ class TrialRun:
         yield self._state.progress(self._seconds_left(executor))
 
     def _report_result(self, outcome: TrialResult) -> Generator[Event, None, None]:
-        """What a finished trial means for the average, and what its model shows if it is best."""
+        """Events of the model, if it is the best, and of the average."""
         if outcome.failure:
             return
         best = self._state.best_trial
@@ -254,10 +248,9 @@ class TrialRun:
 
     def _abandon_trials(self) -> Generator[Event, None, None]:
         self.because = time_is_up(self._problem.plan.minutes or 0.0)
-        for lost in list(self._state.pending.values()):
-            failed = TrialFailed(
-                number=lost.number, setting=lost.setting, reason="The time of the run was up."
-            )
+        for trial in list(self._state.pending.values()):
+            reason = "The time of the run was up."
+            failed = TrialFailed(number=trial.number, setting=trial.setting, reason=reason)
             self._state.consume(failed)
             yield failed
 
@@ -273,20 +266,16 @@ class TrialRun:
 
 
 def trial_event(outcome: TrialResult, folds: int) -> TrialFinished | TrialFailed:
-    """What became of a trial, as an event."""
+    """The result of a trial as an event."""
+    number, setting, took = outcome.number, outcome.setting, round(outcome.took, 4)
     if outcome.failure:
-        return TrialFailed(
-            number=outcome.number,
-            setting=outcome.setting,
-            reason=outcome.failure,
-            took=round(outcome.took, 4),
-        )
+        return TrialFailed(number=number, setting=setting, reason=outcome.failure, took=took)
     return TrialFinished(
-        number=outcome.number,
-        setting=outcome.setting,
+        number=number,
+        setting=setting,
         score=outcome.score,
         fold_scores=list(outcome.fold_scores),
-        took=round(outcome.took, 4),
+        took=took,
         fits=folds if outcome.estimate is None else len(outcome.fold_scores),
         behind=outcome.estimate is not None,
     )

@@ -1,1 +1,1 @@
-"""What people ask after the score: answers about the model that was tested, on its test rows."""
+"""Answers about the tested model of a finished run, from its test rows."""

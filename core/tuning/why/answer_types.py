@@ -1,4 +1,4 @@
-"""The answers to the questions that a finished run can be asked, as they are sent and kept."""
+"""The answers to questions about a finished run, as they are sent and stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Cell = str | bool | int | float | None  # of a row as its file has it
 
 @dataclass(frozen=True)
 class Answer(Record):
-    """What a run answers, or what is known of it so far."""
+    """An answer about a run, or what is known of it so far."""
 
     @property
     def is_final(self) -> bool:
@@ -23,7 +23,7 @@ class Answer(Record):
 
 @dataclass(frozen=True)
 class NoAnswer(Answer):
-    """Why there is none, a sentence."""
+    """Why there is no answer, a sentence."""
 
     problem: str
     done: bool | None = optional()
@@ -31,31 +31,22 @@ class NoAnswer(Answer):
 
 @dataclass(frozen=True)
 class WrongRows(Record):
-    """The rows that the model is most wrong about, the worst first, as they stand in the file.
-
-    Attributes:
-        headers, rows: the columns, and the cells of each row.
-        lines: where each row begins; its number where ``counted`` says "row" instead of "line".
-        left_out: how many columns are not shown.
-        actual, said: the class, or number, of each row, and what the model predicts.
-        sure: the probability of the predicted class; of numbers predicted − actual.
-        wrong: how many rows are wrong at all.
-    """
+    """The rows with the worst predictions, the worst first, as in the file."""
 
     headers: list[str]
     rows: list[list[Cell]]
-    lines: list[int]
+    lines: list[int]  # the line where each row begins, or its number where ``counted`` is "row"
     counted: str
-    left_out: int
-    actual: list[str | float]
-    said: list[str | float]
-    sure: list[float | None]
-    wrong: int
+    left_out: int  # how many columns are not shown
+    actual: list[str | float]  # classes or numbers
+    said: list[str | float]  # predictions
+    sure: list[float | None]  # the predicted class's probability; of numbers predicted − actual
+    wrong: int  # how many rows are wrong at all
 
 
 @dataclass(frozen=True)
 class RowDiagnostics(Answer):
-    """What one look at the test rows tells: how many there are, and the worst of them."""
+    """How many test rows there are, and the worst of them."""
 
     rows: int
     wrong: WrongRows
@@ -63,24 +54,16 @@ class RowDiagnostics(Answer):
 
 @dataclass(frozen=True)
 class ThresholdTally(Record):
-    """Counts of one class against the rest at falling thresholds, and what follows from them.
+    """Counts of one class against the rest at falling thresholds, and summaries of them."""
 
-    Attributes:
-        positives, negatives: rows of the class, and others.
-        true, false: how many of them score at least each threshold.
-        area: under the ROC curve, with the ends of its 95 % interval.
-        precision: the average precision, with the ends of its 95 % interval.
-        calibration: empty where the model gives no probabilities.
-    """
-
-    positives: int
+    positives: int  # rows of the class
     negatives: int
     thresholds: list[float]
-    true: list[int]
+    true: list[int]  # positives that score at least each threshold; false: negatives
     false: list[int]
-    area: list[float | None]
-    precision: list[float | None]
-    calibration: list[CalibrationBin]
+    area: list[float | None]  # under the ROC curve, with the ends of its 95 % interval
+    precision: list[float | None]  # the average precision, with the ends of its 95 % interval
+    calibration: list[CalibrationBin]  # empty without probabilities
 
     @property
     def share(self) -> float:
@@ -90,34 +73,21 @@ class ThresholdTally(Record):
 
 @dataclass(frozen=True)
 class ClassDiagnostics(RowDiagnostics):
-    """What one look at the test rows tells of a classifier.
+    """Diagnostics of a classifier."""
 
-    Attributes:
-        labels: the classes, the second of two or the most frequent first.
-        second: the second of two classes; else "".
-        scale: probability or score.
-        chosen: the threshold that decides between two classes, where there is one.
-        by_costs: whether it was chosen by the costs of mistakes.
-        of: the counts of each class.
-    """
-
-    labels: list[str]
-    second: str
-    scale: str
-    chosen: float | None
-    by_costs: bool
-    of: dict[str, ThresholdTally]
+    labels: list[str]  # the classes, the second of two or the most frequent first
+    second: str  # the second of two classes; else ""
+    scale: str  # probability or score
+    chosen: float | None  # the threshold that decides between two classes, where there is one
+    by_costs: bool  # whether it was chosen by the costs of mistakes
+    of: dict[str, ThresholdTally]  # the counts of each class
 
 
 @dataclass(frozen=True)
 class ResidualBin(Record):
-    """The mean residual of some rows with its 95 % interval.
+    """The mean residual of some rows with its 95 % interval."""
 
-    Attributes:
-        at: the rows' mean value along the axis, or their word.
-    """
-
-    at: str | float
+    at: str | float  # the rows' mean value along the axis, or their word
     mean: float
     low: float | None
     high: float | None
@@ -126,58 +96,39 @@ class ResidualBin(Record):
 
 @dataclass(frozen=True)
 class Residuals(Record):
-    """Predicted − actual of test rows.
+    """Predicted − actual of test rows."""
 
-    Attributes:
-        predicted, residual: of the rows that are drawn.
-        rows: how many rows the bins are of.
-        left_out: how many columns are not in ``along``.
-        along: the drawn rows' values in each column.
-        bins: along each column; those along the prediction as "".
-    """
-
-    predicted: list[float]
+    predicted: list[float]  # of the rows that are drawn, as the residuals
     residual: list[float]
-    rows: int
-    left_out: int
-    along: dict[str, list[str | float | None]]
-    bins: dict[str, list[ResidualBin]]
+    rows: int  # how many rows the bins are of
+    left_out: int  # how many columns are not in ``along``
+    along: dict[str, list[str | float | None]]  # the drawn rows' values in each column
+    bins: dict[str, list[ResidualBin]]  # along each column; those along the prediction as ""
 
 
 @dataclass(frozen=True)
 class RegressionDiagnostics(RowDiagnostics):
-    """What one look at the test rows tells of a model of numbers."""
+    """Diagnostics of a regression."""
 
     residuals: Residuals
 
 
 @dataclass(frozen=True)
 class Dependence(Answer):
-    """What the tested model says as one column changes; of some columns only why it has no curve.
-
-    Attributes:
-        problem: why there is no curve, a sentence; the JSON then has the name beside it alone.
-        answer: what is followed, in words.
-        numbers: whether the values are numbers.
-        grid: the values; their places where they are words.
-        mean, low, high: of every value.
-        rows: the curves of single rows.
-        used: how many rows the mean is of.
-        counts, edges: a histogram of the test rows; without edges the count of every word.
-    """
+    """The partial dependence of a column, or the reason for none."""
 
     name: str
-    problem: str = ""
-    answer: str = ""
-    numbers: bool = False
-    grid: list[float] = field(default_factory=list)
+    problem: str = ""  # that reason, a sentence; the JSON then has nothing else but the name
+    answer: str = ""  # what is plotted, in words
+    numbers: bool = False  # whether the values are numbers
+    grid: list[float] = field(default_factory=list)  # the values, or the positions of words
     words: list[str] = field(default_factory=list)
-    mean: list[float] = field(default_factory=list)
+    mean: list[float] = field(default_factory=list)  # at every value
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
-    rows: list[list[float]] = field(default_factory=list)
-    used: int = 0
-    counts: list[int] = field(default_factory=list)
+    rows: list[list[float]] = field(default_factory=list)  # the curves of single rows
+    used: int = 0  # how many rows the mean is of
+    counts: list[int] = field(default_factory=list)  # of a histogram, or of words without edges
     edges: list[float] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[str]:
@@ -188,7 +139,7 @@ class Dependence(Answer):
 
 @dataclass(frozen=True)
 class ScoreLoss(Record):
-    """How much worse the score becomes if columns are shuffled together, with its 95 % interval."""
+    """The loss of score when columns are shuffled together, with its 95 % interval."""
 
     names: list[str]
     mean: float
@@ -198,19 +149,15 @@ class ScoreLoss(Record):
 
 @dataclass(frozen=True)
 class ColumnLoss(ScoreLoss):
-    """The same of one column.
+    """The loss of score of one column."""
 
-    Attributes:
-        weight: of a linear model, on the scaled column; the root of the sum of squares where it
-            has several outputs or classes.
-    """
-
+    # Of a linear model, on the scaled column; of several outputs the root of the sum of squares.
     weight: float | None
 
 
 @dataclass(frozen=True)
 class AlikeColumns(Record):
-    """Columns that say nearly the same, and the least correlation of two of them."""
+    """Nearly equal columns, and the least correlation of two of them."""
 
     names: list[str]
     least: float
@@ -218,36 +165,26 @@ class AlikeColumns(Record):
 
 @dataclass(frozen=True)
 class ColumnImportance(Answer):
-    """Which columns matter.
-
-    Attributes:
-        rows: how many of the ``test_rows`` are shuffled.
-        total: how many columns there are.
-        screened: whether only some of them are shuffled.
-        asked, shuffled: how many columns and groups are to be shuffled, and have been.
-        columns: the most important first.
-        groups: the same with columns that are alike shuffled together.
-        dependence: of the first columns, once it is done.
-    """
+    """Which columns matter."""
 
     metric: str
-    rows: int
+    rows: int  # how many of the ``test_rows`` are shuffled
     test_rows: int
     repeats: int
-    total: int
-    screened: bool
+    total: int  # how many columns there are
+    screened: bool  # whether only some of them are shuffled
     alike: list[AlikeColumns]
-    asked: int = 0
-    columns: list[ColumnLoss] = field(default_factory=list)
-    groups: list[ScoreLoss] = field(default_factory=list)
+    asked: int = 0  # how many columns and groups are to be shuffled
+    columns: list[ColumnLoss] = field(default_factory=list)  # the most important first
+    groups: list[ScoreLoss] = field(default_factory=list)  # with similar columns together
     shuffled: int = 0
-    dependence: dict[str, Dependence] | None = optional()
+    dependence: dict[str, Dependence] | None = optional()  # of the first columns, once it is done
     done: bool = True
 
 
 @dataclass(frozen=True)
 class LearningSize(Record):
-    """The mean score after so many training rows, with its 95 % interval, over so many fits."""
+    """The mean score of `repeats` fits on so many training rows, with its 95 % interval."""
 
     rows: int
     mean: float
@@ -258,34 +195,25 @@ class LearningSize(Record):
 
 @dataclass(frozen=True)
 class LearningGain(Record):
-    """How much better the score is of all rows than of half of them; above 0: more rows helped.
-
-    Attributes:
-        from_rows, to_rows: how many rows; the JSON calls them ``from`` and ``to``.
-    """
+    """The score of all rows minus that of half of them; above 0: more rows helped."""
 
     mean: float | None
     low: float | None
     high: float | None
-    from_rows: int
+    from_rows: int  # in JSON ``from`` and ``to``
     to_rows: int
 
 
 @dataclass(frozen=True)
 class LearningCurve(Answer):
-    """Would more rows help.
-
-    Attributes:
-        sizes: growing.
-        answer: yes, no or unclear.
-    """
+    """Whether more rows would help."""
 
     metric: str
     maximize: bool
-    sizes: list[LearningSize]
+    sizes: list[LearningSize]  # growing
     done: bool = True
     gain: LearningGain | None = optional()
-    answer: str | None = optional()
+    answer: str | None = optional()  # yes, no or unclear
 
 
 @dataclass(frozen=True)
@@ -301,20 +229,13 @@ class SettingShare(Record):
 
 @dataclass(frozen=True)
 class SettingImportance(Answer):
-    """Which settings mattered.
-
-    Attributes:
-        model: whose settings they are.
-        trials: how many of all the finished trials, ``of``, are used.
-        settings: the most important first.
-        together: the share of the variance that no setting explains alone.
-    """
+    """Which settings mattered."""
 
     metric: str
     model: str
-    trials: int
+    trials: int  # how many of all the finished trials, ``of``, are used
     of: int
-    settings: list[SettingShare]
-    together: float
+    settings: list[SettingShare]  # the most important first
+    together: float  # the share of the variance that no setting explains alone
     resamples: int
     done: bool = True

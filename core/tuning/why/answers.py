@@ -1,7 +1,4 @@
-"""The questions that a finished run can be asked, and where their answers are kept.
-
-Answers lie in the run's folder, so that a run that is opened later, and the report, have them too.
-"""
+"""The questions about a finished run; answers are stored in its folder, for the report too."""
 
 from __future__ import annotations
 
@@ -48,12 +45,12 @@ _TYPES: dict[str, type[Answer]] = {
 
 
 def can_explain(results: Results | None, task: str) -> bool:
-    """Whether a run can be asked: it has results, and is about rows of a table."""
+    """Whether a run has results about rows of a table."""
     return results is not None and task in TABLE_TASKS and not results.documents
 
 
 def seconds_before(question: str, state: RunState) -> float:
-    """About how long an answer takes, told before: fits, and for columns the shuffling."""
+    """A forecast of an answer's seconds: its fits, and the shuffling of columns."""
     if question == SETTINGS:
         return SOON
     fit = seconds_of_fit(state)
@@ -64,7 +61,7 @@ def seconds_before(question: str, state: RunState) -> float:
 
 
 def answers(tested_model: TestedModel, question: str, column: str = "") -> Iterator[Answer]:
-    """The answer; of a long one what is known of it so far, several times.
+    """The answer, for a long one after partial answers.
 
     Raises:
         UnusableError: there is no such question.
@@ -82,14 +79,14 @@ def answers(tested_model: TestedModel, question: str, column: str = "") -> Itera
 
 
 def answers_of_trials(state: RunState) -> Iterator[SettingImportance | NoAnswer]:
-    """The answer to what the trials tell by themselves, several times until it is whole."""
+    """The answer from the trials alone, after partial answers."""
     from core.tuning.why.setting_importance import setting_importance  # Optuna costs half a second
 
     yield from setting_importance(state)
 
 
 def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | None:
-    """An answer that was kept for these very results; None where there is none."""
+    """A stored answer for exactly these results; None for none."""
     try:
         text = (folder.path / FOLDER / f"{question}.json").read_text(encoding="utf-8")
         content = json.loads(text)
@@ -101,7 +98,7 @@ def kept_answer(folder: RunFolder, results: Results, question: str) -> Answer | 
 
 
 def keep_answer(folder: RunFolder, results: Results, question: str, answer: Answer) -> Answer:
-    """Keep an answer beside the run where there is room; the answer as it is read again."""
+    """Store an answer if the disk has room; the answer as `kept_answer` reads it."""
     plain = answer_to_json(answer)
     text = json.dumps({"of": key_of(results), "answer": plain}, ensure_ascii=False)
     with contextlib.suppress(OSError):  # it can be worked out again
@@ -112,13 +109,13 @@ def keep_answer(folder: RunFolder, results: Results, question: str, answer: Answ
 
 
 def key_of(results: Results) -> str:
-    """What tells the results of a run from those with another of its models."""
+    """A hash that changes with the results."""
     text = json.dumps(strict_json(to_plain(results)), sort_keys=True, default=str)
     return hashlib.sha256(f"{_FORM} {text}".encode()).hexdigest()[:16]
 
 
 def answer_to_json(answer: Answer) -> JsonObject:
-    """An answer as it is kept; without NaN and infinities, which JSON has not."""
+    """An answer as it is stored, without NaN and infinities."""
     plain = strict_json(to_plain(answer))
     if gain := plain.get("gain"):
         gain |= {"from": gain.pop("from_rows"), "to": gain.pop("to_rows")}

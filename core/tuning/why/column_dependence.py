@@ -1,4 +1,4 @@
-"""What the tested model says as one column changes: partial dependence and single test rows."""
+"""The tested model's predictions as one column changes: partial dependence and single test rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BINS = 24
 
 
 def dependence(tested_model: TestedModel, name: str) -> Dependence:
-    """The partial dependence of a column: of classes, of the second of two or the most frequent.
+    """A column's partial dependence, for the second of two classes or else the most frequent.
 
     Raises:
         UnusableError: there is no such column.
@@ -45,12 +45,11 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
     if not len(grid):
         return Dependence(name, "The column has no value in the test rows.")
     class_code, answer = _followed_class(tested_model)
-    row_curves = np.concatenate(
-        [
-            individual_curves(_class_scorer(fold, class_code), fold.X, column, grid)
-            for fold in _limited_folds(tested_model)
-        ]
-    )
+    curves = [
+        individual_curves(_class_scorer(fold, class_code), fold.X, column, grid)
+        for fold in _limited_folds(tested_model)
+    ]
+    row_curves = np.concatenate(curves)
     mean, low, high = mean_with_band(row_curves)
     generator = np.random.default_rng(tested_model.problem.plan.seed)
     shown = generator.permutation(len(row_curves))[:SHOWN_ROWS]
@@ -81,7 +80,7 @@ def _column_values(tested_model: TestedModel, column: int) -> pd.Series:
 def _value_grid(
     values: pd.Series, is_numeric: bool, column_facts: Column | None
 ) -> tuple[list[Any], list[float], list[str]]:
-    """Values to ask about, their places on the axis, and their words where they are no numbers."""
+    """The column's values to try, their positions on the axis, and their words, if any."""
     if is_numeric and not pd.api.types.is_bool_dtype(values.dtype):
         grid = number_grid(values.to_numpy(float, na_value=np.nan)).tolist()
         return grid, grid, []
@@ -99,7 +98,7 @@ def _value_grid(
 def _value_counts(
     values: pd.Series, is_numeric: bool, grid: list[Any]
 ) -> tuple[list[int], list[float]]:
-    """A histogram and its edges; of words their counts."""
+    """A histogram and its edges; counts without edges for words."""
     if not is_numeric or pd.api.types.is_bool_dtype(values.dtype):
         text_counts = values.astype(str).value_counts()
         return [int(text_counts.get(str(value), 0)) for value in grid], []
@@ -110,14 +109,13 @@ def _value_counts(
 
 
 def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
-    """The place of the class that is followed (None for numbers), and what is followed in words."""
+    """The index of the followed class (None for numbers), and what is plotted, in words."""
     labels = [str(label) for label in tested_model.dataset.classes]
     if not labels:
         return None, f"predicted {tested_model.dataset.target_name}"
-    known_codes = tested_model.y[tested_model.y >= 0].astype(int)
-    class_code = (
-        1 if len(labels) == 2 else int(np.bincount(known_codes, minlength=len(labels)).argmax())
-    )
+    codes = tested_model.y[tested_model.y >= 0].astype(int)
+    most_frequent = int(np.bincount(codes, minlength=len(labels)).argmax())
+    class_code = 1 if len(labels) == 2 else most_frequent
     scale = "score" if tested_model.predictions.probabilities is None else "probability"
     return class_code, f"{scale} of “{labels[class_code]}”"
 
@@ -127,9 +125,8 @@ def _class_scorer(fold: TestedFold, class_code: int | None) -> Callable[[Any], n
         predictions = fold.predict(X)
         if class_code is None:
             return predictions.labels
-        scores = (
-            predictions.scores if predictions.probabilities is None else predictions.probabilities
-        )
+        scores = predictions.probabilities
+        scores = predictions.scores if scores is None else scores
         assert scores is not None
         return scores[:, class_code]
 

@@ -1,4 +1,4 @@
-"""Which columns matter: how much worse the model becomes where a column's values are shuffled.
+"""Which columns matter: how much worse the score becomes when a column is shuffled.
 
 | symbol | code | meaning |
 | --- | --- | --- |
@@ -8,15 +8,13 @@
 
 The importance of a column is s − mean_r s_r, its sign turned so that above 0 the column helps
 (Breiman 2001; Fisher, Rudin & Dominici 2019). Its interval is a bootstrap of the test rows, the
-same rows for s and every s_r, and not the spread of the repeats: that spread shrinks to nothing
-with more repeats and says nothing about how few test rows there are. In every resample R of the
-shufflings are drawn with replacement too, so that their chance is in the interval as well. With
-very many test rows the interval is normal, by the rows' influences on the same difference. The
-model is the one fitted without the test rows, and nothing but test rows is shuffled.
+same rows for s and every s_r; the spread of the repeats would shrink to nothing with more of them.
+Every resample also draws R of the shufflings with replacement. With very many test rows the
+interval is normal, by the rows' influences on the difference. The model knows no test row.
 
-As many test rows are drawn as some seconds allow. With very many columns only those are shuffled
-that what the model says goes along with most (by the correlation of prepared columns and answers,
-on training rows, times the weight of a linear model), as many as the seconds allow.
+As many test rows are drawn as `SECONDS` allow; of very many columns only the strongest are
+shuffled, by the correlation of prepared columns and predictions on training rows, times the weight
+of a linear model.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ _MAX_CELLS = 2e7  # of the prepared test rows
 
 
 def importance(tested_model: TestedModel) -> Iterator[ColumnImportance]:
-    """What is known of the columns so far, several times, and the answer."""
+    """The importance so far, several times, then the answer."""
     names = [str(name) for name in tested_model.dataset.feature_names]
     permuter, rows, chosen_columns = _affordable_shuffling(tested_model, len(names))
     alike = _similar_columns(tested_model, chosen_columns)
@@ -86,7 +84,7 @@ def _with_losses(
     losses: Mapping[tuple[int, ...], ScoreLoss],
     weights: Mapping[int, float],
 ) -> ColumnImportance:
-    """The answer with columns alone, and with those that say the same, the largest mean first."""
+    """The answer with single columns, and with similar ones together, the largest mean first."""
     grouped = {column for group in losses if len(group) > 1 for column in group}
     falling = sorted(losses.items(), key=lambda entry: -entry[1].mean)
     columns = [
@@ -101,18 +99,13 @@ def _with_losses(
 def _affordable_shuffling(
     tested_model: TestedModel, width: int
 ) -> tuple[ColumnPermuter, int, list[int]]:
-    """As many test rows and columns as can be shuffled in the seconds there are.
-
-    Columns go before rows: rows are more than the fewest only where every column is shuffled.
+    """As many test rows and columns as can be shuffled in time, columns first.
 
     Returns:
-        What shuffles, how many rows it has, and the columns.
+        The permuter, its number of rows, and the columns.
     """
     folds = _limited_folds(tested_model, MIN_ROWS)
-    permuter, rows = (
-        ColumnPermuter(tested_model, folds, REPEATS),
-        sum(len(fold.y) for fold in folds),
-    )
+    permuter, rows = ColumnPermuter(tested_model, folds, REPEATS), sum(len(f.y) for f in folds)
     seconds_per_column = _seconds_of_one(permuter) if width else 0.0
     max_columns = int(np.clip(SECONDS / max(seconds_per_column, 1e-4), 5, MAX_COLUMNS))
     if width > max_columns:
@@ -123,16 +116,12 @@ def _affordable_shuffling(
     max_rows = int(min(len(tested_model.y), MAX_ROWS, max(_MAX_CELLS / outputs, MIN_ROWS)))
     while rows < max_rows and width * seconds_per_column < SECONDS:
         # Seconds grow at most as rows do, so that a step that fits by this does fit.
-        row_count = int(
-            min(max_rows, rows * min(8.0, SECONDS / max(width * seconds_per_column, 1e-4)))
-        )
+        growth = min(8.0, SECONDS / max(width * seconds_per_column, 1e-4))
+        row_count = int(min(max_rows, rows * growth))
         if row_count < 1.2 * rows:
             break
-        more_folds = _limited_folds(tested_model, row_count)
-        permuter, rows = (
-            ColumnPermuter(tested_model, more_folds, REPEATS),
-            sum(len(fold.y) for fold in more_folds),
-        )
+        folds = _limited_folds(tested_model, row_count)
+        permuter, rows = ColumnPermuter(tested_model, folds, REPEATS), sum(len(f.y) for f in folds)
         seconds_per_column = _seconds_of_one(permuter)
     return permuter, rows, list(range(width))
 
@@ -144,28 +133,24 @@ def _seconds_of_one(permuter: ColumnPermuter) -> float:
 
 
 def _limited_folds(tested_model: TestedModel, max_rows: int) -> list[TestedFold]:
-    """The parts with so many test rows at most, drawn at random."""
+    """The folds with at most `max_rows` test rows, drawn at random."""
     count, folds = len(tested_model.y), list(tested_model.folds)
     if count <= max_rows:
         return folds
     generator = np.random.default_rng(tested_model.problem.plan.seed)
-    chosen_rows = np.sort(generator.choice(count, max_rows, replace=False))
+    chosen = np.sort(generator.choice(count, max_rows, replace=False))
     ends = np.cumsum([0, *(len(fold.y) for fold in folds)])
-    rows_by_fold = [
-        chosen_rows[(a <= chosen_rows) & (chosen_rows < b)] - a for a, b in itertools.pairwise(ends)
-    ]
+    rows_by_fold = [chosen[(a <= chosen) & (chosen < b)] - a for a, b in itertools.pairwise(ends)]
     return [fold.subset(rows) for fold, rows in zip(folds, rows_by_fold, strict=True) if len(rows)]
 
 
 def column_strengths(fold: TestedFold) -> np.ndarray:
-    """How much what a model says goes along with each column, on training rows, shape (p,)."""
+    """How strongly predictions correlate with each column, on training rows, shape (p,)."""
     names, problem = [str(n) for n in fold.problem.dataset.feature_names], fold.problem
     rows = problem.train_rows
     if len(rows) > _SCREENING_ROWS:
-        drawn_rows = np.random.default_rng(problem.plan.seed).choice(
-            rows, _SCREENING_ROWS, replace=False
-        )
-        rows = np.sort(drawn_rows)
+        generator = np.random.default_rng(problem.plan.seed)
+        rows = np.sort(generator.choice(rows, _SCREENING_ROWS, replace=False))
     X = take_rows(problem.dataset.features, rows)
     Z = fold.pipeline[:-1].transform(X)
     predictions = fold.predict(X)
@@ -174,10 +159,8 @@ def column_strengths(fold: TestedFold) -> np.ndarray:
     size = np.linalg.norm(answers, axis=0)
     answers = answers[:, size > 0] / size[size > 0]
     spread = _deviations(Z)
-    correlations = np.abs(np.asarray(Z.T @ answers)).max(axis=1, initial=0.0)
-    correlations = np.divide(
-        correlations, spread, out=np.zeros_like(correlations), where=spread > 0
-    )
+    products = np.abs(np.asarray(Z.T @ answers)).max(axis=1, initial=0.0)
+    correlations = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
     if (w := _coefficients(fold.pipeline)) is not None and w.shape[1] == len(correlations):
         correlations = correlations * np.abs(w).max(axis=0) * spread
     strength = np.zeros(len(names))
@@ -194,7 +177,7 @@ def _deviations(Z: Any) -> np.ndarray:
 
 
 def _coefficients(pipeline: Any) -> np.ndarray | None:
-    """The weights of a linear model, shape (outputs, prepared columns); None of other models."""
+    """The weights of a linear model, shape (outputs, prepared columns); None for other models."""
     model = pipeline[-1]
     model = getattr(model, "estimator_", model)  # behind a threshold
     w = getattr(model, "coef_", None)
@@ -204,7 +187,7 @@ def _coefficients(pipeline: Any) -> np.ndarray | None:
 
 
 def _weight_by_column(fold: TestedFold) -> dict[int, float]:
-    """{column: weight on the scaled column} of a linear model; empty of others."""
+    """{column: weight on the scaled column} of a linear model; empty for others."""
     w = _coefficients(fold.pipeline)
     if w is None:
         return {}
@@ -213,45 +196,40 @@ def _weight_by_column(fold: TestedFold) -> dict[int, float]:
     if w.shape[1] != Z.shape[1]:
         return {}
     scaled, sources = w * _deviations(Z), source_columns(fold)
-    weight_by_column: dict[int, float] = {}
-    for column in np.unique(sources):
-        column_weights = scaled[:, sources == column]
-        weight_by_column[int(column)] = float(
-            column_weights[0, 0] if column_weights.size == 1 else np.sqrt((column_weights**2).sum())
-        )
-    return weight_by_column
+    by_column = {int(column): scaled[:, sources == column] for column in np.unique(sources)}
+    return {
+        column: float(v[0, 0] if v.size == 1 else np.sqrt((v**2).sum()))
+        for column, v in by_column.items()
+    }
 
 
 def _similar_columns(
     tested_model: TestedModel, chosen_columns: Sequence[int]
 ) -> list[tuple[list[int], float]]:
-    """Groups of the chosen columns that say nearly the same, on training rows."""
+    """Groups of columns that are nearly equal on training rows, with the least correlation."""
     dataset = tested_model.dataset
     rows = tested_model.folds[0].problem.train_rows[:_SCREENING_ROWS]
     X = take_rows(dataset.features, rows)
-    kinds = {column.name: column for column in dataset.columns} if not dataset.is_sparse else {}
+    by_name = {column.name: column for column in dataset.columns} if not dataset.is_sparse else {}
     values, categories, columns = [], [], []
     for column in chosen_columns:
+        is_category = False
         if dataset.is_sparse:
             numbers = np.asarray(X[:, [column]].todense(), dtype=float).ravel()
         else:
-            column_facts, column_values = kinds[dataset.feature_names[column]], X.iloc[:, column]
-            if column_facts.kind == "text":
+            facts, cells = by_name[dataset.feature_names[column]], X.iloc[:, column]
+            if facts.kind == "text":
                 continue
-            if column_facts.kind == "date":
-                times = pd.to_datetime(
-                    column_values, errors="coerce", format=column_facts.date_format, utc=True
-                )
+            if facts.kind == "date":
+                times = pd.to_datetime(cells, errors="coerce", format=facts.date_format, utc=True)
                 numbers = times.to_numpy("datetime64[s]").astype(float)
                 numbers[times.isna().to_numpy()] = np.nan
-            elif pd.api.types.is_numeric_dtype(column_values.dtype):
-                numbers = column_values.to_numpy(float, na_value=np.nan)
+            elif pd.api.types.is_numeric_dtype(cells.dtype):
+                numbers = cells.to_numpy(float, na_value=np.nan)
             else:
-                numbers = pd.factorize(column_values)[0].astype(float)
-        is_numeric = dataset.is_sparse or kinds[dataset.feature_names[column]].kind == "date"
-        is_numeric = is_numeric or pd.api.types.is_numeric_dtype(X.iloc[:, column].dtype)
+                numbers, is_category = pd.factorize(cells)[0].astype(float), True
         values.append(numbers)
-        categories.append(not is_numeric)
+        categories.append(is_category)
         columns.append(column)
     groups = alike_groups(values, categories)
     return [([columns[index] for index in group], least) for group, least in groups]

@@ -1,10 +1,8 @@
 """Would more rows help: the tested setting fitted on parts of the training rows.
 
-The setting (or the penalties) stays as the run found it; nothing is tuned again. Every part is
-scored on the same test rows. The interval of a mean holds the chance of the parts that were drawn
-and of the test rows: in every resample of the test rows, parts are drawn with replacement too.
-All rows are one part only, so its interval is of the test rows alone. Of outer folds the first is
-taken.
+The setting (or the penalties) is not tuned again, and every part is scored on the same test rows,
+of outer folds the first. The interval is a bootstrap of the test rows and, with replacement, of the
+parts drawn; all rows are one part only, so their interval is of the test rows alone.
 """
 
 from __future__ import annotations
@@ -29,45 +27,39 @@ MAX_TEST_ROWS = 5000
 
 
 def curve_fit_count(shares: tuple[float, ...] = SHARES, repeats: int = REPEATS) -> float:
-    """How many fits on all rows the curve takes about as long as."""
+    """The curve's cost in fits on all rows."""
     return repeats * sum(share for share in shares if share < 1)
 
 
 def learning_curve(tested_model: TestedModel) -> Iterator[LearningCurve]:
     """The curve after every size."""
-    fold = tested_model.folds[0]
+    fold, seed = tested_model.folds[0], tested_model.problem.plan.seed
     if len(fold.y) > MAX_TEST_ROWS:
-        drawn = np.random.default_rng(tested_model.problem.plan.seed).choice(
-            len(fold.y), MAX_TEST_ROWS, replace=False
-        )
-        fold = fold.subset(np.sort(drawn))
+        generator = np.random.default_rng(seed)
+        fold = fold.subset(np.sort(generator.choice(len(fold.y), MAX_TEST_ROWS, replace=False)))
     metric, rows = tested_model.metric, fold.problem.train_rows
-    seed = tested_model.problem.plan.seed
     row_samples = [_row_samples(fold.problem, seed + repeat) for repeat in range(REPEATS)]
     sizes: dict[float, LearningSize] = {}
     scores_by_share: dict[float, np.ndarray] = {}
     for index, share in enumerate(SHARES):
         models = [fold.pipeline]
         if share < 1:
-            refits = [
-                _fit_on_rows(tested_model, fold.problem, rows[sample[index]])
-                for sample in row_samples
-            ]
+            row_sets = (rows[sample[index]] for sample in row_samples)
+            refits = [_fit_on_rows(tested_model, fold.problem, row_set) for row_set in row_sets]
             models = [model for model in refits if model is not None]
         if models:
             all_predictions = [_predict_fold(fold, model) for model in models]
             scores = [metric.score(fold.y, predictions) for predictions in all_predictions]
             scores_by_share[share] = _resample_scores(metric, fold, all_predictions, seed)
             low, high = mean_with_interval(scores_by_share[share], seed)
-            sizes[share] = LearningSize(
-                len(row_samples[0][index]), float(np.mean(scores)), low, high, len(models)
-            )
+            size, mean = len(row_samples[0][index]), float(np.mean(scores))
+            sizes[share] = LearningSize(size, mean, low, high, len(models))
         curve = LearningCurve(metric.name, metric.maximize, list(sizes.values()), done=share == 1)
         yield _with_gain(curve, sizes, scores_by_share) if 1.0 in sizes else curve
 
 
 def _fit_on_rows(tested_model: TestedModel, problem: Problem, rows: np.ndarray) -> Any:
-    """The model on so few rows; None where it cannot be fitted to them."""
+    """The model on few rows; None where it cannot be fitted to them."""
     if not _has_enough_rows(problem, rows):
         return None
     try:
@@ -100,7 +92,7 @@ def _row_samples(problem: Problem, seed: int) -> list[np.ndarray]:
 
 
 def _has_enough_rows(problem: Problem, rows: np.ndarray) -> bool:
-    """Whether a model can be fitted on so few rows: all classes, and a few rows each."""
+    """Whether a model can be fitted: all classes, and a few rows each."""
     if not problem.dataset.classes:
         return len(rows) >= 10
     class_count = len(np.unique(problem.dataset.target[problem.train_rows]))

@@ -1,16 +1,17 @@
-"""What a model says of test rows while columns of theirs lie in another order.
+"""The loss of score when columns of test rows are shuffled.
 
-Preparation works column by column, so that what it makes of a shuffled column is what it made of
-the column, shuffled: test rows are prepared once, and the model alone is asked again and again.
+Preparation works column by column, so shuffled prepared columns are the prepared shuffled columns:
+test rows are prepared once.
 
 | symbol | code | meaning |
 | --- | --- | --- |
-| R | ``orders`` | orders of the rows, shape (R, n) of each part |
+| R | ``orders`` | orders of the rows, shape (R, n) of each fold |
 | φ | | influence of a row on a score (core.evaluation.influence) |
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -26,21 +27,14 @@ from core.tuning.scores.metrics import predict_all
 from core.tuning.why.answer_types import ScoreLoss
 from core.tuning.why.tested_model import TestedFold, TestedModel, merge_fold_predictions
 
-MIN_NORMAL_ROWS = (
-    5000  # test rows from which on intervals are normal, where the metric tells influences;
-)
-# areas under the ROC curve always, by DeLong's pairs: resampling them costs a sort each
+# Test rows from which on intervals are normal, where the metric has influences. Those of areas
+# under the ROC curve always are, by DeLong's pairs: every resample would cost a sort.
+MIN_NORMAL_ROWS = 5000
 _CELLS = 4e6  # of a prepared table that is held several times
 
 
 class ColumnPermuter:
-    """Shuffles columns of test rows and tells how much worse the score becomes.
-
-    Args:
-        tested_model: the tested model.
-        folds: its folds with the test rows that are shuffled.
-        repeats: R.
-    """
+    """Shuffles columns of the folds' test rows R = `repeats` times, and scores the predictions."""
 
     def __init__(
         self, tested_model: TestedModel, folds: Sequence[TestedFold], repeats: int
@@ -60,7 +54,7 @@ class ColumnPermuter:
             _Prepared(fold, np.array([generator.permutation(len(fold.y)) for _ in range(repeats)]))
             for fold in folds
         ]
-        self._base = merge_fold_predictions([fold.as_it_is() for fold in self._folds])
+        self._base = merge_fold_predictions([fold.predict_unshuffled() for fold in self._folds])
         normal = len(self._y) >= MIN_NORMAL_ROWS or self._metric.bounded
         self._base_influence = self._influence(self._base) if normal else None
 
@@ -70,7 +64,7 @@ class ColumnPermuter:
         return max((fold.width for fold in self._folds), default=0)
 
     def importance_of(self, columns: Sequence[int]) -> ScoreLoss:
-        """How much worse the score is where these columns are shuffled together."""
+        """The loss of score when these columns are shuffled together."""
         fold_predictions = [fold.predict_shuffled(columns) for fold in self._folds]
         all_predictions = [
             merge_fold_predictions([fold[r] for fold in fold_predictions])
@@ -88,26 +82,22 @@ class ColumnPermuter:
         if self._base_influence is None:
             return self._resampled_interval(all_predictions)
         influences = [self._influence(predictions) for predictions in all_predictions]
-        loss = self._base_influence - np.mean(
-            [phi for phi in influences if phi is not None], axis=0
-        )
+        phi = [influence for influence in influences if influence is not None]
+        loss = self._base_influence - np.mean(phi, axis=0)
         error = standard_error(loss, self._groups)
         chance = float(np.var(scores, ddof=1)) / len(scores) if len(scores) > 1 else 0.0
         return normal_interval(mean, math.sqrt(error**2 + chance))
 
     def _resampled_interval(self, all_predictions: Sequence[Predictions]) -> tuple[float, float]:
-        compared_predictions = [self._base, *all_predictions]
-        groups = self._groups
-        drawn = resampled_scores(self._metric, self._y, compared_predictions, self._seed, groups)
+        compared, groups, R = [self._base, *all_predictions], self._groups, len(all_predictions)
+        drawn = resampled_scores(self._metric, self._y, compared, self._seed, groups)
         drawn = self._sign * drawn
         generator = np.random.default_rng(self._seed + 1)
-        draws = 1 + generator.integers(
-            len(all_predictions), size=(len(all_predictions), drawn.shape[1])
-        )
+        draws = 1 + generator.integers(R, size=(R, drawn.shape[1]))
         return percentile_interval(drawn[0] - np.take_along_axis(drawn, draws, axis=0).mean(axis=0))
 
     def _influence(self, predictions: Predictions) -> np.ndarray | None:
-        """φ of every row, shape (n,); None where the metric does not tell it."""
+        """φ of every row, shape (n,); None where the metric has none."""
         output = getattr(predictions, self._metric.needs)
         if self._metric.influence is not None:
             phi = self._metric.influence(self._y, output)
@@ -119,7 +109,7 @@ class ColumnPermuter:
 
 
 class _Prepared:
-    """A part's test rows behind the preparation, as often below each other as is done at once."""
+    """A fold's prepared test rows, stacked for as many orders as are predicted at once."""
 
     def __init__(self, fold: TestedFold, orders: np.ndarray) -> None:
         self._fold, self._orders = fold, orders
@@ -131,35 +121,27 @@ class _Prepared:
         if isinstance(self._X, np.ndarray):
             self._dense = np.tile(self._X, (self._at_once, 1))
 
-    def as_it_is(self) -> Predictions:
-        """What the model says of the rows unshuffled."""
+    def predict_unshuffled(self) -> Predictions:
         return self._predict_rows(self._X)
 
     def predict_shuffled(self, columns: Sequence[int]) -> list[Predictions]:
-        """What it says of each of the R orders."""
         prepared_columns = np.flatnonzero(np.isin(self._sources, columns))
-        all_predictions: list[Predictions] = []
-        for first in range(0, len(self._orders), self._at_once):
-            all_predictions += self._predict_orders(
-                prepared_columns, self._orders[first : first + self._at_once]
-            )
-        return all_predictions
+        chunks = range(0, len(self._orders), self._at_once)
+        orders = (self._orders[first : first + self._at_once] for first in chunks)
+        nested = [self._predict_orders(prepared_columns, chunk) for chunk in orders]
+        return list(itertools.chain.from_iterable(nested))
 
-    def _predict_orders(
-        self, prepared_columns: np.ndarray, orders: np.ndarray
-    ) -> list[Predictions]:
+    def _predict_orders(self, columns: np.ndarray, orders: np.ndarray) -> list[Predictions]:
         n = self._X.shape[0]
         if self._dense is None:
-            predictions = self._predict_rows(permuted(self._X, prepared_columns, orders))
+            predictions = self._predict_rows(permuted(self._X, columns, orders))
         else:
             buffer = self._dense[: len(orders) * n]
-            buffer[:, prepared_columns] = self._X[np.ix_(orders.ravel(), prepared_columns)]
+            buffer[:, columns] = self._X[np.ix_(orders.ravel(), columns)]
             try:
                 predictions = self._predict_rows(buffer)
             finally:
-                buffer[:, prepared_columns] = np.tile(
-                    self._X[:, prepared_columns], (len(orders), 1)
-                )
+                buffer[:, columns] = np.tile(self._X[:, columns], (len(orders), 1))
         rows = np.arange(n)
         return [predictions.subset(rows + index * n) for index in range(len(orders))]
 
@@ -170,10 +152,8 @@ class _Prepared:
 
 def source_columns(fold: TestedFold) -> np.ndarray:
     """The column of the table that every prepared column comes from, shape (outputs,)."""
-    sources = output_sources(fold.pipeline.named_steps["prepare"])
-    if fold.problem.dataset.is_sparse:
+    sources, dataset = output_sources(fold.pipeline.named_steps["prepare"]), fold.problem.dataset
+    if dataset.is_sparse:
         return np.arange(len(sources))
-    column_index = {
-        str(name): index for index, name in enumerate(fold.problem.dataset.feature_names)
-    }
+    column_index = {str(name): index for index, name in enumerate(dataset.feature_names)}
     return np.array([column_index[str(source)] for source in sources], dtype=int)

@@ -1,18 +1,16 @@
-"""Which settings mattered: the share of the scores' variance that each explains by itself.
+"""Which settings mattered: the share of the scores' variance that each explains alone.
 
 Functional ANOVA (Hutter, Hoos & Leyton-Brown 2014, "An efficient approach for assessing
-hyperparameter importance"), by Optuna's evaluator: a forest learns the score from the setting, and
-its variance over the whole space falls apart into what each setting explains alone and what only
-several explain together.
+hyperparameter importance"), by Optuna's evaluator: a forest predicts the score from the setting,
+and its variance over the whole space is divided among settings and their interactions.
 
 | symbol | code | meaning |
 | --- | --- | --- |
 | B | ``RESAMPLES`` | resamples of the trials |
 | v_i | | share of the variance that setting i explains alone |
 
-The interval is a bootstrap of the trials: with few of them the forest knows little, and the
-interval says so. Trials that gather where scores are good tell of the whole space all the same: the
-forest's variance is taken over the space evenly.
+The interval is a bootstrap of the trials, wide where they are few. Trials may gather where scores
+are good: the forest's variance is taken over the space evenly.
 """
 
 from __future__ import annotations
@@ -46,11 +44,10 @@ _REPORT_SECONDS = 0.5  # seconds
 
 
 def setting_importance(state: RunState) -> Iterator[SettingImportance | NoAnswer]:
-    """What is known so far, several times, and the answer."""
+    """The importance so far, several times, then the answer."""
     axes, trials = _axes_and_trials(state)
     if len(axes) < 2 or len(trials) < MIN_TRIALS:
-        needed = f"It takes two settings and {MIN_TRIALS} trials to tell."
-        yield NoAnswer(needed, done=True)
+        yield NoAnswer(f"It takes two settings and {MIN_TRIALS} trials to tell.", done=True)
         return
     scores = np.array([score for _, score in trials])
     if np.ptp(scores) == 0:
@@ -80,14 +77,10 @@ def setting_importance(state: RunState) -> Iterator[SettingImportance | NoAnswer
     while len(resampled_shares) < RESAMPLES:
         if len(resampled_shares) >= _MIN_RESAMPLES and time.monotonic() - start_time > SECONDS:
             break
-        resample = [
-            used_trials[index]
-            for index in generator.integers(len(used_trials), size=len(used_trials))
-        ]
+        n, seed = len(used_trials), len(resampled_shares) + 1
+        resample = [used_trials[index] for index in generator.integers(n, size=n)]
         if np.ptp([score for _, score in resample]) > 0:
-            resampled_shares.append(
-                _variance_shares(axes, resample, _RESAMPLE_TREES, len(resampled_shares) + 1)
-            )
+            resampled_shares.append(_variance_shares(axes, resample, _RESAMPLE_TREES, seed))
         if time.monotonic() - last_report_seconds > _REPORT_SECONDS:
             yield importance_so_far(done=False)
             last_report_seconds = time.monotonic()
@@ -98,23 +91,17 @@ def _setting_shares(
     axes: Sequence[Axis], mean: np.ndarray, resampled_shares: Sequence[np.ndarray]
 ) -> list[SettingShare]:
     """The share of each setting with its interval, the largest first."""
-    low, high = (
-        np.percentile(resampled_shares, [2.5, 97.5], axis=0)
-        if len(resampled_shares) > 1
-        else (mean, mean)
-    )
-    low, high = np.minimum(low, mean), np.maximum(high, mean)
-    shares = [
-        SettingShare(
-            axis.name, axis.label, float(mean[index]), float(low[index]), float(high[index])
-        )
-        for index, axis in enumerate(axes)
-    ]
-    return sorted(shares, key=lambda setting: -setting.share)
+    low = high = mean
+    if len(resampled_shares) > 1:
+        low, high = np.percentile(resampled_shares, [2.5, 97.5], axis=0)
+    columns = (mean, np.minimum(low, mean), np.maximum(high, mean))
+    shares = zip(axes, *(column.tolist() for column in columns), strict=True)
+    settings = [SettingShare(axis.name, axis.label, *share) for axis, *share in shares]
+    return sorted(settings, key=lambda setting: -setting.share)
 
 
 def _model_name(state: RunState) -> str:
-    """The model whose settings these are: of several the one that was best."""
+    """The tuned model; of several the best."""
     started = state.started
     if tunes_several(started) and state.best_trial is not None:
         return str(state.best_trial.setting.get(MODEL, ""))
@@ -124,25 +111,20 @@ def _model_name(state: RunState) -> str:
 def _axes_and_trials(state: RunState) -> tuple[list[Axis], list[tuple[Setting, float]]]:
     """The axes with more than one value, and (setting, score) of the trials that count."""
     started = state.started
-    scored_trials = [state.trials[row] for row in np.flatnonzero(state.scored_rows)]
+    trials = [state.trials[row] for row in np.flatnonzero(state.scored_rows)]
     if not tunes_several(started):
-        axes = started.space
-        scored_settings = [(trial.setting, float(trial.score)) for trial in scored_trials]
+        axes, pairs = started.space, [(trial.setting, float(trial.score)) for trial in trials]
     else:
         name = _model_name(state)
         axes = single_model_start(started, name).space
-        scored_settings = [
+        pairs = [
             (split_model_setting(trial.setting)[1], float(trial.score))
-            for trial in scored_trials
+            for trial in trials
             if trial.setting.get(MODEL) == name
         ]
     axes = [axis for axis in axes if _can_vary(axis)]
     names = {axis.name for axis in axes}
-    return axes, [
-        scored_setting
-        for scored_setting in scored_settings
-        if names <= scored_setting[0].keys() and np.isfinite(scored_setting[1])
-    ]
+    return axes, [pair for pair in pairs if names <= pair[0].keys() and np.isfinite(pair[1])]
 
 
 def _can_vary(axis: Axis) -> bool:
@@ -174,10 +156,9 @@ def _variance_shares(
 
 
 def _distribution(axis: Axis) -> Any:
-    """Optuna's distribution of an axis: of its unit interval, and of a choice's places.
+    """Optuna's distribution of an axis: its unit interval, or the indices of its choices.
 
-    Optuna's evaluator takes the variance over the values as they are; over a logarithmic range
-    nearly all of them lie in its last decade.
+    Over raw values of a logarithmic range nearly all of the variance lies in its last decade.
     """
     if axis.kind == "choice":
         return CategoricalDistribution(tuple(range(len(axis.choices))))

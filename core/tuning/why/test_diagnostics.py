@@ -1,4 +1,4 @@
-"""What the tested model says about its test rows: curves, calibration, residuals, worst rows."""
+"""The tested model's predictions of test rows: curves, calibration, residuals, worst rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BINS = 8
 
 
 def test_diagnostics(tested_model: TestedModel) -> RowDiagnostics:
-    """Everything that one look at the test rows tells."""
+    """Diagnostics of the test rows."""
     if tested_model.dataset.task.has_numbers:
         residuals = _residuals(tested_model)
         return RegressionDiagnostics(len(tested_model.y), _wrong_rows(tested_model), residuals)
@@ -92,22 +92,19 @@ def _finite_values(values: tuple[float, ...]) -> list[float | None]:
 
 
 def _wrong_rows(tested_model: TestedModel) -> WrongRows:
-    """The rows with the least probability (or score) of their own class, or the largest error."""
+    """The rows with the least probability (or score) of their class, or the largest error."""
     y, predictions = tested_model.y, tested_model.predictions
     if tested_model.dataset.task.has_numbers:
         badness = np.abs(y - predictions.labels)
         is_wrong = badness > 0
     elif predictions.probabilities is not None:
-        badness, is_wrong = (
-            _negated_probability(y, predictions.probabilities),
-            predictions.labels != y,
-        )
+        # A class that training never saw counts as the worst.
+        badness = np.where(y < 0, 0.0, -_of_true_class(predictions.probabilities, y))
+        is_wrong = predictions.labels != y
     else:
         assert predictions.scores is not None
-        true_score = np.take_along_axis(
-            predictions.scores, np.maximum(y, 0).astype(int)[:, None], 1
-        )[:, 0]
-        badness, is_wrong = predictions.scores.max(axis=1) - true_score, predictions.labels != y
+        badness = predictions.scores.max(axis=1) - _of_true_class(predictions.scores, y)
+        is_wrong = predictions.labels != y
     badness = np.where(is_wrong, np.where(y == y, badness, -np.inf), -np.inf)
     order = np.argsort(-badness, kind="stable")[: min(MAX_WRONG_ROWS, int(is_wrong.sum()))]
     dataset = tested_model.dataset
@@ -126,12 +123,8 @@ def _wrong_rows(tested_model: TestedModel) -> WrongRows:
     )
 
 
-def _negated_probability(y: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """Minus the probability of the true class; of a class that nobody knew the largest."""
-    true_probability = np.take_along_axis(probabilities, np.maximum(y, 0).astype(int)[:, None], 1)[
-        :, 0
-    ]
-    return np.where(y < 0, 0.0, -true_probability)
+def _of_true_class(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.take_along_axis(scores, np.maximum(y, 0).astype(int)[:, None], 1)[:, 0]
 
 
 def _label_or_number(tested_model: TestedModel, value: float) -> str | float:
@@ -141,7 +134,7 @@ def _label_or_number(tested_model: TestedModel, value: float) -> str | float:
 
 
 def _confidence(tested_model: TestedModel, row: int) -> float | None:
-    """The probability of what it said; of numbers predicted − actual."""
+    """The probability of the predicted class; of numbers predicted − actual."""
     predictions = tested_model.predictions
     if tested_model.dataset.task.has_numbers:
         return float(predictions.labels[row] - tested_model.y[row])
@@ -177,15 +170,13 @@ def _column_values(tested_model: TestedModel) -> dict[str, np.ndarray]:
             fold_values = [fold.X[:, [column]].toarray().ravel() for fold in tested_model.folds]
             values_by_column[str(name)] = np.concatenate(fold_values).astype(float)
             continue
-        values = pd.concat(
-            [fold.X.iloc[:, column] for fold in tested_model.folds], ignore_index=True
-        )
+        series = [fold.X.iloc[:, column] for fold in tested_model.folds]
+        values = pd.concat(series, ignore_index=True)
         if pd.api.types.is_numeric_dtype(values.dtype):
             values_by_column[str(name)] = values.to_numpy(float, na_value=np.nan)
         elif values.nunique() <= 20:
-            values_by_column[str(name)] = (
-                values.astype(object).where(values.notna(), "").to_numpy(str)
-            )
+            words = values.astype(object).where(values.notna(), "")
+            values_by_column[str(name)] = words.to_numpy(str)
     return values_by_column
 
 
@@ -205,18 +196,17 @@ def _residual_bins(values: np.ndarray, residual: np.ndarray) -> list[ResidualBin
     if not len(values):
         return []
     edges = np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)))
-    bin_of_row = np.clip(
-        np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0)
-    )
+    bin_of_row = np.searchsorted(edges, values, side="right") - 1
+    bin_of_row = np.clip(bin_of_row, 0, max(len(edges) - 2, 0))
     return [
         _residual_bin(float(values[is_inside].mean()), residual[is_inside])
         for is_inside in (bin_of_row == bin_index for bin_index in np.unique(bin_of_row))
     ]
 
 
-def _residual_bin(at: str | float, residual: np.ndarray) -> ResidualBin:
+def _residual_bin(position: str | float, residual: np.ndarray) -> ResidualBin:
     mean, rows = float(residual.mean()), len(residual)
     if rows < 2:
-        return ResidualBin(at, mean, None, None, rows)
+        return ResidualBin(position, mean, None, None, rows)
     half_width = 1.96 * float(residual.std(ddof=1)) / math.sqrt(rows)
-    return ResidualBin(at, mean, mean - half_width, mean + half_width, rows)
+    return ResidualBin(position, mean, mean - half_width, mean + half_width, rows)

@@ -1,9 +1,7 @@
-"""The tested model of a finished run, fitted as it was: without the rows that test it.
+"""The tested model of a finished run, fitted again on its training rows alone.
 
-The model that a run keeps may have been fitted again on all rows; it would know the test rows by
-heart. So the tested one is fitted once more here, on the training rows, with the setting or the
-penalties that the run found. Where every row was tested by nested cross-validation, one is fitted
-for each outer fold and asked about that fold alone.
+The run's final model may know the test rows. With nested cross-validation one model is fitted for
+each outer fold, and predicts that fold alone.
 """
 
 from __future__ import annotations
@@ -32,62 +30,44 @@ from core.tuning.scores.metrics import METRICS, predict_all, targets_of
 
 @dataclass(frozen=True)
 class TestedFold:
-    """A fitted model and the rows that it has never seen.
+    """A fitted model and rows that it has never seen."""
 
-    Attributes:
-        pipeline: takes raw rows.
-        problem: with the rows it was fitted on.
-        X: raw test rows.
-        y: their targets, codes or numbers, shape (n,).
-        rows: their places in the dataset, or in the second file, shape (n,).
-    """
-
-    pipeline: Any
-    problem: Problem
-    X: Any
-    y: np.ndarray
-    rows: np.ndarray
+    pipeline: Any  # takes raw rows
+    problem: Problem  # with the rows it was fitted on
+    X: Any  # raw test rows
+    y: np.ndarray  # their targets, codes or numbers, shape (n,)
+    rows: np.ndarray  # their indices in the dataset, or in the second file, shape (n,)
 
     def subset(self, positions: np.ndarray) -> TestedFold:
-        """The same with some of the test rows."""
-        rows = self.rows[positions]
-        return TestedFold(
-            self.pipeline, self.problem, take_rows(self.X, positions), self.y[positions], rows
-        )
+        """A copy with some of the test rows."""
+        X, y, rows = take_rows(self.X, positions), self.y[positions], self.rows[positions]
+        return TestedFold(self.pipeline, self.problem, X, y, rows)
 
     def predict(self, X: Any) -> Predictions:
-        """What the model says about rows."""
+        """The model's predictions of raw rows."""
         dataset = self.problem.dataset
         return predict_all(self.pipeline, X, dataset.classes, task=dataset.task)
 
 
 @dataclass(frozen=True)
 class TestedModel:
-    """The tested model of a run: one part, or one an outer fold.
+    """The tested model of a run, with one fold for one test set."""
 
-    Attributes:
-        problem: the run's.
-        state: how the run ended.
-        refit: how a model of the same kind is fitted on the training rows of another problem.
-        folds: the fitted models with their test rows.
-        seconds: how long one fit took.
-    """
-
-    problem: Problem
-    state: RunState
-    refit: Callable[[Problem], Any]
-    folds: tuple[TestedFold, ...]
-    seconds: float
+    problem: Problem  # the run's
+    state: RunState  # how the run ended
+    refit: Callable[[Problem], Any]  # fits such a model on another problem's training rows
+    folds: tuple[TestedFold, ...]  # the fitted models with their test rows
+    seconds: float  # how long one fit took
 
     @property
     def results(self) -> Results:
-        """What the run ended with."""
+        """The run's results."""
         assert self.state.results is not None
         return self.state.results
 
     @property
     def metric(self) -> Metric:
-        """What the run was tuned for."""
+        """The run's metric."""
         return METRICS[self.results.metric]
 
     @property
@@ -97,22 +77,22 @@ class TestedModel:
 
     @cached_property
     def y(self) -> np.ndarray:
-        """The targets of all test rows, part after part."""
+        """The targets of all test rows, fold after fold."""
         return np.concatenate([fold.y for fold in self.folds])
 
     @cached_property
     def row_indices(self) -> np.ndarray:
-        """Their places in the dataset."""
+        """The test rows' indices in the dataset."""
         return np.concatenate([fold.rows for fold in self.folds])
 
     @cached_property
     def predictions(self) -> Predictions:
-        """What the models say about them."""
+        """The models' predictions of the test rows."""
         return merge_fold_predictions([fold.predict(fold.X) for fold in self.folds])
 
     @cached_property
     def row_groups(self) -> np.ndarray | None:
-        """Codes of what belongs together among the test rows; None where rows are independent."""
+        """Codes of groups of dependent test rows; None where rows are independent."""
         dataset = self.dataset
         if dataset.test is not None or dataset.row_groups is None:
             return None
@@ -120,7 +100,7 @@ class TestedModel:
 
 
 def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:
-    """What was said of several sets of rows, as of one."""
+    """The predictions of several sets of rows, concatenated."""
     if len(fold_predictions) == 1:
         return fold_predictions[0]
 
@@ -136,15 +116,10 @@ def merge_fold_predictions(fold_predictions: list[Predictions]) -> Predictions:
 
 
 def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
-    """Fit the tested model of a run again.
-
-    Args:
-        folder: a run that has ended.
-        dataset: its data.
+    """Fit the tested model of an ended run again.
 
     Raises:
-        UnusableError: the run has no results, is not about single rows of a table, or its data
-            have changed.
+        UnusableError: the run has no results or no table, or its data have changed.
     """
     state = state_from_events(folder.all_events())
     if state.results is None:
@@ -159,34 +134,28 @@ def fit_tested_model(folder: RunFolder, dataset: Dataset) -> TestedModel:
         penalty_fit = None if learned is None else refit_penalties(fold_problem, learned)
         return fit_tuned_model(fold_problem, state, penalty_fit, {}).pipeline
 
+    problems = [problem]
+    if problem.is_nested:
+        problems = [problem.with_rows(*rows) for rows in problem.outer]
     start_time = time.monotonic()
-    folds = tuple(
-        _tested_fold(fold_problem, refit_on(fold_problem))
-        for fold_problem in _fold_problems(problem)
-    )
+    folds = tuple(_tested_fold(each, refit_on(each)) for each in problems)
     seconds = (time.monotonic() - start_time) / len(folds)
     return TestedModel(problem, state, refit_on, folds, seconds)
 
 
-def _fold_problems(problem: Problem) -> list[Problem]:
-    return [problem.with_rows(*rows) for rows in problem.outer] if problem.is_nested else [problem]
-
-
 def _tested_fold(problem: Problem, pipeline: Any) -> TestedFold:
     X, y = problem.test_data
-    test = problem.dataset.test
+    dataset, test = problem.dataset, problem.dataset.test
     rows = problem.test_rows if test is None else np.arange(test.rows)
-    return TestedFold(
-        pipeline, problem, X, targets_of(y, problem.dataset.task, problem.dataset.classes), rows
-    )
+    return TestedFold(pipeline, problem, X, targets_of(y, dataset.task, dataset.classes), rows)
 
 
 def _check_same(folder: RunFolder, dataset: Dataset) -> None:
     try:
-        before = read_metadata(folder.path).source.fingerprint
+        fingerprint = read_metadata(folder.path).source.fingerprint
     except (OSError, KeyError):
         return
-    if before not in ("", dataset.source.fingerprint):
+    if fingerprint not in ("", dataset.source.fingerprint):
         raise UnusableError(
             "the data have changed since this run",
             where=dataset.source.path or dataset.name,
@@ -195,10 +164,7 @@ def _check_same(folder: RunFolder, dataset: Dataset) -> None:
 
 
 def seconds_of_fit(state: RunState) -> float:
-    """About how long it takes to fit the tested model of a run, before it is done.
-
-    Of an average all its members count; of nested cross-validation all outer folds.
-    """
+    """A forecast of `fit_tested_model`: of all members of an average, of all outer folds."""
     results = state.results or Results()
     folds = max(1, results.folds)
     members = () if results.ensemble is None else results.ensemble.members
