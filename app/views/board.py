@@ -1,4 +1,4 @@
-"""The board: the views of a run side by side, fed and redrawn together."""
+"""The board: the views of a run side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NARROW = 520  # pixels at the usual text size, below which there is one column
 
 
 class Board(QScrollArea):
-    """The views that want a run, in two columns; wide ones and a last odd one take both."""
+    """The views of a run in two columns; wide ones and a last odd one span both."""
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
@@ -74,12 +74,7 @@ class Board(QScrollArea):
     # -- what happens --------------------------------------------------------------------------
 
     def show_run(self, run: RunState, onward: bool = False) -> None:
-        """Show a run that somebody else keeps up, from now on; drawing waits for the timer.
-
-        Args:
-            run: its state; later events of it are only told (`consume`).
-            onward: whether it is the run that is shown already, as it stood later.
-        """
+        """Show a run that is updated elsewhere; `onward`: the same run, later."""
         before = self.record.run.started
         self.record.show_run(run)
         if onward and self.record.run.started is before:
@@ -89,7 +84,7 @@ class Board(QScrollArea):
             self._start_run()
 
     def consume(self, event: Event) -> None:
-        """Take an event in; RunStarted begins anew. Drawing waits for the timer."""
+        """Take an event in; drawing waits for the timer."""
         before = self.record.run.started
         self._unsettled = True
         self.record.consume(event)
@@ -101,24 +96,23 @@ class Board(QScrollArea):
                 view.consume(event)
 
     def _start_run(self) -> None:
-        """A run begins: the views that want it, empty."""
         started = self.record.run.started
         self._needed_names, self._unsettled = set(), True
         self._want_now()
         for view in self._cached_views.values():
             view.consume(started)  # before any of them is shown: their rows are gone
-        whole_started, model = self.record.whole_run.started, self.record.model
-        wanted = [
+        joint_start, model = self.record.whole_run.started, self.record.model
+        names = [
             name
             for name, view in VIEWS.items()
-            if view.wants(whole_started if view.of_all else started)
+            if view.wants(joint_start if view.of_all else started)
         ]
         if model or self._heading_model:
             for view in self._cached_views.values():
                 view.name_model("" if view.of_all or not model else title_of(model))
         self._heading_model = model
-        if wanted != list(self.views):
-            self._compose(wanted)
+        if names != list(self.views):
+            self._compose(names)
         else:
             self._update_layout()
         if not self._errors_shown and extension_errors():
@@ -126,36 +120,36 @@ class Board(QScrollArea):
         self._errors_shown = True
 
     def look_at(self, model: str) -> None:
-        """Show the trials of one of several models; "" for those of all."""
+        """Show the trials of one of several models; "" for all."""
         if model != self.record.model:
             self.record.look_at(model)
             self._start_run()
 
     def set_best_k(self, k: int | None) -> None:
-        """Show only the best k trials in all plots; None for all of them."""
+        """Show only the best k trials; None for all."""
         self.record.best_k = k
         self._all_dirty()
 
     def select_trial(self, number: int | None) -> None:
-        """Ring a trial in every plot and choose it in the table; None for none."""
+        """Select a trial in every view; None for none."""
         if number != self.record.selected:
             self.record.selected = number
             self._all_dirty()
 
     def show_example(self, index: int) -> None:
-        """Show this sequence or molecule in every view that shows one."""
+        """Show this sequence or molecule in all views."""
         self.record.example = index
         self._all_dirty()
 
     def take_evaluation(self, reply: EvaluationReply) -> None:
-        """Hand the answer to a request to evaluate to the view that asked."""
+        """Pass a reply to the view that asked."""
         view = self.views.get(reply.view)
         if view is not None:
             view.take_evaluation(reply)
             self._unsettled = True
 
     def redraw_now(self) -> None:
-        """Draw everything that is dirty, seen or not (for pictures and tests)."""
+        """Draw everything that is dirty, also what is not visible."""
         self._update_layout()
         for view in self.views.values():
             if view.dirty:
@@ -163,8 +157,7 @@ class Board(QScrollArea):
 
     def describe(self) -> str:
         """All views in words."""
-        shown = (view for view in self.views.values() if view.has_content())
-        return " ".join(view.describe() for view in shown)
+        return " ".join(view.describe() for view in self.views.values() if view.has_content())
 
     # -- drawing -------------------------------------------------------------------------------
 
@@ -191,7 +184,6 @@ class Board(QScrollArea):
             self._soon.start()
 
     def _on_painted(self) -> None:
-        """Rest after a costly picture: of a long run one more trial changes little."""
         if self._redrawn_since:
             now = time.perf_counter()
             self._rests_until = now + min(REST * (now - self._redrawn_since), LONGEST_REST)
@@ -209,12 +201,12 @@ class Board(QScrollArea):
             self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw from now on."""
+        """Start drawing."""
         super().showEvent(event)
         self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing is drawn that nobody sees."""
+        """Stop drawing."""
         super().hideEvent(event)
         self._timer.stop()
         self._soon.stop()
@@ -230,12 +222,11 @@ class Board(QScrollArea):
         self._update_layout()
 
     def shown_views(self) -> list[View]:
-        """The views that have room: what has nothing to show gives its own to the others."""
+        """The views that have something to show; else all."""
         needed = [view for name, view in self.views.items() if name in self._needed_names]
         return needed or list(self.views.values())
 
     def _update_layout(self) -> None:
-        """Give room to the views that have something to show by now; none goes in a run."""
         if not self._unsettled:
             return
         self._unsettled = False
@@ -252,9 +243,8 @@ class Board(QScrollArea):
         for view in self.views.values():
             self._grid.removeWidget(view)
             view.setVisible(view in views)
-        for view, (row, column, width) in zip(
-            views, grid_positions(views, self._single), strict=True
-        ):
+        cells = grid_positions(views, self._single)
+        for view, (row, column, width) in zip(views, cells, strict=True):
             self._grid.addWidget(view, row, column, 1, width)
         self._fit_rows()
 
@@ -280,7 +270,7 @@ class Board(QScrollArea):
         self.trial_selected.emit(number)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Two rows fill the height; a third shows its head below them."""
+        """Fit two rows and the top of a third."""
         super().resizeEvent(event)
         if self._single != (self.viewport().width() < appearance.pixels(NARROW)):
             self._lay_out()
@@ -293,10 +283,8 @@ class Board(QScrollArea):
         tall = self.viewport().height()
         seen = min(rows, 2)
         spare = PEEK if rows > 2 else 0
-        height = max(
-            appearance.pixels(LOWEST),
-            (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0),
-        )
+        share = (tall - spare - GAP * (seen - 1)) // seen - (GAP if spare else 0)
+        height = max(appearance.pixels(LOWEST), share)
         for row in range(self._grid.rowCount()):
             is_used = row < rows
             self._grid.setRowMinimumHeight(row, height if is_used else 0)
@@ -304,7 +292,7 @@ class Board(QScrollArea):
 
 
 def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple[int, int, int]]:
-    """(row, column, columns taken) of every card in order; single: one below the other."""
+    """(row, column, column span) of every card; single: in one column."""
     if single:
         return [(row, 0, 2) for row in range(len(views))]
     cells: list[tuple[int, int, int]] = []
@@ -312,10 +300,9 @@ def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple
     for index, view in enumerate(views):
         last = index == len(views) - 1 or (column == 0 and is_wide(views[index + 1]))
         if is_wide(view) or (column == 0 and last):
-            if column:
-                row, column = row + 1, 0
+            row += column  # leaves the second column empty
             cells.append((row, 0, 2))
-            row += 1
+            row, column = row + 1, 0
         else:
             cells.append((row, column, 1))
             row, column = (row, 1) if column == 0 else (row + 1, 0)
@@ -323,5 +310,5 @@ def grid_positions(views: Sequence[QWidget], single: bool = False) -> list[tuple
 
 
 def is_wide(card: QWidget) -> bool:
-    """Whether a card takes the whole width; cards that are no views do not."""
+    """Whether a card takes the whole width."""
     return bool(getattr(card, "wide", False))

@@ -1,4 +1,4 @@
-"""The live views, in the order in which a board shows them."""
+"""The live views, in the order of the board."""
 
 from __future__ import annotations
 

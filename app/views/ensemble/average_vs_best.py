@@ -1,4 +1,4 @@
-"""The average against the single best, after every trial, on rows that did not choose either."""
+"""The score of the average against that of the single best."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.number_format import format_aligned, format_number
 from app.views.ensemble.ensemble_view import EnsembleView, average_colour, near_the_best
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.end_labels import EndLabels
 from app.views.plot.items import Dots, Lines, pen
-from app.views.plot.legend import Legend, LegendEntry, line_sample
+from app.views.plot.legend import LegendEntry, line_sample
 from app.views.plot.marker import Marker
 from app.views.plot.scales import Scale
 from app.views.plot.view_state import ViewState
@@ -26,7 +25,7 @@ MARKED = 60  # points beyond which only the last of a line has a symbol
 
 @dataclass(frozen=True)
 class ScoredAverage:
-    """What is known of the average after a trial."""
+    """The average after a trial."""
 
     finished: int
     weights: list[float]
@@ -35,7 +34,7 @@ class ScoredAverage:
 
 
 class DivergenceMarker(Marker):
-    """The line from where on both can differ, quieter than the lines themselves."""
+    """The line from which on both can differ."""
 
     def line_colour(self) -> str:
         """Grey."""
@@ -43,7 +42,7 @@ class DivergenceMarker(Marker):
 
 
 class AverageAgainstBest(EnsembleView):
-    """A solid green line with circles for the average, a dashed one with diamonds for the best."""
+    """Solid with circles: the average; dashed with diamonds: the best."""
 
     name = "average"
     title = "Average against single best"
@@ -58,22 +57,24 @@ class AverageAgainstBest(EnsembleView):
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
         self.plot.bottom.set_title("trials with a score")
-        average, single = "average", "single best"
-        self.average_line, self.single_line = Lines(average), Lines(single)
-        self.average_dots = Dots("circle", 8, average)
-        self.single_dots = Dots("diamond", 8, single)
+        self.average_line, self.single_line = Lines("average"), Lines("single best")
+        self.average_dots = Dots("circle", 8, "average")
+        self.single_dots = Dots("diamond", 8, "single best")
         self.ends, self.divergence = EndLabels(), DivergenceMarker()
-        for mark in (self.divergence, self.average_line, self.single_line, self.single_dots):
-            self.plot.addItem(mark)
-        for mark in (self.average_dots, self.ends):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.divergence,
+            self.average_line,
+            self.single_line,
+            self.single_dots,
+            self.average_dots,
+            self.ends,
+        )
 
     def paint_theme(self) -> None:
-        """The average in green, what was observed of the single best in vermilion."""
+        """Style both lines."""
         theme, green = appearance.current(), average_colour()
         self.average_line.set_style(pen(green, 2.4))
         self.single_line.set_style(pen(theme.observed, 2.0, dashed=True))
@@ -81,7 +82,7 @@ class AverageAgainstBest(EnsembleView):
         self.single_dots.set_style(theme.paper, theme.observed, 1.6)
 
     def updates(self) -> list[ScoredAverage]:
-        """Those that say how good both are, in the order of trials."""
+        """The updates that have both scores, in order."""
         updates = {update.finished: update for update in self.run.ensembles}
         return [
             ScoredAverage(count, update.weights, update.average, update.single)
@@ -90,11 +91,11 @@ class AverageAgainstBest(EnsembleView):
         ]
 
     def has_content(self) -> bool:
-        """From the first of them."""
+        """Once both have a score."""
         return bool(self.updates())
 
     def waiting_reason(self) -> str:
-        """What will appear, or why there is nothing fair to show."""
+        """What will appear, or why nothing can be compared."""
         if not self.run.ensembles and tunes_several(self.run.started):
             return "Both appear here as soon as two trials have a score on all folds."
         if not self.run.ensembles:
@@ -112,7 +113,7 @@ class AverageAgainstBest(EnsembleView):
         )
 
     def draw(self) -> None:
-        """Both lines, their ends named, and from where on they can differ."""
+        """Draw both lines, their labels and the divergence."""
         self.paint_theme()
         updates = self.updates()
         x = np.array([update.finished for update in updates], dtype=float)
@@ -137,18 +138,15 @@ class AverageAgainstBest(EnsembleView):
             words = f"one model so far {format_number(last.average)}"
             self.ends.set_data([(x, last.average, words, ink)])
             return
-        shown = format_aligned([last.average, last.single])
-        average = f"average {shown[0]}"
-        single = f"single best {shown[1]}"
-        self.ends.set_data([(x, last.average, average, ink), (x, last.single, single, ink)])
+        average, single = format_aligned([last.average, last.single])
+        ends = [(x, last.average, f"average {average}", ink)]
+        self.ends.set_data([*ends, (x, last.single, f"single best {single}", ink)])
 
     def _set_limits(self, values: np.ndarray, *ends: float) -> None:
         low, high = near_the_best(values, self.run.started.maximize)
-        low, high = min(low, *ends), max(high, *ends)
-        self.plot.hold_y(low, high)
+        self.plot.hold_y(min(low, *ends), max(high, *ends))
 
     def _draw_legend(self, x: np.ndarray, lines: np.ndarray) -> None:
-        """The parting, and the bad first trials that would press the rest together."""
         low, high = self.plot.vb.viewRange()[1]
         outside = ((lines < low) | (lines > high)).any(axis=0)
         entries = []
@@ -157,48 +155,35 @@ class AverageAgainstBest(EnsembleView):
             entries.append(LegendEntry(line_sample(grey), "two members or more from here on"))
         if outside.any():
             far = lines.min() if self.run.started.maximize else lines.max()
-            words = "not shown: worse scores until trial {}, up to {}"
-            entries.append(
-                LegendEntry(_nothing, words.format(int(x[outside].max()), format_number(far)))
-            )
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+            last, worst = int(x[outside].max()), format_number(far)
+            words = f"not shown: worse scores until trial {last}, up to {worst}"
+            entries.append(LegendEntry(lambda *_arguments: None, words))
+        self.legend.set_entries(entries, self.canvas.full_width)
 
     def _make_room(self, first: float, last: float) -> None:
         # The names stand right of the last trial: their pixels belong to the range.
         share = min(0.6, (self.ends.needed_width() + 6) / self.canvas.inner_width(self.plot))
         end = max(float(self.run.total), last, first + 4)
         needed = first + (last - first) / (1 - share)
-        if last == first:
-            needed = end
         self.plot.hold_x(first - 0.03 * (end - first), max(end, needed), exact=True)
 
     def describe(self) -> str:
-        """Both after the last trial, and which is ahead."""
+        """Both last scores, and which is ahead."""
         last = self.updates()[-1]
         if len(last.weights) == 1:
             words = "After {} trials there is one member, with {} {} on held-out rows."
             return words.format(last.finished, self.measured(), format_number(last.average))
-        words = "After {} trials the average of {} has {} {}, the single best {}."
-        sentence = words.format(
-            last.finished,
-            sum(weight > 0 for weight in last.weights),
-            self.measured(),
-            format_number(last.average),
-            format_number(last.single),
-        )
+        count = sum(weight > 0 for weight in last.weights)
+        average, single = format_number(last.average), format_number(last.single)
+        sentence = f"After {last.finished} trials the average of {count} has {self.measured()} "
+        sentence += f"{average}, the single best {single}."
         ahead = self.better_by(last.average, last.single)
         if ahead == 0:
             return f"{sentence} Neither is ahead."
-        leads = "The average is ahead by {}."
-        trails = "The single best is ahead by {}."
-        return f"{sentence} {(leads if ahead > 0 else trails).format(format_number(abs(ahead), 2))}"
+        leader = "average" if ahead > 0 else "single best"
+        return f"{sentence} The {leader} is ahead by {format_number(abs(ahead), 2)}."
 
     def table_data(self) -> Table:
-        """After each trial: members, the average's score, the single best's."""
-        rows = [[u.finished, len(u.weights), u.average, u.single] for u in self.updates()]
-        headers = ["trials with a score", "members"]
-        return [*headers, "average", "single best"], rows
-
-
-def _nothing(*_args: object) -> None:
-    """A line of the legend that has words only."""
+        """Members and both scores after each trial."""
+        headers = ["trials with a score", "members", "average", "single best"]
+        return headers, [[u.finished, len(u.weights), u.average, u.single] for u in self.updates()]

@@ -1,4 +1,4 @@
-"""Where the members of the average disagree: held-out rows, and what each member says of them."""
+"""Held-out rows on which the members of the average disagree."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.number_format import format_decimals, format_number
 from app.views.ensemble.ensemble_view import EnsembleView, average_colour
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, Lines, clear_colour, pen, symbol_path
-from app.views.plot.legend import Legend, LegendEntry
+from app.views.plot.items import Dots, Lines, clear_colour, pen
+from app.views.plot.legend import LegendEntry, symbol_sample
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.plot.view_state import ViewState
 from core.tuning.events import MembersDisagree, RunStarted
@@ -29,7 +28,7 @@ ALL_CLASSES = 8  # classes up to which the table has a column for each
 
 
 class Disagreement(EnsembleView, ScrolledBars):
-    """A line of dots a row: one dot a member, and a diamond for the truth."""
+    """A row of dots, one a member, and a diamond for the truth."""
 
     name = "disagreement"
     title = "Where the members disagree"
@@ -43,16 +42,14 @@ class Disagreement(EnsembleView, ScrolledBars):
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.canvas.removeItem(self.plot)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.canvas.addItem(self.plot, row=1, col=0)
         self.span, self.dots = Lines(), Dots("circle", 9)
         self.truth, self.picked = Dots("diamond", 12, "truth"), Dots("circle", 16)
-        for mark in (self.span, self.dots, self.truth, self.picked):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.span, self.dots, self.truth, self.picked)
 
     def paint_theme(self) -> None:
-        """Members in the average's green, the truth in vermilion."""
+        """Style the marks."""
         theme = appearance.current()
         self.span.set_style(pen(theme.control, 1.4))
         self.dots.set_style(clear_colour(average_colour(), 0.75), theme.ink, 1.0)
@@ -69,34 +66,33 @@ class Disagreement(EnsembleView, ScrolledBars):
 
     @property
     def disagreement(self) -> MembersDisagree:
-        """The latest word of the members; empty before the first."""
+        """The latest event; empty before the first."""
         return self.run.disagreement or MembersDisagree()
 
     def row_count(self) -> int:
-        """The rows."""
+        """The number of rows."""
         return len(self.disagreement.rows)
 
     def has_content(self) -> bool:
-        """Where two members or more say something."""
+        """Once two members have predictions."""
         return bool(self.disagreement.rows) and len(self.disagreement.members) > 1
 
     def shown_class(self, row: DisputedRow) -> int:
-        """Which class the picture shows of a row: the second of two, else the true one."""
+        """The class drawn for a row: the second of two, else the true one."""
         classes = self.disagreement.classes
         if len(classes) == 2 or row.truth not in classes:
             return len(classes) - 1 if len(classes) == 2 else _likeliest(row.said)
         return classes.index(row.truth)
 
     def member_values(self, row: DisputedRow) -> np.ndarray:
-        """Where each member's dot lies, shape (members,)."""
+        """The x of each member's dot, shape (members,)."""
         if self.disagreement.classes:
-            return np.array(
-                [100 * prediction[self.shown_class(row)] for prediction in row.said], dtype=float
-            )
+            code = self.shown_class(row)
+            return np.array([100 * prediction[code] for prediction in row.said], dtype=float)
         return np.array([_parse_number(prediction) for prediction in row.said], dtype=float)
 
     def true_value(self, row: DisputedRow) -> float:
-        """Where the truth lies, NaN where it is not known."""
+        """The x of the truth, NaN where it is unknown."""
         classes = self.disagreement.classes
         if classes:
             is_known = row.truth in classes
@@ -104,16 +100,15 @@ class Disagreement(EnsembleView, ScrolledBars):
         return _parse_number(row.truth)
 
     def row_label(self, row: DisputedRow) -> str:
-        """A row in words; of more than two classes with the one that the dots are about."""
-        words = "row {}: {}" if row.about else "row {}"
-        name = words.format(row.row + 1, row.about)
-        classes = self.disagreement.classes
+        """A row in words, with its class where there are over two."""
+        name, classes = f"row {row.row + 1}", self.disagreement.classes
+        name += f": {row.about}" if row.about else ""
         return f"{classes[self.shown_class(row)]} · {name}" if len(classes) > 2 else name
 
     # -- drawing -------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Dots and truths, row by row."""
+        """Draw dots and truths."""
         self.paint_theme()
         rows, members = self.disagreement.rows, self.disagreement.members
         self.name_rows(self._row_names(), NAMES)
@@ -137,11 +132,8 @@ class Disagreement(EnsembleView, ScrolledBars):
     def _row_names(self) -> list[str]:
         # The first columns of a row say most of it: what does not fit is left out at the end.
         metrics, max_width = QFontMetricsF(small_font()), NAMES * self.canvas.width() - 1
-        right = Qt.TextElideMode.ElideRight
-        return [
-            metrics.elidedText(self.row_label(row), right, max_width)
-            for row in self.disagreement.rows
-        ]
+        labels, right = map(self.row_label, self.disagreement.rows), Qt.TextElideMode.ElideRight
+        return [metrics.elidedText(label, right, max_width) for label in labels]
 
     def _bottom_title(self) -> str:
         classes = self.disagreement.classes
@@ -159,41 +151,38 @@ class Disagreement(EnsembleView, ScrolledBars):
             self.plot.hold_x(float(x.min()), float(x.max()))
 
     def _draw_legend(self, true: bool) -> None:
-        entries = [LegendEntry(_paint_member, "prediction of one member")]
+        theme, green = appearance.current(), clear_colour(average_colour(), 0.75)
+        member = symbol_sample("circle", 9, pen(theme.ink, 1.0), green)
+        entries = [LegendEntry(member, "prediction of one member")]
         if true:
-            entries.append(LegendEntry(_paint_truth, "truth"))
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+            sample = symbol_sample("diamond", 11, pen(theme.observed, 2.0))
+            entries.append(LegendEntry(sample, "truth"))
+        self.legend.set_entries(entries, self.canvas.full_width)
 
     # -- in words ------------------------------------------------------------------------------
 
     def value_text(self, value: float) -> str:
-        """What a member says, with its unit."""
-        return (
-            f"{format_decimals(value, 0)} %" if self.disagreement.classes else format_number(value)
-        )
+        """A prediction with its unit."""
+        is_share = bool(self.disagreement.classes)
+        return f"{format_decimals(value, 0)} %" if is_share else format_number(value)
 
     def describe(self) -> str:
-        """The row that is disputed most, and between what the members range."""
+        """The most disputed row and the range of its predictions."""
         row = self.disagreement.rows[0]
         values = self.member_values(row)
         ends = [self.value_text(float(end)) for end in (values.min(), values.max())]
         classes = self.disagreement.classes
-        if classes:
-            words = "They differ most about row {}: between {} and {} for “{}”."
-            sentence = words.format(row.row + 1, *ends, classes[self.shown_class(row)])
-        else:
-            words = "They differ most about row {}: between {} and {}."
-            sentence = words.format(row.row + 1, *ends)
+        label = f" for “{classes[self.shown_class(row)]}”" if classes else ""
+        sentence = (
+            f"They differ most about row {row.row + 1}: between {ends[0]} and {ends[1]}{label}."
+        )
         return f"{sentence} In truth: {row.truth}." if row.truth else sentence
 
     def table_data(self) -> Table:
-        """Every row with what every member says of every class, in full."""
+        """Every row with every member's prediction of each class."""
         disagreement = self.disagreement
-        classes = (
-            list(range(len(disagreement.classes)))
-            if len(disagreement.classes) <= ALL_CLASSES
-            else None
-        )
+        count = len(disagreement.classes)
+        classes = list(range(count)) if count <= ALL_CLASSES else None
         headers = ["row", "about", "truth", "spread"]
         for number in disagreement.members:
             trial = f"trial {number}"
@@ -213,12 +202,11 @@ class Disagreement(EnsembleView, ScrolledBars):
         return [*cells, *(prediction[code] for prediction in row.said for code in shown)]
 
     def start(self, started: RunStarted) -> None:
-        """Other rows."""
+        """Scroll to the top."""
         ScrolledBars.start(self, started)
 
 
 def _likeliest(member_probabilities: list[list[float]]) -> int:
-    """The class to which some member gives the highest probability."""
     best = max(member_probabilities, key=max)
     return best.index(max(best))
 
@@ -228,15 +216,3 @@ def _parse_number(text: Any) -> float:
         return float(text)
     except (TypeError, ValueError):
         return math.nan
-
-
-def _paint_member(painter: QPainter, box: QRectF) -> None:
-    painter.setPen(pen(appearance.current().ink, 1.0))
-    painter.setBrush(clear_colour(average_colour(), 0.75))
-    painter.drawPath(symbol_path("circle", 9).translated(box.center()))
-
-
-def _paint_truth(painter: QPainter, box: QRectF) -> None:
-    painter.setPen(pen(appearance.current().observed, 2.0))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawPath(symbol_path("diamond", 11).translated(box.center()))

@@ -1,4 +1,4 @@
-"""How focused the search is: among how many settings the next one is drawn, in effect."""
+"""The effective number of candidates for the next setting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKED = 150  # trials up to which each has a dot
 
 
 class EffectiveCandidates(EnsembleView):
-    """The effective number of candidates of every trial, on a logarithmic scale."""
+    """The number for every trial, on a log scale."""
 
     name = "focus"
     title = "Effective number of candidates"
@@ -45,11 +45,10 @@ class EffectiveCandidates(EnsembleView):
         self.plot.bottom.set_title("trial")
         self.plot.left.set_title("effective candidates")
         self.line, self.dots, self.highlight = Lines(), Dots("circle", 7), Highlight()
-        for mark in (self.line, self.dots, self.highlight):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.line, self.dots, self.highlight)
 
     def paint_theme(self) -> None:
-        """In the blue of what the surrogate expects."""
+        """Style the marks."""
         theme = appearance.current()
         self.line.set_style(pen(theme.model, 1.6))
         self.dots.set_style(theme.model, theme.paper, 1.0)
@@ -64,7 +63,7 @@ class EffectiveCandidates(EnsembleView):
         return any(trial.candidates for trial in self.run.trials)
 
     def draw(self) -> None:
-        """A dot a trial, joined."""
+        """Draw a dot a trial, joined."""
         self.paint_theme()
         run = self.run
         counts = np.array([trial.candidates or np.nan for trial in run.trials], dtype=float)
@@ -82,16 +81,15 @@ class EffectiveCandidates(EnsembleView):
         self.canvas.set_pickable(self.plot, numbers, heights, run.numbers)
 
     def describe(self) -> str:
-        """The first, the last and what they mean."""
+        """The last and the first number."""
         drawn = self.drawn_trials()
         (first, before), (last, now) = drawn[0], drawn[-1]
-        words = "Trial {} was drawn among {} settings in effect."
-        sentence = words.format(last, format_number(now, 2))
+        sentence = f"Trial {last} was drawn among {format_number(now, 2)} settings in effect."
         if len(drawn) > 1:
-            sentence += " " + f"At trial {first} it was {format_number(before, 2)}."
+            sentence += f" At trial {first} it was {format_number(before, 2)}."
         return sentence
 
     def table_data(self) -> Table:
-        """Trial and candidates."""
+        """Trials and candidates."""
         headers = ["trial", "effective number of candidates"]
         return headers, [[number, count] for number, count in self.drawn_trials()]

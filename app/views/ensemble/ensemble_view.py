@@ -1,4 +1,4 @@
-"""What views of an average over models share: whose runs they show, its colour, and its range."""
+"""What views of an average over models share."""
 
 from __future__ import annotations
 
@@ -29,20 +29,17 @@ class EnsembleView(View):
         return metric_in_short(self.run.started.metric)
 
     def better_by(self, first: float, second: float) -> float:
-        """How much better one score is than another; below 0 where it is worse."""
+        """The difference of two scores, positive where the first is better."""
         return first - second if self.run.started.maximize else second - first
 
 
 def average_colour() -> str:
-    """The colour of the average and its members in every picture."""
+    """The colour of the average and its members."""
     return appearance.current().series[2]
 
 
 def near_the_best(values: np.ndarray, maximize: bool, reach: float = REACH) -> tuple[float, float]:
-    """The range of values to show when a few bad ones must not press all others together.
-
-    Ends at the last value that is not `reach` times as far from the best as the middle one.
-    """
+    """The range without values over `reach` times the median distance from the best."""
     finite = np.sort(values[np.isfinite(values)])
     if not len(finite):
         return math.nan, math.nan

@@ -1,4 +1,4 @@
-"""Who is in the average: a bar a trial, the best first, as high as its weight."""
+"""The weight of each trial in the average."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from app.look import appearance
 from app.text.number_format import format_aligned, format_number, percent
 from app.views.ensemble.ensemble_view import EnsembleView, average_colour
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
 from app.views.plot.items import clear_colour, pen
-from app.views.plot.legend import Legend, LegendEntry
+from app.views.plot.legend import LegendEntry
 from app.views.plot.scales import Scale, Ticks
-from app.views.plot.vertical_bars import VerticalBarLabels, VerticalBars
+from app.views.plot.vertical_bars import BarLabel, VerticalBarLabels, VerticalBars
 from app.views.plot.view_state import ViewState
 from core.tuning.events import (
     EnsembleUpdated,
@@ -41,19 +40,15 @@ TARGETS = 9  # places of a bar that can be clicked
 
 @dataclass(frozen=True)
 class SparseCategoryScale(Scale):
-    """Choices of which only those with a name have a tick."""
+    """A choice scale whose unnamed choices have no tick."""
 
     def ticks_between(self, low: float, high: float, max_ticks: int) -> Ticks:
-        """All ticks that have a name."""
-        return [
-            (position, name)
-            for position, name in super().ticks_between(low, high, max_ticks)
-            if name
-        ]
+        """The ticks with a name."""
+        return [tick for tick in super().ticks_between(low, high, max_ticks) if tick[1]]
 
 
 class MemberWeights(EnsembleView):
-    """Filled bars for members, pale stubs for the others, which count nothing."""
+    """Filled bars for members, pale stubs for other trials."""
 
     name = "members"
     title = "Who is in the average"
@@ -64,25 +59,23 @@ class MemberWeights(EnsembleView):
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("choice"), row=1)
         self.plot.left.set_title("weight in %")
         self.plot.bottom.set_title("trial, best first")
         self.columns, self.words, self.highlight = VerticalBars(), VerticalBarLabels(), Highlight()
-        for mark in (self.columns, self.words, self.highlight):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.columns, self.words, self.highlight)
 
     def has_content(self) -> bool:
         """From the first member."""
         return bool(self.run.weights)
 
     def is_needed(self) -> bool:
-        """Whether two members share the average: one bar alone says nothing."""
+        """Whether two members share the average."""
         return len(self.run.weights) > 1
 
     def ranked_trials(self) -> list[int]:
-        """The trials that compete, the best first; members in any case."""
+        """The competing trials and all members, the best first."""
         run = self.run
         rows = run.best_rows(self.record.best_k or len(run.trials))
         numbers = run.numbers[rows].tolist()
@@ -91,15 +84,15 @@ class MemberWeights(EnsembleView):
 
     @property
     def ensemble(self) -> EnsembleUpdated:
-        """The average as it is; empty before its first member."""
+        """The latest average; empty before its first member."""
         return self.run.ensemble or EnsembleUpdated()
 
     def omission_reasons(self) -> dict[int, str]:
-        """Trials good enough for the average that are not in it, and why."""
+        """Why good trials are not in the average."""
         return {trial.number: trial.reason for trial in self.ensemble.left_out}
 
     def shown_trials(self, ranked: list[int]) -> list[int]:
-        """The trials that have a bar: of many others only those for which there is room."""
+        """All members, and others where there is room."""
         weights = self.run.weights
         last = max(position for position, number in enumerate(ranked) if number in weights)
         wide = self.plot.bottom.metrics.horizontalAdvance(str(max(weights))) + 6
@@ -107,7 +100,7 @@ class MemberWeights(EnsembleView):
         return ranked[: max(last + 1 + OTHERS, fit)]
 
     def draw(self) -> None:
-        """The bars, the members' scores above them, and what is not shown in words."""
+        """Draw the bars with the members' scores above."""
         run, ranked = self.run, self.ranked_trials()
         numbers = self.shown_trials(ranked)
         weights, omission_reasons = run.weights, self.omission_reasons()
@@ -117,9 +110,8 @@ class MemberWeights(EnsembleView):
         self.columns.set_data(heights, member, crossed, average_colour())
         slots = max(SLOTS, len(numbers))
         room = self.canvas.inner_width(self.plot) / slots
-        over = self.words.set_data(
-            self._score_labels(numbers, heights) if room >= UPRIGHT else [], room
-        )
+        labels = self._score_labels(numbers, heights) if room >= UPRIGHT else []
+        over = self.words.set_data(labels, room)
         self._label_bars(numbers, member, room)
         self.plot.hold_x(-0.6, slots - 0.4, exact=True)
         tall = max(60.0, self.plot.vb.height())
@@ -128,19 +120,13 @@ class MemberWeights(EnsembleView):
         self._draw_legend(len(numbers), len(ranked))
         self._make_pickable(numbers, heights)
 
-    def _score_labels(
-        self, numbers: list[int], heights: list[float]
-    ) -> list[tuple[float, float, str]]:
+    def _score_labels(self, numbers: list[int], heights: list[float]) -> list[BarLabel]:
         ensemble = self.ensemble
-        score_texts = dict(zip(ensemble.members, format_aligned(ensemble.scores), strict=True))
-        return [
-            (position, heights[position], score_texts[n])
-            for position, n in enumerate(numbers)
-            if n in score_texts
-        ]
+        texts = dict(zip(ensemble.members, format_aligned(ensemble.scores), strict=True))
+        bars = enumerate(zip(numbers, heights, strict=True))
+        return [(position, height, texts[n]) for position, (n, height) in bars if n in texts]
 
     def _label_bars(self, numbers: list[int], member: list[bool], room: float) -> None:
-        """Trial numbers below all bars where they have room, else below members, evenly thinned."""
         wide = self.plot.bottom.metrics.horizontalAdvance(str(max(numbers))) + 5
         every = max(1, math.ceil(wide / room))
         texts = [
@@ -153,9 +139,8 @@ class MemberWeights(EnsembleView):
         weights = list(self.run.weights.values())
         inside, idle = sum(w > 0 for w in weights), sum(w == 0 for w in weights)
         other_count = count - len(weights)
-        words = "{} in the average, score above" if self.words.words else ""
-        words = words or "{} in the average"
-        entries = [LegendEntry(_paint_filled_bar, words.format(inside))]
+        words = f"{inside} in the average" + (", score above" if self.words.words else "")
+        entries = [LegendEntry(_paint_filled_bar, words)]
         if idle:
             entries.append(LegendEntry(_paint_empty_bar, f"{idle} without weight"))
         if other_count:
@@ -163,7 +148,7 @@ class MemberWeights(EnsembleView):
             hidden = other_count + inside + idle - shown
             more = f"{other_text}, {other_count - hidden} of them shown"
             entries.append(LegendEntry(_paint_pale_bar, more if hidden else other_text))
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+        self.legend.set_entries(entries, self.canvas.full_width)
 
     def _make_pickable(self, numbers: list[int], heights: list[float]) -> None:
         run = self.run
@@ -173,12 +158,9 @@ class MemberWeights(EnsembleView):
                 x[run.row_of[number]], y[run.row_of[number]] = position, heights[position]
         self.highlight.ring_selected(self.record, x, y)
         shares = np.linspace(0.0, 1.0, TARGETS)  # a bar is met anywhere, not at its top alone
-        self.canvas.set_pickable(
-            self.plot,
-            np.repeat(np.arange(len(numbers), dtype=float), TARGETS),
-            np.outer(heights, shares).ravel(),
-            np.repeat(np.array(numbers), TARGETS),
-        )
+        positions = np.repeat(np.arange(len(numbers), dtype=float), TARGETS)
+        targets = np.outer(heights, shares).ravel(), np.repeat(np.array(numbers), TARGETS)
+        self.canvas.set_pickable(self.plot, positions, *targets)
 
     def _trial_text(self, number: int) -> str:
         words = f"weight {percent(self.run.weights.get(number, 0.0))} of the average"
@@ -186,27 +168,24 @@ class MemberWeights(EnsembleView):
         return "\n".join(line for line in (super()._trial_text(number), words, reason) if line)
 
     def describe(self) -> str:
-        """How many of how many, and what the first of them weigh."""
+        """The number of members and the first weights."""
         ensemble = self.ensemble
         members = list(zip(ensemble.members, ensemble.weights, ensemble.scores, strict=True))
         if len(members) == 1:
-            words = "After {} trials the average has one member: trial {} with {} {}."
-            return words.format(
-                ensemble.finished, members[0][0], self.measured(), format_number(members[0][2])
-            )
+            only = f"trial {members[0][0]} with {self.measured()} {format_number(members[0][2])}"
+            return f"After {ensemble.finished} trials the average has one member: {only}."
         words = "trial {} counts {} and has {} {}"
         member_texts = [
             words.format(number, percent(weight), self.measured(), format_number(score))
             for number, weight, score in members[:NAMED]
         ]
-        ending = "; …" if len(members) > NAMED else ""
-        words = "{} of {} models are averaged: {}{}."
+        member_texts += ["…"] if len(members) > NAMED else []
         count = sum(weight > 0 for _, weight, _ in members)
-        sentence = words.format(count, ensemble.finished, "; ".join(member_texts), ending)
+        sentence = f"{count} of {ensemble.finished} models are averaged: {'; '.join(member_texts)}."
         return " ".join([sentence, *self.omission_reasons().values()])
 
     def table_data(self) -> Table:
-        """Every trial, the best first, with its weight and score."""
+        """Every trial, the best first, with weight and score."""
         run, weights, omission_reasons = self.run, self.run.weights, self.omission_reasons()
         scores = dict(zip(self.ensemble.members, self.ensemble.scores, strict=True))
         rows = []
@@ -215,8 +194,7 @@ class MemberWeights(EnsembleView):
             score = scores.get(number, trial.score if trial is not None else None)
             note = "in the average" if number in weights else omission_reasons.get(number, "")
             rows.append([rank, number, 100 * weights.get(number, 0.0), score, note])
-        headers = ["place", "trial", "weight in %", self.measured()]
-        return [*headers, "note"], rows
+        return ["place", "trial", "weight in %", self.measured(), "note"], rows
 
 
 def _paint_filled_bar(painter: QPainter, box: QRectF) -> None:

@@ -1,4 +1,4 @@
-"""Rows of small grey pictures under captions, their points kept sharp."""
+"""Rows of small grey pictures under captions."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from app.views.plot.axes import small_font
 
 EDGE, GAP = 6, 6  # pixels around everything, and between pictures
 APART = 8  # pixels between two rows
-BESIDE = 24  # pixels between the last row and the others, if it stands beside them
-MIN_INTEGER_SCALE = (
-    3  # screen points a point, from which on there is no fraction: all points are alike then
-)
+BESIDE = 24  # pixels between the last row and the others where it is beside them
+MIN_INTEGER_SCALE = 3  # screen points a point, from which on all points are equally large
 LARGEST = 150  # pixels of a picture's longer side
 
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A caption, its pictures, and a word above each of them (or none)."""
+    """A caption, pictures, and a word above each (or none)."""
 
     caption: str
     pictures: tuple[QImage, ...]
@@ -32,19 +30,18 @@ class PictureRow:
 
 @dataclass
 class _Placed:
-    """Where a row lies on the page: its caption, its words and its pictures."""
+    """The layout of a row."""
 
     row: PictureRow
     caption: QRectF = field(default_factory=QRectF)
     boxes: list[QRectF] = field(default_factory=list)
 
     def words_height(self) -> float:
-        """Pixels of the caption and of the words below it."""
         return _line_height() * (2 if self.row.words else 1)
 
 
 def grey_picture(values: Sequence[float], height: int, width: int) -> QImage:
-    """A picture of grey values from 0 (dark) to 1, row by row."""
+    """A picture of grey values from 0 (dark) to 1."""
     shades = np.clip(np.asarray(values).reshape(height, width) * 255 + 0.5, 0, 255)
     shades = np.ascontiguousarray(shades, dtype=np.uint8)
     image = QImage(shades.data, width, height, width, QImage.Format.Format_Grayscale8)
@@ -52,22 +49,18 @@ def grey_picture(values: Sequence[float], height: int, width: int) -> QImage:
 
 
 class PictureRows:
-    """The drawing; `set_data` gives the rows from above to below.
-
-    The last row stands beside the others, in as many lines as they are, where all pictures can be
-    larger then.
-    """
+    """The drawing; the last row may be beside the others."""
 
     def __init__(self) -> None:
         self.rows: list[_Placed] = []
         self.min_height = 0.0
 
     def set_data(self, rows: Sequence[PictureRow]) -> None:
-        """Other pictures, all of one size."""
+        """Replace the rows; all pictures have one size."""
         self.rows = [_Placed(row) for row in rows]
 
     def lay_out(self, width: float, height: float) -> float:
-        """Pictures as large as fit beside and above each other, and never tiny."""
+        """Make pictures as large as fit, and never tiny."""
         if not self.rows:
             return 0.0
         above, room = self.rows[:-1], width - 2 * EDGE
@@ -82,10 +75,7 @@ class PictureRows:
     def _max_scales(
         self, rows: list[_Placed], width: float, height: float, further: int = 0
     ) -> tuple[float, float]:
-        """Screen points for a point of a picture at most, for the width and for the height.
-
-        Each row has a line of its own, and so many `further` pictures stand beside the longest.
-        """
+        """The largest scales by width and by height."""
         size = self.rows[0].row.pictures[0].size()
         across = max(_column_count(placed, 1) for placed in rows) + further
         wide = ((width + GAP) / across - GAP) / size.width()
@@ -94,26 +84,20 @@ class PictureRows:
         return min(wide, LARGEST / max(size.width(), size.height())), tall
 
     def _stack_rows(self, rows: list[_Placed], scale: float, room: float) -> float:
-        """One row below the other; where the last one ends."""
         size = self.rows[0].row.pictures[0].size()
         wide, tall, top = size.width() * scale, size.height() * scale, float(EDGE)
         for placed in rows:
             placed.caption = QRectF(EDGE, top, room, _line_height())
             top += placed.words_height()
-            count = len(placed.row.pictures)
-            placed.boxes = [
-                QRectF(EDGE + index * (wide + GAP), top, wide, tall) for index in range(count)
-            ]
+            lefts = (EDGE + index * (wide + GAP) for index in range(len(placed.row.pictures)))
+            placed.boxes = [QRectF(left, top, wide, tall) for left in lefts]
             top += tall + APART
         return top - APART + EDGE
 
     def _place_beside(self, scale: float) -> float:
-        """The last row at the right of the others, its lines at their heights."""
         above, last = self.rows[:-1], self.rows[-1]
-        right = 0.0
         low = self._stack_rows(above, scale, 0.0)
-        for placed in above:
-            right = max(right, placed.boxes[-1].right())
+        right = max(placed.boxes[-1].right() for placed in above)
         for placed in above:
             placed.caption.setWidth(right - EDGE)
         lines, columns = [placed.boxes[0] for placed in above], _column_count(last, len(above))
@@ -126,7 +110,7 @@ class PictureRows:
         return low
 
     def paint(self, painter: QPainter) -> None:
-        """Every row: its caption, the words, the pictures."""
+        """Paint captions, words and pictures."""
         theme, metrics = appearance.current(), QFontMetricsF(small_font())
         alignment, elide = int(Qt.AlignmentFlag.AlignLeft), Qt.TextElideMode.ElideRight
         painter.setFont(small_font())
@@ -142,7 +126,7 @@ class PictureRows:
                 _paint_picture(painter, picture, box)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The caption of the row, and the word of the picture."""
+        """The caption and the picture's word."""
         for placed in self.rows:
             for index, box in enumerate(placed.boxes):
                 if box.contains(position):
@@ -152,23 +136,20 @@ class PictureRows:
 
 
 def _picture_scale(wide: float, tall: float) -> float:
-    """Screen points for a point of a picture; low rows scroll instead of making them tiny."""
     fit = min(wide, max(tall, wide / 2))
     return float(int(fit)) if fit >= MIN_INTEGER_SCALE else fit
 
 
 def _line_height() -> float:
-    """Pixels of a line of words."""
     return QFontMetricsF(small_font()).height() + 2
 
 
 def _column_count(placed: _Placed, lines: int) -> int:
-    """How many pictures of a row stand side by side in so many lines."""
     return -(-len(placed.row.pictures) // lines)
 
 
 def _paint_picture(painter: QPainter, picture: QImage, box: QRectF) -> None:
-    smooth = box.width() < picture.width()  # smaller than it is: points would be left out
+    smooth = box.width() < picture.width()  # reduced: points would be skipped
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
     painter.drawImage(box, picture)
     painter.setBrush(Qt.BrushStyle.NoBrush)

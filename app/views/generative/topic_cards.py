@@ -1,4 +1,4 @@
-"""Cards of topics: the share of each as a bar, its words larger where they are likelier."""
+"""Cards of topics with their shares and words."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ BETWEEN = 8  # pixels between two words
 
 @dataclass
 class _Card:
-    """A topic's card: its own place, and the place of every word on the page."""
-
     topic: Topic
     outline: QRectF = field(default_factory=QRectF)
     words: list[tuple[str, QFont, QRectF]] = field(default_factory=list)
 
 
 class TopicCards:
-    """The drawing; `set_data` gives the topics, the largest first."""
+    """The drawing; the largest topic comes first."""
 
     def __init__(self) -> None:
         self.cards: list[_Card] = []
@@ -44,12 +42,12 @@ class TopicCards:
         self._width = 0.0
 
     def set_data(self, topics: Sequence[Topic], heading: str, entries: list[LegendEntry]) -> None:
-        """Other topics, a line about them, and what bars and sizes mean."""
+        """Replace the topics, the heading and the legend."""
         self.cards = [_Card(topic) for topic in topics]
         self._heading, self._entries = heading, entries
 
     def lay_out(self, width: float, height: float) -> float:
-        """As many cards side by side as have room for their words; rows as tall as they need."""
+        """Place as many cards side by side as have room."""
         self._width = width
         room, line = width - 2 * EDGE, QFontMetricsF(small_font()).height() + 2
         top = EDGE + line + height_of(self._entries, room) + 6
@@ -69,7 +67,7 @@ class TopicCards:
         return top - GAP + EDGE
 
     def paint(self, painter: QPainter) -> None:
-        """The line, what bars and sizes mean, then the cards."""
+        """Paint heading, legend and cards."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics, room = QFontMetricsF(small_font()), self._width - 2 * EDGE
         painter.setFont(small_font())
@@ -83,17 +81,15 @@ class TopicCards:
             _paint_card(painter, card, largest_share)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """A word and how likely it is in its topic."""
+        """A word and its probability in the topic."""
         for card in self.cards:
-            pairs = zip(card.words, card.topic.weights, strict=True)
-            for (word, _, box), weight in pairs:
+            for (word, _, box), weight in zip(card.words, card.topic.weights, strict=True):
                 if box.contains(position):
                     return f"{word}: {percent(weight)}"
         return ""
 
 
 def _place_words(card: _Card, left: float, top: float, width: float) -> None:
-    """Words side by side on common baselines, on a new line where the width is used up."""
     x, y = left + INSIDE, top + INSIDE + QFontMetricsF(small_font()).height() + 5
     right = left + width - INSIDE
     card.words, line = [], list[tuple[str, QFont, float]]()
@@ -113,20 +109,20 @@ def _place_words(card: _Card, left: float, top: float, width: float) -> None:
 
 
 def _end_line(card: _Card, line: list[tuple[str, QFont, float]], top: float) -> float:
-    """Put a line's words on one baseline; where the next line begins."""
-    above = max((QFontMetricsF(font).ascent() for _, font, _ in line), default=0.0)
-    below = max((QFontMetricsF(font).descent() for _, font, _ in line), default=0.0)
+    """Align words on a baseline; returns the next line's top."""
+    fonts = [QFontMetricsF(font) for _, font, _ in line]
+    above = max((metrics.ascent() for metrics in fonts), default=0.0)
+    below = max((metrics.descent() for metrics in fonts), default=0.0)
     for word, font, x in line:
         metrics = QFontMetricsF(font)
-        box = QRectF(
-            x, top + above - metrics.ascent(), metrics.horizontalAdvance(word) + 1, metrics.height()
-        )
+        wide, tall = metrics.horizontalAdvance(word) + 1, metrics.height()
+        box = QRectF(x, top + above - metrics.ascent(), wide, tall)
         card.words.append((word, font, box))
     return top + above + below
 
 
 def _word_font(strength: float) -> QFont:
-    """The font of a word that is so likely beside the likeliest one; areas compare, not heights."""
+    """A font whose area is in proportion to the probability."""
     font = QFont(small_font())
     font.setPointSizeF(appearance.points(FONT_SMALL + (LARGEST - FONT_SMALL) * strength**0.5))
     return font

@@ -1,4 +1,4 @@
-"""The topics of the best setting so far: how large each is, and which words it is made of."""
+"""The topics of the best setting: their shares and words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESCRIBED, NAMED = 3, 4  # topics in the description, and words of each
 
 
 class TopicsView(PaintedView):
-    """A card for each of the largest topics; the words of a topic are larger where likelier."""
+    """A card for each of the largest topics."""
 
     name = "topics"
     title = "Topics found"
@@ -34,7 +34,7 @@ class TopicsView(PaintedView):
         return not started.dataset.task.has_target
 
     def make_drawing(self) -> TopicCards:
-        """A card a topic."""
+        """The cards."""
         self.cards = TopicCards()
         return self.cards
 
@@ -44,23 +44,23 @@ class TopicsView(PaintedView):
         return self.run.topics or TopicsFound()
 
     def has_content(self) -> bool:
-        """From the first trial that shows some."""
+        """From the first trial with topics."""
         return bool(self.shown_topics())
 
     def shown_topics(self) -> list[Topic]:
-        """The topics that are shown, the largest first."""
+        """The shown topics, the largest first."""
         return self.latest_topics.topics
 
     def heading_text(self) -> str:
-        """Which topics they are."""
+        """The trial and the number of topics."""
         count, seen = self.latest_topics.count, len(self.latest_topics.topics)
-        words = "Trial {number}, the best so far: the {seen} largest of {count} topics."
+        trial = f"Trial {self.latest_topics.number}, the best so far"
         if seen == count:
-            words = "Trial {number}, the best so far: its topics, the largest first."
-        return words.format(number=self.latest_topics.number, seen=seen, count=count)
+            return f"{trial}: its topics, the largest first."
+        return f"{trial}: the {seen} largest of {count} topics."
 
     def draw(self) -> None:
-        """The cards, and what their bars and sizes mean."""
+        """Draw cards and legend."""
         entries = [
             LegendEntry(_paint_bar, "share of all words"),
             LegendEntry(_paint_letters, "larger words are likelier in the topic"),
@@ -69,29 +69,19 @@ class TopicsView(PaintedView):
         self.page.update_layout()
 
     def describe(self) -> str:
-        """How many topics there are, and what the largest are about."""
-        largest = [
-            "{words} ({share})".format(
-                words=", ".join(topic.words[:NAMED]), share=percent(topic.share)
-            )
-            for topic in self.shown_topics()[:DESCRIBED]
-        ]
-        words = "{said} With their shares of all words in {documents} texts: {largest}; and so on."
-        return words.format(
-            said=self.heading_text(),
-            documents=f"{self.latest_topics.documents:,}",
-            largest="; ".join(largest),
-        )
+        """The number of topics, and the words of the largest."""
+        topics = self.shown_topics()[:DESCRIBED]
+        texts = [f"{', '.join(topic.words[:NAMED])} ({percent(topic.share)})" for topic in topics]
+        shares = f"With their shares of all words in {self.latest_topics.documents:,} texts"
+        return f"{self.heading_text()} {shares}: {'; '.join(texts)}; and so on."
 
     def table_data(self) -> Table:
-        """Every word shown with its topic and its probability there."""
-        headers = ["topic", "share of all words", "word", "probability in the topic"]
-        rows = [
+        """Every shown word with its topic and probability."""
+        return ["topic", "share of all words", "word", "probability in the topic"], [
             [number, topic.share, word, weight]
             for number, topic in enumerate(self.shown_topics(), start=1)
             for word, weight in zip(topic.words, topic.weights, strict=True)
         ]
-        return headers, rows
 
 
 def _paint_bar(painter: QPainter, box: QRectF) -> None:

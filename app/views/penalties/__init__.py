@@ -1,1 +1,1 @@
-"""Views of penalty learning: trajectories, group penalties, the objective."""
+"""Views of penalty learning."""

@@ -1,4 +1,4 @@
-"""The colour of each group of columns, the same in every plot of a run."""
+"""The colour of each group of columns."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from app.views.plot.items import pen
 
 
 class GroupColours:
-    """Groups take the series colours in the order of the run; beyond, they begin anew."""
+    """Series colours in the order of groups, repeated."""
 
     def __init__(self) -> None:
         self._rank: dict[str, int] = {}
 
     def set_groups(self, groups: list[str]) -> None:
-        """The groups of a run in their order."""
+        """Set the groups of a run in their order."""
         self._rank = {name: rank for rank, name in enumerate(groups)}
 
     def is_repeated(self, name: str) -> bool:
-        """Whether another group before it has the same colour."""
+        """Whether an earlier group has the same colour."""
         count = len(appearance.current().series)
         return self._rank.setdefault(name, len(self._rank)) // count % 2 == 1
 
@@ -30,7 +30,7 @@ class GroupColours:
 
 
 def pens_of(colour: str, width: float = 2.0, dashed: bool = False) -> tuple[QPen, QPen | None]:
-    """The pen of a line and, for a colour too light for the paper, the ink below it."""
+    """The pen of a line, and of the ink below a light one."""
     theme = appearance.current()
     line_pen = pen(colour, width, dashed)
     return line_pen, pen(theme.ink, width + 1.6) if colour in theme.outlined else None

@@ -1,8 +1,9 @@
-"""The learned penalty of each group as bars, the most important group first."""
+"""The learned penalty of each group as bars."""
 
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
@@ -21,15 +22,8 @@ from app.views.plot.view_state import ViewState
 from core.tuning.events import HyperGradientStep, PenaltyStep, RunStarted
 
 
-def _row_penalty(row: tuple[str, float, bool]) -> float:
-    return row[1]
-
-
 class GroupPenalties(ScrolledBars):
-    """Bars on a log axis, the smallest penalty on top; a long list scrolls.
-
-    A group at its cap is "switched off".
-    """
+    """Bars on a log axis, the smallest penalty on top."""
 
     name = "penalties"
     title = "Learned group penalties"
@@ -47,22 +41,22 @@ class GroupPenalties(ScrolledBars):
         self._low, self._high = math.inf, -math.inf
 
     def bottom_scale(self) -> Scale:
-        """Equal factors count the same."""
+        """A log scale."""
         return Scale("log")
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Penalty learners of two groups or more: one bar alone says nothing."""
+        """Penalty learners of two groups or more."""
         return started.kind == "penalties" and len(started.groups) > 1
 
     def start(self, started: RunStarted) -> None:
-        """Other groups."""
+        """Reset groups and limits."""
         super().start(started)
         self.colours.set_groups(list(started.groups))
         self._low, self._high = math.inf, -math.inf
 
     def row_count(self) -> int:
-        """The groups."""
+        """The number of groups."""
         return len(self.penalty_rows())
 
     def has_content(self) -> bool:
@@ -70,54 +64,34 @@ class GroupPenalties(ScrolledBars):
         return bool(self.run.steps or self.run.gradients)
 
     def penalty_rows(self) -> list[tuple[str, float, bool]]:
-        """(group, λ, switched off) of the latest step, the most important group first."""
+        """(group, λ, switched off) of the latest step, the most important first."""
         if self.run.steps:
             step = self.run.steps[-1]
             off = set(step.switched_off)
             groups = [(name, penalty, name in off) for name, penalty in step.penalties.items()]
         else:
             d = self.run.gradients[-1].d
+            # 700: the exponential of more is infinite
             groups = [(name, math.exp(min(value, 700.0)), False) for name, value in d.items()]
         rank = {name: position for position, name in enumerate(by_importance(groups))}
         return sorted(groups, key=lambda row: rank[row[0]])
 
     def draw(self) -> None:
-        """Bars from the left edge to log λ; hatched where a group is switched off."""
+        """Draw bars; hatched where a group is switched off."""
         theme, state = appearance.current(), self.penalty_rows()
         self.name_rows([name for name, _, _ in state])
-        log_penalties = [
-            math.log10(penalty) if penalty > 0 else math.nan for _, penalty, _ in state
-        ]
-        self._set_limits(log_penalties)
-        edge = self._low
-        shown = [
-            (row, log_penalty)
-            for row, log_penalty in enumerate(log_penalties)
-            if math.isfinite(log_penalty)
-        ]
-        self.bars.set_data(
-            [(float(row), edge, log_penalty) for row, log_penalty in shown],
-            [self.colours.colour_of(state[row][0]) for row, _ in shown],
-            [state[row][2] for row, _ in shown],
-            theme.ink,
-        )
-        off, value = "switched off", "λ = {}"
-        self.words.set_data(
-            [
-                (
-                    log_penalty,
-                    row,
-                    off if state[row][2] else value.format(format_number(state[row][1])),
-                )
-                for row, log_penalty in shown
-            ]
-        )
+        # Those without a bar have an infinite or unknown logarithm.
+        ends = {row: math.log10(p) for row, (_, p, _) in enumerate(state) if 0 < p < math.inf}
+        self._set_limits(list(ends.values()) or [0.0])
+        shown = [state[row] for row in ends]
+        colours = [self.colours.colour_of(name) for name, _, _ in shown]
+        bars = [(float(row), self._low, end) for row, end in ends.items()]
+        self.bars.set_data(bars, colours, [off for _, _, off in shown], theme.ink)
+        words = ["switched off" if off else f"λ = {format_number(p)}" for _, p, off in shown]
+        self.words.set_data(list(zip(ends.values(), ends, words, strict=True)))
         self.show_window()
 
-    def _set_limits(self, log_penalties: list[float]) -> None:
-        finite = [log_penalty for log_penalty in log_penalties if math.isfinite(log_penalty)] or [
-            0.0
-        ]
+    def _set_limits(self, finite: list[float]) -> None:
         self._low = min(self._low, math.floor((min(finite) - 0.15) * 2) / 2)
         self._high = max(self._high, max(finite))
         words = QFontMetricsF(small_font()).horizontalAdvance("switched off") + 16
@@ -127,7 +101,7 @@ class GroupPenalties(ScrolledBars):
         self.plot.hold_x(self._low, self._low + max(span, 0.5), exact=True)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """The group whose row it is, with all its numbers."""
+        """The group of a row with its numbers."""
         row, state = round(y), self.penalty_rows()
         if not 0 <= row < len(state):
             return None
@@ -143,22 +117,20 @@ class GroupPenalties(ScrolledBars):
         return HoverText("\n".join(lines), bar_end, float(row))
 
     def describe(self) -> str:
-        """The groups with the largest and smallest penalty, and how many are switched off."""
+        """The extreme penalties, and the number switched off."""
         state = self.penalty_rows()
-        off = sum(1 for row in state if row[2])
-        smallest, largest = min(state, key=_row_penalty), max(state, key=_row_penalty)
+        off = sum(row[2] for row in state)
+        smallest, largest = min(state, key=itemgetter(1)), max(state, key=itemgetter(1))
         sentence = f"{len(state)} groups; λ from {format_number(smallest[1])} ({smallest[0]}) to "
         sentence += f"{format_number(largest[1])} ({largest[0]})."
-        return sentence + (" " + f"{off} switched off." if off else "")
+        return sentence + (f" {off} switched off." if off else "")
 
     def table_data(self) -> Table:
         """Group, λ, weight norm, number of parameters, switched off."""
         last = self.run.steps[-1] if self.run.steps else None
         norms = last.norms if last else {}
-        headers = ["group", PENALTY, "norm of weights", "parameters", "note"]
         groups = self.run.started.groups
-        rows = [
+        return ["group", PENALTY, "norm of weights", "parameters", "note"], [
             [name, penalty, norms.get(name), groups.get(name), "switched off" if off else ""]
             for name, penalty, off in self.penalty_rows()
         ]
-        return headers, rows

@@ -1,4 +1,4 @@
-"""The path of d: the logarithm of every group's penalty over the gradient's steps, and bounds."""
+"""The path of d = log λ of every group, with bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEAR = 2.0  # of d: closer than this to a bound, the bound is drawn
 
 
 class LogPenaltyPath(PenaltyTrajectory):
-    """One line a group; dashed lines where d may go no further."""
+    """One line a group; dashed lines are bounds."""
 
     name = "path"
     title = "Path of the penalties"
@@ -52,20 +52,20 @@ class LogPenaltyPath(PenaltyTrajectory):
         return bool(self.run.gradients)
 
     def group_values(self) -> list[tuple[int, dict[str, float]]]:
-        """D of every group at each of the gradient's steps."""
+        """D of every group at each step."""
         return [(step.step, step.d) for step in self.run.gradients]
 
     def switched_off(self) -> Iterable[str]:
-        """None: a bound holds them back."""
+        """None: d is bounded instead."""
         return ()
 
     def d_limits(self) -> tuple[float, float]:
-        """The least and the largest d of this run, as its plan or else the strategy has them."""
+        """The bounds of d."""
         options = GradientOptions.from_values(self.run.started.run_plan.options)
         return options.low, options.high
 
     def draw(self) -> None:
-        """The lines, and each bound once a group comes near it."""
+        """Draw the lines, and a bound once a group is near."""
         super().draw()
         _, _, values = self.penalty_table()
         finite = values[np.isfinite(values)]
@@ -81,16 +81,12 @@ class LogPenaltyPath(PenaltyTrajectory):
                 self.plot.hold_y(min(bound, finite.min()), max(bound, finite.max()))
 
     def describe(self) -> str:
-        """As the trajectory, and which groups are at a bound."""
+        """As the trajectory, with the groups at a bound."""
         at_bound = self.run.gradients[-1].at_bound
-        sentence = super().describe()
-        return sentence + (" " + "At a bound: {}.".format(", ".join(at_bound)) if at_bound else "")
+        return super().describe() + (f" At a bound: {', '.join(at_bound)}." if at_bound else "")
 
     def table_data(self) -> Table:
-        """One row a step, one column a group, and the groups at a bound."""
+        """As the trajectory, with the groups at a bound."""
         headers, rows = super().table_data()
-        noted = [
-            [*row, ", ".join(step.at_bound)]
-            for row, step in zip(rows, self.run.gradients, strict=True)
-        ]
-        return [*headers, "at a bound"], noted
+        steps = zip(rows, self.run.gradients, strict=True)
+        return [*headers, "at a bound"], [[*row, ", ".join(step.at_bound)] for row, step in steps]

@@ -1,4 +1,4 @@
-"""The objective over the steps: what the penalty learner brings down."""
+"""The objective of a penalty learner over its steps."""
 
 from __future__ import annotations
 
@@ -37,17 +37,16 @@ class Objective(View):
         self.plot.bottom.set_title("step")
         self.plot.left.set_title(self.quantity, maximize=False)
         self.line, self.dots = Lines(), Dots("circle", 6)
-        self.plot.addItem(self.line)
-        self.plot.addItem(self.dots)
+        self.plot.add_marks(self.line, self.dots)
         self.paint_theme()
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Penalty learners, except the gradient one, which has a holdout loss instead."""
+        """Penalty learners but the gradient one."""
         return started.kind == "penalties" and not learns_held_out(started)
 
     def paint_theme(self) -> None:
-        """The model's colour."""
+        """Style the marks."""
         theme = appearance.current()
         self.line.set_style(pen(theme.model, 2.2))
         self.dots.set_style(theme.model, theme.model)
@@ -62,7 +61,7 @@ class Objective(View):
         return bool(self.run.steps)
 
     def draw(self) -> None:
-        """The line with a dot a step, or at its end when there are many."""
+        """Draw the line with its dots."""
         x, y = self.curve_points()
         self.line.set_data(x, y)
         marked = slice(None) if len(x) <= MARKED else slice(-1, None)
@@ -73,22 +72,21 @@ class Objective(View):
             self.plot.hold_y(float(np.nanmin(y)), float(np.nanmax(y)))
 
     def describe(self) -> str:
-        """Where it began and where it is."""
+        """The first and the last value."""
         x, y = self.curve_points()
-        template = "{} {} at step {}, from {} at the start."
-        return template.format(
-            self.quantity.capitalize(), format_number(y[-1], 4), int(x[-1]), format_number(y[0], 4)
-        )
+        value = f"{self.quantity.capitalize()} {format_number(y[-1], 4)}"
+        return f"{value} at step {int(x[-1])}, from {format_number(y[0], 4)} at the start."
 
     def table_data(self) -> Table:
         """Step, objective, loss, solver iterations and fits."""
         headers = ["step", "objective", "loss", "solver iterations", "fits so far"]
-        rows = [[s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.run.steps]
-        return headers, rows
+        return headers, [
+            [s.step, s.objective, s.loss, s.iterations, s.fits] for s in self.run.steps
+        ]
 
 
 class HoldoutLoss(Objective):
-    """The loss on the held-out part, which the gradient strategy brings down."""
+    """The loss on held-out data, which the gradient strategy minimizes."""
 
     name = "holdout"
     title = "Held-out loss"
@@ -114,8 +112,7 @@ class HoldoutLoss(Objective):
     def table_data(self) -> Table:
         """Step, loss, gradient norm, solver iterations and fits."""
         headers = ["step", "held-out loss", "gradient norm", "solver iterations", "fits so far"]
-        rows = [
-            [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits]
-            for s in self.run.gradients
+        steps = self.run.gradients
+        return headers, [
+            [s.step, s.holdout_loss, s.gradient_norm, s.iterations, s.fits] for s in steps
         ]
-        return headers, rows

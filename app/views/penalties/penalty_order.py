@@ -1,4 +1,4 @@
-"""The learned penalty by its name, and the order of the groups: the most important first."""
+"""The name of the penalty, and the order of groups."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ PENALTY = "penalty (λ)"  # larger holds the weights back more; scikit-learn's C
 
 
 def by_importance(groups: Iterable[tuple[str, float, bool]]) -> list[str]:
-    """The names of groups, those first that the data trust most.
-
-    Args:
-        groups: (name, λ, whether it is switched off): small penalties come first, then those
-            that are not known, then the groups that are switched off.
-    """
+    """Names of (name, λ, switched off): by λ, then NaN, then switched off."""
 
     def sort_key(row: tuple[str, float, bool]) -> tuple[bool, bool, float]:
         _, penalty, off = row

@@ -1,4 +1,4 @@
-"""The regularization trajectory: every group's penalty over the steps, on a log axis."""
+"""The regularization trajectory: every group's penalty over the steps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARKED = 40  # steps up to which each has a dot
 
 
 class PenaltyTrajectory(View):
-    """One line a group; the learned penalty at the left, names at the right ends."""
+    """One line a group on a log axis, named at its end."""
 
     name = "trajectory"
     title = "Regularization trajectory"
@@ -53,17 +53,16 @@ class PenaltyTrajectory(View):
         self.muted, self.ends = Lines(), EndLabels()
         self.lines: dict[str, Lines] = {}
         self.dots: dict[str, Dots] = {}
-        self.plot.addItem(self.muted)
-        self.plot.addItem(self.ends)
+        self.plot.add_marks(self.muted, self.ends)
         self.colours = GroupColours()
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Penalty learners, except the gradient one, which has its own picture of d."""
+        """Penalty learners but the gradient one."""
         return started.kind == "penalties" and not learns_held_out(started)
 
     def start(self, started: RunStarted) -> None:
-        """Other groups."""
+        """Reset the lines for the groups of the run."""
         asks = self.question if len(started.groups) > 1 else self.of_one
         if asks != self._caption.text():
             self._caption.setText(asks)
@@ -78,7 +77,7 @@ class PenaltyTrajectory(View):
         return bool(self.run.steps)
 
     def group_values(self) -> list[tuple[int, dict[str, float]]]:
-        """The number of each step, and every group's value at it."""
+        """The number of each step with every group's value."""
         return [(step.step, step.penalties) for step in self.run.steps]
 
     def switched_off(self) -> Iterable[str]:
@@ -86,7 +85,7 @@ class PenaltyTrajectory(View):
         return self.run.steps[-1].switched_off
 
     def penalty_table(self) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Group names, step numbers, and values of shape (steps, groups), NaN where unknown."""
+        """Groups, steps, and values (steps, groups), NaN where unknown."""
         steps = self.group_values()
         names = list(steps[-1][1])
         values = [_in_order(step_values, names) for _, step_values in steps]
@@ -94,7 +93,7 @@ class PenaltyTrajectory(View):
         return names, numbers, np.array(values, dtype=float)
 
     def draw(self) -> None:
-        """Coloured and named lines for few groups; of many, the most extreme above the rest."""
+        """Name few groups; of many, only the most extreme."""
         names, numbers, values = self.penalty_table()
         heights = self.plot.left.position_scale.positions_of(values.ravel()).reshape(values.shape)
         max_names = self._room_for_names(len(names))
@@ -103,7 +102,7 @@ class PenaltyTrajectory(View):
             chosen = [int(column) for column in most_extreme(heights[-1], max_names)]
         other_columns = [column for column in range(len(names)) if column not in set(chosen)]
         self._draw_others(numbers, heights[:, other_columns])
-        self._draw_chosen(numbers, heights, [(column, names[column]) for column in chosen])
+        self._draw_chosen(numbers, heights, {names[column]: column for column in chosen})
         if np.isfinite(heights).any():
             low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
             alike = max(0.0, MIN_SPAN - (high - low)) / 2
@@ -112,10 +111,8 @@ class PenaltyTrajectory(View):
 
     def _height_for_names(self, count: int) -> int:
         named = count if count <= ALL_NAMED else NAMED
-        tall = QFontMetricsF(small_font()).height()
-        return round(
-            (named + 0.5) * tall + self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3]
-        )
+        names = (named + 0.5) * QFontMetricsF(small_font()).height()
+        return round(names + self.plot.bottom.needed_thickness() + EDGES[1] + EDGES[3])
 
     def _room_for_names(self, count: int) -> int:
         tall = self.plot.vb.height() / QFontMetricsF(small_font()).height()
@@ -128,12 +125,12 @@ class PenaltyTrajectory(View):
         self.muted.set_data(x, np.vstack([heights, gap]).T.ravel())
 
     def _draw_chosen(
-        self, numbers: np.ndarray, heights: np.ndarray, chosen: list[tuple[int, str]]
+        self, numbers: np.ndarray, heights: np.ndarray, chosen: dict[str, int]
     ) -> None:
         theme = appearance.current()
-        self._keep_items([name for _, name in chosen])
+        self._keep_items(list(chosen))
         ends = []
-        for column, name in chosen:
+        for name, column in chosen.items():
             colour = self.colours.colour_of(name)
             self.lines[name].set_style(*pens_of(colour, dashed=self.colours.is_repeated(name)))
             self.lines[name].set_data(numbers, heights[:, column])
@@ -151,8 +148,7 @@ class PenaltyTrajectory(View):
         for name in names:
             if name not in self.lines:
                 self.lines[name], self.dots[name] = Lines(name), Dots("circle", 6, name)
-                self.plot.addItem(self.lines[name])
-                self.plot.addItem(self.dots[name])
+                self.plot.add_marks(self.lines[name], self.dots[name])
 
     def _make_room(self, last: float) -> None:
         # The names stand right of the last step: their pixels belong to the range.
@@ -166,27 +162,20 @@ class PenaltyTrajectory(View):
             self.plot.hold_x(-0.02 * high - 0.1, high, exact=True)
 
     def describe(self) -> str:
-        """How far, and the groups with the largest and smallest value."""
+        """The step, and the groups with the extreme values."""
         names, numbers, values = self.penalty_table()
         last = values[-1]
         if not np.isfinite(last).any():
             return f"Step {int(numbers[-1])}."
         low, high = int(np.nanargmin(last)), int(np.nanargmax(last))
+        step, quantity = int(numbers[-1]), self.quantity
         if len(names) == 1:
-            template = "Step {}: {} {}."
-            return template.format(int(numbers[-1]), self.quantity, format_number(last[0]))
-        template = "Step {}: largest {} {} for {}, smallest {} for {}."
-        return template.format(
-            int(numbers[-1]),
-            self.quantity,
-            format_number(last[high]),
-            names[high],
-            format_number(last[low]),
-            names[low],
-        )
+            return f"Step {step}: {quantity} {format_number(last[0])}."
+        largest = f"largest {quantity} {format_number(last[high])} for {names[high]}"
+        return f"Step {step}: {largest}, smallest {format_number(last[low])} for {names[low]}."
 
     def table_data(self) -> Table:
-        """One row a step, one column a group, the most important first."""
+        """One row a step, one column a group."""
         names, numbers, values = self.penalty_table()
         off = set(self.switched_off())
         last = [(name, float(values[-1, column]), name in off) for column, name in enumerate(names)]
@@ -197,14 +186,13 @@ class PenaltyTrajectory(View):
 
 
 def most_extreme(last: np.ndarray, count: int) -> np.ndarray:
-    """The columns that end highest and lowest, half of the count each, in their own order."""
+    """The columns of the largest and smallest values, half each."""
     order = np.argsort(np.where(np.isfinite(last), last, np.nanmedian(last)), kind="stable")
     top_count = count // 2
     return np.sort(np.concatenate([order[: count - top_count], order[-top_count:]]))
 
 
 def _in_order(values: dict[str, float], names: list[str]) -> list[float]:
-    """The values of these groups; quick where they are in order already, as they are."""
     if list(values) == names:
         return list(values.values())
     return [values.get(name, np.nan) for name in names]

@@ -1,4 +1,4 @@
-"""Axes with a few plain ticks: no prefixes, no overlapping labels, widths known before drawing."""
+"""Axes with few ticks and a thickness known before drawing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from app.look import appearance
 from app.views.plot.scales import Scale, Ticks
 from resources.theme import FONT_SMALL, Theme
 
+Placed = tuple[QPointF, QRectF]  # the foot of a tick, and its label
 TICK = 4  # pixels
 GAP = 3  # between tick and label
 APART = 8  # between two labels side by side
@@ -24,25 +25,21 @@ SEVERAL_LINES = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def small_font() -> QFont:
-    """The font of ticks and labels at the chosen text size."""
+    """The font of ticks and labels."""
     font = QFont(QApplication.font())
     font.setPointSizeF(appearance.points(FONT_SMALL))
     return font
 
 
 class ScaleAxis(pg.AxisItem):
-    """One axis of a plot, drawn from a Scale.
-
-    Its thickness is worked out from its labels (`needed_thickness`), so that stacked plots can be
-    given the largest of them and share their left edge.
-    """
+    """One axis of a plot, drawn from a Scale."""
 
     def __init__(self, orientation: str, scale: Scale | None = None) -> None:
         self.position_scale = scale or Scale()
         self.title = ""
         self.maximize: bool | None = None  # of a score: whether more is better
         self.labelled = True
-        self.refit = self.fit_thickness
+        self.refit = self.fit_thickness  # of all plots where they share a left edge
         self.drawn: list[tuple[QRectF, str]] = []
         self.tick_font = small_font()
         self.metrics = QFontMetricsF(self.tick_font)
@@ -53,57 +50,52 @@ class ScaleAxis(pg.AxisItem):
         self.paint_theme(appearance.current())
 
     def set_scale(self, scale: Scale) -> None:
-        """Draw other ticks from now on."""
+        """Draw another scale's ticks."""
         if scale != self.position_scale:
             self.position_scale = scale
             self.fit_thickness()
 
     def set_title(self, title: str, maximize: bool | None = None) -> None:
-        """The words along the axis; empty for none.
-
-        Args:
-            title: what is measured.
-            maximize: of a score, whether more is better: an arrow points there; else None.
-        """
+        """Set the title; `maximize` adds an arrow to better scores."""
         if (title, maximize) != (self.title, self.maximize):
             self.title, self.maximize = title, maximize
             self.fit_thickness()
 
     @property
     def direction(self) -> str:
-        """Which way is better, in words; "" where no way is."""
+        """Which way is better, in words; or ""."""
         if self.maximize is None or not self.title:
             return ""
         named = self.title[:1].upper() + self.title[1:]
         return f"{named}: {'higher' if self.maximize else 'lower'} is better."
 
     def label_at(self, position: float) -> str:
-        """The value at a place."""
+        """The value at a position."""
         return self.position_scale.label_at(position)
 
     def value_text(self, position: float) -> str:
-        """The value at a place, behind what it is."""
+        """The value at a position after the axis' title."""
         return f"{self.title} {self.label_at(position)}" if self.title else self.label_at(position)
 
     def hide_labels(self) -> None:
-        """Ticks only: a linked axis below has the labels."""
+        """Draw ticks only: a linked axis below has the labels."""
         self.labelled = False
         self.fit_thickness()
 
     def show_labels(self) -> None:
-        """Ticks with labels, as usual."""
+        """Draw ticks with labels."""
         self.labelled = True
         self.fit_thickness()
 
     def paint_theme(self, theme: Theme) -> None:
-        """Take the colours and the text size of the theme."""
+        """Apply colours and text size of the theme."""
         self._ink, self._line = QColor(theme.muted), QColor(theme.control)
         self.tick_font = small_font()
         self.metrics = QFontMetricsF(self.tick_font)
         self.fit_thickness()
 
     def needed_thickness(self) -> float:
-        """Pixels across: ticks, the longest label, and the title."""
+        """Pixels across of ticks, longest label and title."""
         if not self.labelled:
             return TICK + 2
         across = TICK + GAP + (self.metrics.height() + 2 if self.title else 0)
@@ -113,7 +105,7 @@ class ScaleAxis(pg.AxisItem):
         return math.ceil(across + widest + 3)
 
     def fit_thickness(self) -> None:
-        """Take the pixels that are needed."""
+        """Set the thickness to what is needed."""
         self.picture = None
         if self.orientation in ("bottom", "top"):
             self.setHeight(self.needed_thickness())
@@ -122,19 +114,19 @@ class ScaleAxis(pg.AxisItem):
         self.update()
 
     def set_thickness(self, width: float) -> None:
-        """Take so many pixels across, if they are others than now."""
+        """Set the pixels across."""
         if self.fixedWidth != width:
             self.setWidth(width)
 
     def resizeEvent(self, event: Any = None) -> None:
-        """Another height has room for other labels, which may be longer."""
+        """Choose ticks for the new size."""
         super().resizeEvent(event)
         self.picture = None
         if self.orientation in ("left", "right"):
             self.refit()
 
     def shown_ticks(self) -> Ticks:
-        """The ticks of the range that is shown, as few as the place allows."""
+        """The ticks of the shown range that fit."""
         low, high = sorted(self.range)
         if self.orientation in ("bottom", "top"):
             return self._sparse_ticks(low, high)
@@ -148,41 +140,35 @@ class ScaleAxis(pg.AxisItem):
         for max_ticks in (9, 7, 6, 5, 4, 3, 2):
             ticks = self.position_scale.ticks_between(low, high, max_ticks)
             span = (high - low) or 1.0
-            rects = [
-                self._place_label(box, (position - low) / span, text, True)[1]
-                for position, text in ticks
-            ]
+            shares = [((position - low) / span, text) for position, text in ticks]
+            rects = [self._place_label(box, share, text, True)[1] for share, text in shares]
             if all(a.right() + APART <= b.left() for a, b in itertools.pairwise(rects)):
                 return ticks
         return ticks
 
     def generateDrawSpecs(self, p: QPainter) -> tuple[Any, list[Any], list[Any]]:
-        """The line, the ticks and the labels, in the manner that pyqtgraph draws."""
+        """Line, ticks and labels, as pyqtgraph draws them."""
         p.setFont(self.tick_font)
         box = self.mapRectFromParent(self.geometry())
         low, high = self.range
         pen = QPen(self._line)
         flat = self.orientation in ("bottom", "top")
-        start, end = (
-            (box.topLeft(), box.topRight()) if flat else (box.topRight(), box.bottomRight())
-        )
+        start = box.topLeft() if flat else box.topRight()
+        end = box.topRight() if flat else box.bottomRight()
+        outwards = QPointF(0, TICK) if flat else QPointF(-TICK, 0)
         lines, texts, last = [], [], -math.inf
         for position, text in self.shown_ticks():
             share = (position - low) / ((high - low) or 1.0)
             tick_start, label = self._place_label(box, share, text, flat)
-            lines.append(
-                (pen, tick_start, tick_start + (QPointF(0, TICK) if flat else QPointF(-TICK, 0)))
-            )
+            lines.append((pen, tick_start, tick_start + outwards))
             if not self.labelled or (flat and label.left() < last + 2):
-                continue
+                continue  # no room for the label
             last = label.right() if flat else last
             texts.append((label, SEVERAL_LINES if "\n" in text else ONE_LINE, text))
         self.drawn = [(rect, text) for rect, _, text in texts]
         return (pen, start, end), lines, texts
 
-    def _place_label(
-        self, box: QRectF, share: float, text: str, flat: bool
-    ) -> tuple[QPointF, QRectF]:
+    def _place_label(self, box: QRectF, share: float, text: str, flat: bool) -> Placed:
         wide, tall = self._label_size(text)
         wide += 2
         if flat:
@@ -194,13 +180,12 @@ class ScaleAxis(pg.AxisItem):
         return QPointF(box.right(), y), label_box
 
     def _label_size(self, text: str) -> tuple[float, float]:
-        """Pixels across and down of a label of one line or several."""
         lines = text.split("\n")
         wide = max(self.metrics.horizontalAdvance(line) for line in lines)
         return wide, len(lines) * self.metrics.height()
 
     def drawPicture(self, p: QPainter, axis: Any, ticks: list[Any], texts: list[Any]) -> None:
-        """Draw line, ticks, labels and the title."""
+        """Draw line, ticks, labels and title."""
         p.setFont(self.tick_font)
         p.setRenderHint(p.RenderHint.Antialiasing, False)
         for pen, start, end in (axis, *ticks):
@@ -213,7 +198,7 @@ class ScaleAxis(pg.AxisItem):
             self._draw_title(p)
 
     def elided_title(self, room: float) -> str:
-        """The title in so many pixels, with its arrow: along the text, so up where it stands."""
+        """The title in so many pixels, with its arrow."""
         right, cut = Qt.TextElideMode.ElideRight, self.metrics.elidedText
         if self.maximize is None:
             return cut(self.title, right, room)
@@ -241,11 +226,10 @@ class ScaleAxis(pg.AxisItem):
         p.restore()
 
     def boundingRect(self) -> QRectF:
-        """The axis and the halves of labels that stand out at its ends."""
-        return self.mapRectFromParent(self.geometry()).adjusted(
-            -REACH_LEFT, -10, REACH_RIGHT + 1, 10
-        )
+        """The axis with labels that extend beyond its ends."""
+        box = self.mapRectFromParent(self.geometry())
+        return box.adjusted(-REACH_LEFT, -10, REACH_RIGHT + 1, 10)
 
     def wheelEvent(self, event: Any) -> None:
-        """The wheel scrolls the page."""
+        """Let the page scroll."""
         event.ignore()

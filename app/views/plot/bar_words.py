@@ -1,4 +1,4 @@
-"""Words right of the ends of bars."""
+"""Labels at the ends of bars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.views.plot.axes import small_font
 
 
 class BarLabels(pg.UIGraphicsItem):
-    """A text at each (x, row), drawn to its right and never beyond the plot."""
+    """A text to the right of each (x, row)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class BarLabels(pg.UIGraphicsItem):
         self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw the words of the rows that are shown."""
+        """Draw the texts of visible rows."""
         transform, shown = painter.transform(), self.viewRect()
         area = transform.mapRect(shown)
         painter.save()
@@ -46,7 +46,7 @@ class TopLabels(BarLabels):
     """A text centred above each (x, row)."""
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw the words within the plot."""
+        """Draw the texts inside the plot."""
         transform = painter.transform()
         area = transform.mapRect(self.viewRect())
         painter.save()

@@ -1,4 +1,4 @@
-"""The canvas of a view: plots named for everyone, re-themed, pickable, open to a closer look."""
+"""The canvas of a view: plots, pointer, keys and zoom."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QToolTip
 
 from app.look import appearance
 from app.views.plot.hover_text import Crosshair, HoverText, nearest_mark
+from app.views.plot.legend import Legend
 from app.views.plot.plot import Plot
 from app.views.plot.ringed_area import FocusRing
 from app.views.plot.scales import Scale
@@ -32,7 +33,7 @@ REACH = 12.0  # pixels from a dot within which a click or the pointer means it
 
 
 class Canvas(FocusRing, pg.GraphicsLayoutWidget):
-    """The drawing area of a view; it tells what the pointer is at, and its dots can be clicked."""
+    """The drawing area of a view, with hover texts and pickable dots."""
 
     picked = Signal(int)
     resized = Signal()
@@ -43,7 +44,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
     def __init__(self) -> None:
         super().__init__()
         self.plots: list[Plot] = []
-        self.keeps_wheel = False
+        self.keeps_wheel = False  # scrolls its own list instead of the page
         self.zoom: Zoom | None = None
         self._dots: list[tuple[Plot, np.ndarray, np.ndarray, np.ndarray]] = []
         self._trial_text: Callable[[int], str] | None = None
@@ -58,7 +59,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.paint_theme()
 
     def let_zoom(self) -> None:
-        """From now on a drag enlarges a part."""
+        """Let a drag enlarge a part of the plots."""
         self.zoom = Zoom(self, self.plots)
         self.zoom.changed.connect(self.zoomed)
         self.setToolTip(
@@ -67,39 +68,45 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         )
 
     def show_full_range(self) -> None:
-        """Enlarge no part any longer."""
+        """End zooming."""
         if self.zoom is not None:
             self.zoom.show_full_range()
 
     def sizeHint(self) -> QSize:
-        """Modest, so that the board alone decides."""
+        """Modest: the board decides."""
         return QSize(320, 180)
 
     def add_plot(
-        self,
-        bottom: Scale | None = None,
-        left: Scale | None = None,
-        *,
-        row: int = 0,
-        column: int = 0,
+        self, bottom: Scale | None = None, left: Scale | None = None, row: int = 0, column: int = 0
     ) -> Plot:
-        """One more plot, below or beside the others."""
+        """Add a plot."""
         plot = Plot(bottom, left)
         self.addItem(plot, row=row, col=column)
         self.plots.append(plot)
         return plot
 
+    def add_legend(self) -> Legend:
+        """Add a legend above the plot."""
+        legend = Legend()
+        self.addItem(legend, row=0, col=0)
+        return legend
+
     def paint_theme(self) -> None:
-        """Take the colours of the theme."""
+        """Apply the theme."""
         theme = appearance.current()
         self.setBackground(QColor(theme.paper))
         for plot in self.plots:
             plot.bottom.paint_theme(theme)
             plot.left.paint_theme(theme)
 
+    @property
+    def full_width(self) -> float:
+        """Pixels between the edges."""
+        return self.width() - EDGES[0] - EDGES[2]
+
     def inner_width(self, plot: Plot) -> float:
-        """Pixels between the left axis and the right edge, known before the layout is."""
-        return max(120.0, self.width() - plot.left.needed_thickness() - EDGES[0] - EDGES[2])
+        """Pixels right of the left axis, before the layout."""
+        return max(120.0, self.full_width - plot.left.needed_thickness())
 
     def align_left(self) -> None:
         """Give all plots the same left edge."""
@@ -109,20 +116,20 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             plot.left.set_thickness(width)
 
     def set_pickable(self, plot: Plot, x: np.ndarray, y: np.ndarray, numbers: np.ndarray) -> None:
-        """The dots of a plot and the trials that they are."""
+        """Set the dots of a plot and their trials."""
         self._dots = [dots for dots in self._dots if dots[0] is not plot]
         self._dots.append((plot, x, y, numbers))
 
     def set_trial_text(self, trial_text: Callable[[int], str]) -> None:
-        """A function of a trial's number that gives the words shown at its dot."""
+        """Set the function that gives a trial's hover text."""
         self._trial_text = trial_text
 
     def set_hover_text(self, hover_text: Callable[[Plot, float, float], HoverText | None]) -> None:
-        """A function of a plot and a place on its axes that says what is there."""
+        """Set the function of plot, x, y for hover texts."""
         self._hover_text = hover_text
 
     def hover_text_at(self, position: QPointF) -> tuple[Plot, HoverText] | None:
-        """What is said at a place in the widget, and by which plot; None outside of all."""
+        """The hover text at a widget position, with its plot."""
         scene = self.mapToScene(position.toPoint())
         for plot in self.plots:
             if plot.vb.sceneBoundingRect().contains(scene):
@@ -132,7 +139,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return None
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The words for a place in the widget: of a dot in reach, else of what is nearest."""
+        """The text of a dot, else of the nearest mark."""
         number = self.number_at(position)
         if number is not None and self._trial_text is not None:
             return self._trial_text(number)
@@ -140,7 +147,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return hit[1].text if hit is not None else ""
 
     def number_at(self, position: QPointF) -> int | None:
-        """The trial whose dot is nearest to a place in the widget, within reach."""
+        """The trial whose dot is within reach, or None."""
         scene = self.mapToScene(position.toPoint())
         nearest_distance, number = REACH, None
         for plot, x, y, numbers in self._dots:
@@ -156,7 +163,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         return number
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click picks the nearest dot; a drag may begin."""
+        """Pick the nearest dot; a drag may begin."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         number = self.number_at(event.position())
         if number is not None:
@@ -166,12 +173,12 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             self.zoom.start_drag(event.position(), moves)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The whole range again."""
+        """Show the whole range."""
         if self.zoom is not None:
             self.zoom.show_full_range()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say what the dot under the pointer is, or go on with a drag."""
+        """Continue a drag, or show the hover text."""
         if self.zoom is not None and self.zoom.continue_drag(event.position()):
             self.crosshair.hide()
             return
@@ -183,7 +190,6 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             QToolTip.hideText()
 
     def _update_crosshair(self, position: QPointF) -> None:
-        """Lines to the axes through what is told; a dot in reach needs none."""
         hit = None if self.number_at(position) is not None else self.hover_text_at(position)
         if hit is None:
             self.crosshair.hide()
@@ -194,17 +200,17 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
         self.crosshair.show_at(area, centre)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer is elsewhere."""
+        """Hide the crosshair."""
         self.crosshair.hide()
         super().leaveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A drag ends."""
+        """End a drag."""
         if self.zoom is not None:
             self.zoom.end_drag(event.position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right go from trial to trial; + and − look closer and back."""
+        """Left and right step through trials; + and − zoom."""
         if self.zoom is not None and self.zoom.handle_key(event):
             return
         steps: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -217,7 +223,7 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """The wheel scrolls the page, or the bars of a long list."""
+        """Scroll the page, or the bars of a long list."""
         if self.keeps_wheel:
             self.wheeled.emit(-1 if event.angleDelta().y() > 0 else 1)
             event.accept()
@@ -225,12 +231,12 @@ class Canvas(FocusRing, pg.GraphicsLayoutWidget):
             event.ignore()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Tell the view that there is another size to fit."""
+        """Announce the new size."""
         pg.GraphicsLayoutWidget.resizeEvent(self, event)  # which pyqtgraph calls with None as well
         self.resized.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The plots, and a ring around them while the keyboard is here."""
+        """Paint the plots and the focus ring."""
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         self.paint_ring(painter)

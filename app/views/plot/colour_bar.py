@@ -1,4 +1,4 @@
-"""A colour bar: which colour of a surface stands for which score."""
+"""A colour bar for a surface of scores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ MARGIN = 8
 
 
 class ColourBar(pg.GraphicsWidget):
-    """A narrow gradient at the right of a plot, low scores below, with its own ticks.
-
-    The better end is bright and is marked as the better one.
-    """
+    """A gradient beside a plot, low scores below."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,13 +27,13 @@ class ColourBar(pg.GraphicsWidget):
         self.set_range(0.0, 1.0, maximize=True)
 
     def set_colours(self, colours: pg.ColorMap) -> None:
-        """Another map; also takes the theme."""
+        """Set the colour map and apply the theme."""
         self._colours = colours
         self.axis.paint_theme(appearance.current())
         self.update()
 
     def set_range(self, low: float, high: float, *, maximize: bool) -> None:
-        """The scores of the two ends, and whether the upper one is the better."""
+        """Set both ends, and whether the upper is better."""
         self._low, self._high, self._maximize = low, high, maximize
         texts = [self.better_label, *(text for _, text in self._scale_ticks())]
         widest = max(self.axis.metrics.horizontalAdvance(text) for text in texts)
@@ -47,7 +44,7 @@ class ColourBar(pg.GraphicsWidget):
 
     @property
     def better_label(self) -> str:
-        """What stands at the better end."""
+        """The words at the better end."""
         return "↑ better" if self._maximize else "↓ better"
 
     def _scale_ticks(self) -> list[tuple[float, str]]:
@@ -56,7 +53,7 @@ class ColourBar(pg.GraphicsWidget):
         return Scale().ticks_between(self._low, self._high, min(6, most))
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Gradient, outline, ticks."""
+        """Draw gradient, outline and ticks."""
         theme, metrics = appearance.current(), self.axis.metrics
         foot = metrics.height() * 2 + 8  # level with the plot's own axis
         head = metrics.height() + 4 if self._maximize else 1

@@ -1,4 +1,4 @@
-"""The data table of a plot: the same content as rows, to read, copy and save."""
+"""The data table of a plot."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from app.widgets.plain_table import PlainTable
 from core.export.spreadsheet_cells import escape_formula
 from resources.theme import TARGET
 
+DISPLAY = Qt.ItemDataRole.DisplayRole
 Index = QModelIndex | QPersistentModelIndex
 Table = tuple[list[str], list[list[Any]]]
 
 
 class DataTableModel(QAbstractTableModel):
-    """Rows of plain values, shown in the locale's manner."""
+    """Rows of plain values, formatted for the locale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,39 +31,37 @@ class DataTableModel(QAbstractTableModel):
         self._rows: list[list[Any]] = []
 
     def set_table(self, headers: list[str], rows: list[list[Any]]) -> None:
-        """Show other rows."""
+        """Replace the rows."""
         self.beginResetModel()
         self._headers, self._rows = headers, rows
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many rows."""
+        """The number of rows."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many columns."""
+        """The number of columns."""
         return 0 if parent.isValid() else len(self._headers)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, and numbers to the right."""
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        """Text; numbers are right-aligned."""
         value = self._rows[index.row()][index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role == DISPLAY:
             return "" if value is None else format_value(value, 4)
         if role == Qt.ItemDataRole.TextAlignmentRole and isinstance(value, (int, float)):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Column names; rows have none."""
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        """Column names."""
+        if role == DISPLAY and orientation == Qt.Orientation.Horizontal:
             return self._headers[section]
         return None
 
 
 class DataTable(PlainTable):
-    """The table that can take the place of a plot."""
+    """The table that can replace a plot."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -80,18 +79,18 @@ class DataTable(PlainTable):
         keys.activated.connect(self.copy_selected)
 
     def set_table(self, table: Table) -> None:
-        """Show other rows; columns become as wide as their contents."""
+        """Replace the rows and fit the columns."""
         self._model.set_table(*table)
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """As wide as contents and header, which the stylesheet makes bold and wider."""
+        """Fit columns to contents and bold header."""
         self.resizeColumnsToContents()
         for column in range(self.model().columnCount() - 1):
             self.setColumnWidth(column, self.columnWidth(column) + 16)
 
     def copy_selected(self) -> None:
-        """Copy the selected cells, or everything when there are none."""
+        """Copy the selected cells."""
         cells = self.selectedIndexes()
         if not cells:
             return
@@ -102,7 +101,7 @@ class DataTable(PlainTable):
 
 
 def as_text(table: Table, delimiter: str) -> str:
-    """The table as delimited text; numbers in full with a point, missing ones empty."""
+    """Delimited text; numbers in full with a point, missing ones empty."""
     return _delimited([table[0], *table[1]], delimiter)
 
 

@@ -1,4 +1,4 @@
-"""Labels at the ends of lines, moved apart so that none lies on another."""
+"""Labels at the ends of lines, moved apart."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour
 
+LineEnd = tuple[float, float, str, str]  # x, y, text, colour
 LONGEST = 250  # pixels of a name; the rest of it is left out in its middle
 
 
 def spread_apart(wanted: Sequence[float], height: float, low: float, high: float) -> np.ndarray:
-    """Places near the wanted ones, at least `height` apart and within [low, high] where they fit.
-
-    Least squares under the order: blocks that touch move as one (pool adjacent violators).
-    """
+    """Positions near the wanted ones, at least `height` apart, in [low, high] where they fit."""
+    # Least squares under the order: blocks that touch move as one (pool adjacent violators).
     order = np.argsort(wanted, kind="stable")
     blocks: list[tuple[float, int]] = []  # mean of (wanted − rank·height), members
     for rank, index in enumerate(order):
@@ -38,15 +37,15 @@ def spread_apart(wanted: Sequence[float], height: float, low: float, high: float
 
 
 class EndLabels(pg.UIGraphicsItem):
-    """Names at the right of a plot, each joined to the end of its line by a thin stroke."""
+    """Names at the right of a plot, joined to their lines."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rects: list[QRectF] = []
         self._ends: list[tuple[float, float, str, QColor]] = []
 
-    def set_data(self, ends: list[tuple[float, float, str, str]]) -> None:
-        """(x, y, text, colour) of every line's end."""
+    def set_data(self, ends: list[LineEnd]) -> None:
+        """Set the ends of the lines."""
         metrics, max_width = QFontMetricsF(small_font()), appearance.pixels(LONGEST)
         middle = Qt.TextElideMode.ElideMiddle  # long names tend to differ at their ends
         self._ends = [
@@ -62,7 +61,7 @@ class EndLabels(pg.UIGraphicsItem):
         return max(texts, default=0.0) + 22
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw strokes and names in device pixels."""
+        """Draw in device pixels."""
         if not self._ends:
             return
         transform = painter.transform()

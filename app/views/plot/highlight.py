@@ -1,4 +1,4 @@
-"""The ring around the selected trial, the same in every plot."""
+"""The ring around the selected trial."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.views.plot.view_state import ViewState
 
 
 class Highlight(Dots):
-    """A ring larger than any dot, in the colour of the focus."""
+    """A ring larger than any dot, in the focus colour."""
 
     def __init__(self) -> None:
         super().__init__("circle", 17)
         self.setZValue(20)
 
     def ring_selected(self, record: ViewState, x: Any, y: Any) -> None:
-        """Ring the selected trial; x and y are the places of all rows of the record."""
+        """Ring the selected trial; x, y are of all trials."""
         row = record.run.row_of.get(-1 if record.selected is None else record.selected)
         self.set_style(None, appearance.current().focus, 2.6)
         if row is None or row >= len(x):

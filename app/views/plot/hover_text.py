@@ -1,4 +1,4 @@
-"""The pointer over a plot: what is nearest in plain words, and a crosshair at that place."""
+"""Hover texts of a plot, and the crosshair."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ from app.views.plot.vertical_bars import VerticalBars
 
 @dataclass(frozen=True)
 class HoverText:
-    """What a plot says at one place.
-
-    Attributes:
-        text: one thing a line.
-        x, y: the place that it is of, as the plot's axes count.
-    """
+    """The text for (x, y) of a plot, one fact a line."""
 
     text: str
     x: float
@@ -32,7 +27,7 @@ class HoverText:
 
 
 class Crosshair:
-    """Two thin lines over a canvas, level and upright; the pointer goes through them."""
+    """A horizontal and a vertical line over a canvas."""
 
     def __init__(self, parent: QWidget) -> None:
         self._lines = [QWidget(parent) for _ in range(2)]
@@ -43,35 +38,30 @@ class Crosshair:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is seen."""
+        """Whether it is visible."""
         return not self._lines[0].isHidden()
 
     def show_at(self, area: QRect, centre: QPoint) -> None:
-        """Cross at a place of an area, both in the parent's pixels."""
+        """Cross at a point of an area of the parent."""
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Window, QColor(appearance.current().control))
-        shapes = (
-            QRect(area.left(), centre.y(), area.width(), 1),
-            QRect(centre.x(), area.top(), 1, area.height()),
-        )
-        for line, shape in zip(self._lines, shapes, strict=True):
+        across = QRect(area.left(), centre.y(), area.width(), 1)
+        upright = QRect(centre.x(), area.top(), 1, area.height())
+        for line, shape in zip(self._lines, (across, upright), strict=True):
             line.setPalette(palette)
             line.setGeometry(shape.intersected(area))
             line.show()
 
     def hide(self) -> None:
-        """Leave no trace."""
+        """Hide both lines."""
         for line in self._lines:
             line.hide()
 
 
 def nearest_mark(plot: Plot, x: float, y: float) -> HoverText:
-    """The bar, or else the drawn point, nearest to a place; the place itself where nothing is."""
-    return (
-        _bar_at(plot, x, y)
-        or _point_at(plot, x, y)
-        or HoverText(_axis_values_text(plot, x, y), x, y)
-    )
+    """The nearest bar, else point, else the coordinates."""
+    mark = _bar_at(plot, x, y) or _point_at(plot, x, y)
+    return mark or HoverText(_axis_values_text(plot, x, y), x, y)
 
 
 def _bar_at(plot: Plot, x: float, y: float) -> HoverText | None:
@@ -105,12 +95,12 @@ def _point_at(plot: Plot, x: float, y: float) -> HoverText | None:
 
 
 def _drawn_points(plot: Plot) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """(name, x, y) of everything that consists of points."""
+    """(name, x, y) of everything drawn as points."""
     for mark in plot.items:
         if isinstance(mark, (Dots, Lines)) and mark.isVisible() and len(mark.x):
             yield mark.named, mark.x, mark.y
 
 
 def _axis_values_text(plot: Plot, x: float, y: float) -> str:
-    axes: tuple[tuple[ScaleAxis, float], ...] = ((plot.bottom, x), (plot.left, y))
-    return "\n".join(axis.value_text(position) for axis, position in axes if axis.isVisible())
+    pairs: tuple[tuple[ScaleAxis, float], ...] = ((plot.bottom, x), (plot.left, y))
+    return "\n".join(axis.value_text(position) for axis, position in pairs if axis.isVisible())

@@ -1,4 +1,4 @@
-"""What plots are drawn from: dots, lines, bands and bars, each kind one graphics item."""
+"""Dots, lines, bands and bars, each kind one graphics item."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PySide6.QtSvg import QSvgGenerator
 
+Bar = tuple[float, float, float]  # row, start, end
 CROWDED = 16  # pixels a point from which on points are sorted, not marked on a grid
 
 
 def pen(colour: str | QColor, width: float = 1.0, dashed: bool = False) -> QPen:
-    """A cosmetic pen: its width counts in pixels at any zoom."""
+    """A pen whose width is in pixels at any zoom."""
     line_pen = QPen(QColor(colour), width)
     line_pen.setCosmetic(True)
     line_pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
@@ -25,20 +26,21 @@ def pen(colour: str | QColor, width: float = 1.0, dashed: bool = False) -> QPen:
 
 
 def clear_colour(colour: str, alpha: float) -> QColor:
-    """A colour that lets so much through."""
+    """A colour with an alpha."""
     shade = QColor(colour)
     shade.setAlphaF(alpha)
     return shade
 
 
-class Dots(pg.UIGraphicsItem):
-    """Many equal symbols as one item; symbols that fall on the same pixel are drawn once.
+def whiskers(positions: Any, lows: Any, highs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(positions, ends) of lines from low to high, with a gap after each."""
+    repeated = np.repeat(np.asarray(positions, dtype=float), 3)
+    ends = [np.asarray(ends, dtype=float) for ends in (lows, highs)]
+    return repeated, np.column_stack([*ends, np.full(len(ends[0]), np.nan)]).ravel()
 
-    Args:
-        symbol: circle, cross, star, diamond or triangle.
-        size: in pixels.
-        named: what they are, for the pointer; "" where the axes say it.
-    """
+
+class Dots(pg.UIGraphicsItem):
+    """Equal symbols as one item; `named` is for the pointer."""
 
     def __init__(self, symbol: str = "circle", size: float = 9.0, named: str = "") -> None:
         super().__init__()
@@ -46,11 +48,11 @@ class Dots(pg.UIGraphicsItem):
         self.x, self.y = np.empty(0), np.empty(0)
         self._fill, self._outline = QBrush(), QPen()
         self._style: tuple[str, str, float] | None = None
-        self._sprite: QPixmap | None = None
+        self._sprite: QPixmap | None = None  # one symbol, drawn at many places
         self._fragments = PrimitiveArray(QPainter.PixmapFragment, 10)
 
     def set_style(self, fill: str | QColor | None, outline: str | None, width: float = 1.2) -> None:
-        """Fill and outline colours (None for none)."""
+        """Set the colours of fill and outline (None for none)."""
         style = (str(fill), str(outline), width)
         if style == self._style:
             return
@@ -62,25 +64,24 @@ class Dots(pg.UIGraphicsItem):
         self.update()
 
     def set_size(self, size: float) -> None:
-        """Another size in pixels."""
+        """Set the size in pixels."""
         if size != self.size:
             self.size, self._sprite = size, None
             self.update()
 
     def set_data(self, x: Any, y: Any) -> None:
-        """The places of the symbols; those with a NaN are left out."""
+        """Set the positions; those with a NaN are skipped."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         is_finite = np.isfinite(x) & np.isfinite(y)
         self.x, self.y = x[is_finite], y[is_finite]
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw at device pixels: sprites on screen, shapes in an SVG."""
+        """Draw sprites on screen, shapes in an SVG."""
         if not len(self.x):
             return
-        points = pg.functions.transformCoordinates(
-            painter.transform(), np.vstack([self.x, self.y])
-        ).T
+        corners = np.vstack([self.x, self.y])
+        points = pg.functions.transformCoordinates(painter.transform(), corners).T
         painter.save()
         painter.resetTransform()
         if _is_svg(painter):
@@ -121,7 +122,7 @@ class Dots(pg.UIGraphicsItem):
 
 
 def symbol_path(symbol: str, size: float) -> QPainterPath:
-    """The outline of a symbol around the origin."""
+    """A circle, cross, star, diamond or triangle around the origin."""
     path, r = QPainterPath(), size / 2
     if symbol == "cross":
         path.moveTo(-r, -r)
@@ -147,14 +148,7 @@ def symbol_path(symbol: str, size: float) -> QPainterPath:
 
 
 class Lines(pg.UIGraphicsItem):
-    """Any number of lines of one colour as one item; an outline below for light colours.
-
-    Drawn segment by segment in device pixels with ends that are not round: 125 crossing segments of
-    an antialiased line take Qt 1 ms so, 20 ms under any transform or with round ends.
-
-    Args:
-        named: what they are, for the pointer; "" where the axes say it.
-    """
+    """Lines of one colour as one item, with an outline below."""
 
     def __init__(self, named: str = "") -> None:
         super().__init__()
@@ -165,14 +159,15 @@ class Lines(pg.UIGraphicsItem):
         self._pen, self._under = QPen(Qt.PenStyle.NoPen), QPen(Qt.PenStyle.NoPen)
 
     def set_style(self, line: QPen, under: QPen | None = None) -> None:
-        """The pen, and a wider one below it."""
+        """Set the pen, and a wider one below it."""
         self._pen, self._under = QPen(line), QPen(under or Qt.PenStyle.NoPen)
         for stroke in (self._pen, self._under):
+            # 125 crossing antialiased segments take Qt 1 ms with square ends, 20 ms with round ones
             stroke.setCapStyle(Qt.PenCapStyle.SquareCap)
         self.update()
 
     def set_data(self, x: Any, y: Any) -> None:
-        """The corners; a NaN leaves a gap."""
+        """Set the corners; a NaN leaves a gap."""
         self.x, self.y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         finite = np.isfinite(self.x) & np.isfinite(self.y)
         self._starts = np.flatnonzero(finite[:-1] & finite[1:])
@@ -207,7 +202,7 @@ def _is_svg(painter: QPainter) -> bool:
 
 
 class Band(pg.UIGraphicsItem):
-    """The area between two lines as one path."""
+    """The area between two lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -215,12 +210,12 @@ class Band(pg.UIGraphicsItem):
         self._path, self._fill = QPainterPath(), QBrush()
 
     def set_style(self, fill: QColor) -> None:
-        """The colour of the area."""
+        """Set the colour."""
         self._fill = QBrush(fill)
         self.update()
 
     def set_data(self, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """The common places and the two edges; each run of finite values is an area of its own."""
+        """Set x and both edges; NaN separates areas."""
         self.x, self.low, self.high = x, low, high
         self._path = QPainterPath()
         for finite_run in _finite_runs(np.isfinite(low) & np.isfinite(high)):
@@ -242,51 +237,41 @@ def _finite_runs(finite: np.ndarray) -> list[slice]:
 
 
 class HorizontalBars(pg.UIGraphicsItem):
-    """Horizontal bars; hatched ones say what a colour alone would."""
+    """Horizontal bars; hatching repeats what the colour means."""
 
     def __init__(self, thickness: float = 0.62) -> None:
         super().__init__()
         self.thickness = thickness
-        self.bars: list[tuple[float, float, float]] = []  # row, from, to
+        self.bars: list[Bar] = []
         self._fills: list[QColor] = []
         self._hatched: list[bool] = []
         self._edge = QPen()
 
-    def set_data(
-        self,
-        bars: list[tuple[float, float, float]],
-        fills: list[str],
-        hatched: list[bool],
-        edge: str,
-    ) -> None:
-        """Rows, their ends, colours, whether hatched, and the colour of edges."""
+    def set_data(self, bars: list[Bar], fills: list[str], hatched: list[bool], edge: str) -> None:
+        """Set bars, colours, which are hatched, and the edges' colour."""
         self.bars, self._hatched = bars, hatched
         self._fills, self._edge = [QColor(fill) for fill in fills], pen(edge, 1.0)
         self.update()
 
     def paint(self, painter: QPainter, *_args: Any) -> None:
-        """Draw in device pixels, so that the hatching keeps its density."""
+        """Draw in device pixels, which keeps the hatching's density."""
         transform, shown = painter.transform(), self.viewRect()
         painter.save()
         painter.resetTransform()
         painter.setPen(self._edge)
-        for (row, start, end), fill, hatched in zip(
-            self.bars, self._fills, self._hatched, strict=True
-        ):
+        bars = zip(self.bars, self._fills, self._hatched, strict=True)
+        for (row, start, end), fill, hatched in bars:
             if not shown.top() - 1 <= row <= shown.bottom() + 1:
                 continue
             half_height = self.thickness / 2
             box = transform.mapRect(QRectF(start, row - half_height, end - start, self.thickness))
-            if hatched:
-                painter.setBrush(QBrush(fill, Qt.BrushStyle.BDiagPattern))
-            else:
-                painter.setBrush(fill)
+            painter.setBrush(QBrush(fill, Qt.BrushStyle.BDiagPattern) if hatched else fill)
             painter.drawRect(box)
         painter.restore()
 
 
 def _unique_pixels(points: np.ndarray) -> np.ndarray:
-    """The pixels that points lie on, each once, in order; shape (n, 2)."""
+    """The distinct pixels of the points, shape (n, 2)."""
     rounded = np.round(points)
     low = rounded.min(axis=0)
     size = rounded.max(axis=0) - low + 1

@@ -1,4 +1,4 @@
-"""A legend: what each kind of line or mark means, in one or more lines of text."""
+"""The legend of a plot, in one or more lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import appearance
 from app.views.plot.axes import small_font
+from app.views.plot.items import symbol_path
 
 SAMPLE = 24  # pixels of the line or mark
 BESIDE = 5  # between it and its words
@@ -19,7 +20,7 @@ APART = 16  # between two entries
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One kind of mark: how it is drawn into a box, and what it means."""
+    """A mark, drawn into a box, and its meaning."""
 
     draw: Callable[[QPainter, QRectF], None]
     words: str
@@ -30,7 +31,7 @@ class LegendEntry:
 
 
 def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
-    """Draws a short piece of a line."""
+    """A function that draws a short line."""
 
     def draw(painter: QPainter, box: QRectF) -> None:
         painter.setPen(pen)
@@ -40,8 +41,21 @@ def line_sample(pen: QPen) -> Callable[[QPainter, QRectF], None]:
     return draw
 
 
+def symbol_sample(
+    symbol: str, size: float, outline: QPen, fill: QColor | None = None
+) -> Callable[[QPainter, QRectF], None]:
+    """A function that draws a symbol."""
+
+    def draw(painter: QPainter, box: QRectF) -> None:
+        painter.setPen(outline)
+        painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else fill)
+        painter.drawPath(symbol_path(symbol, size).translated(box.center()))
+
+    return draw
+
+
 def arrange_entries(entries: list[LegendEntry], width: float) -> list[tuple[QPointF, LegendEntry]]:
-    """The place of every entry: side by side, and on a new line where the width is used up."""
+    """The position of every entry, wrapped at the width."""
     metrics = QFontMetricsF(small_font())
     placed: list[tuple[QPointF, LegendEntry]] = []
     x, y = 0.0, 0.0
@@ -55,13 +69,13 @@ def arrange_entries(entries: list[LegendEntry], width: float) -> list[tuple[QPoi
 
 
 def height_of(entries: list[LegendEntry], width: float) -> float:
-    """Pixels that the entries take in such a width."""
+    """Pixels in height of entries wrapped at the width."""
     tall = QFontMetricsF(small_font()).height()
     return arrange_entries(entries, width)[-1][0].y() + tall if entries else 0.0
 
 
 def paint_entries(painter: QPainter, entries: list[LegendEntry], area: QRectF) -> None:
-    """Draw all entries from the top left of an area on."""
+    """Draw all entries from the top left of an area."""
     metrics = QFontMetricsF(small_font())
     painter.setFont(small_font())
     for offset, entry in arrange_entries(entries, area.width()):
@@ -76,14 +90,14 @@ def paint_entries(painter: QPainter, entries: list[LegendEntry], area: QRectF) -
 
 
 class Legend(pg.GraphicsWidget):
-    """The legend of a canvas, above its plot."""
+    """The legend above a plot."""
 
     def __init__(self) -> None:
         super().__init__()
         self.entries: list[LegendEntry] = []
 
     def set_entries(self, entries: list[LegendEntry], width: float) -> None:
-        """Other entries, in a canvas that has so many pixels for them."""
+        """Replace the entries; `width` is in pixels."""
         self.entries = entries
         tall = height_of(entries, width) + 2
         self.setMinimumHeight(tall)

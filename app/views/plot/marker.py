@@ -1,4 +1,4 @@
-"""The dashed vertical line at the next trial, with its words at the top."""
+"""The dashed vertical line at the next trial."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STAR = 11.0  # pixels around the middle of a star
 
 
 class Marker(pg.UIGraphicsItem):
-    """A line over the whole height; the words stand on the side that has room."""
+    """A line with words on the side that has room."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Marker(pg.UIGraphicsItem):
     def set_value(
         self, value: float | None, words: str, avoided: tuple[float, float] | None = None
     ) -> None:
-        """The place (None for no line), the words (empty for none), and a dot they keep off."""
+        """Set position (None for no line), words, and a dot to avoid."""
         self.value, self._words, self._avoided = value, words, avoided
         self.update()
 
@@ -35,7 +35,7 @@ class Marker(pg.UIGraphicsItem):
         return appearance.current().observed
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Line and words in device pixels."""
+        """Draw in device pixels."""
         if self.value is None:
             return
         theme, transform = appearance.current(), painter.transform()

@@ -1,4 +1,4 @@
-"""A page that is painted by hand: it scrolls up and down, is told by the pointer, and is saved."""
+"""A scrolling page that is painted rather than plotted."""
 
 from __future__ import annotations
 
@@ -18,29 +18,22 @@ LOWEST = 110  # pixels
 
 
 class Drawing(Protocol):
-    """What is painted on a page.
-
-    Attributes:
-        min_height: pixels downwards that are to be seen without scrolling, once it is laid out.
-    """
+    """What is painted; `min_height` pixels are visible without scrolling."""
 
     min_height: float
 
     def lay_out(self, width: float, height: float) -> float:
-        """Find a place for everything in such a width; the pixels that it takes downwards.
-
-        `height` is what is there, for what can grow.
-        """
+        """Place everything in the width; returns the height needed."""
 
     def paint(self, painter: QPainter) -> None:
-        """Paint everything where it was laid out."""
+        """Paint what was laid out."""
 
     def tooltip_at(self, position: QPointF) -> str:
-        """Words for what is at a place; "" where nothing is."""
+        """The text at a position; "" for none."""
 
 
 class PaintedPage(RingedArea):
-    """A drawing in a window of its own height; arrows and Page keys scroll it."""
+    """A drawing that arrow and Page keys scroll."""
 
     def __init__(self, drawing: Drawing) -> None:
         super().__init__()
@@ -52,11 +45,11 @@ class PaintedPage(RingedArea):
         self.setMinimumSize(160, LOWEST)
 
     def sizeHint(self) -> QSize:
-        """Modest, so that the board alone decides."""
+        """Modest: the board decides."""
         return QSize(320, 180)
 
     def update_layout(self) -> None:
-        """Lay the drawing out anew: it is another one, or there is other room for it."""
+        """Lay out a new drawing or a new size."""
         size, bar = self.viewport().size(), self.verticalScrollBar()
         self.needed_height = self.drawing.lay_out(size.width(), size.height())
         self.setMinimumHeight(max(LOWEST, round(self.drawing.min_height)))
@@ -66,19 +59,18 @@ class PaintedPage(RingedArea):
         self.viewport().update()
 
     def full_picture(self) -> QWidget:
-        """All of it in one picture, however much of it is seen."""
+        """The drawing unscrolled, for a file."""
         size = self.viewport().size()
-        return _Whole(
-            self.drawing, QSize(size.width(), max(size.height(), round(self.needed_height + 1)))
-        )
+        height = max(size.height(), round(self.needed_height + 1))
+        return _FullDrawing(self.drawing, QSize(size.width(), height))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another size has other places."""
+        """Lay out for the new size."""
         super().resizeEvent(event)
         self.update_layout()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The part that is seen, and a ring around it while the keyboard is here."""
+        """Paint the visible part and the focus ring."""
         painter, theme = QPainter(self.viewport()), appearance.current()
         painter.fillRect(self.viewport().rect(), QColor(theme.paper))
         painter.save()
@@ -89,11 +81,11 @@ class PaintedPage(RingedArea):
         painter.end()
 
     def tooltip_at(self, position: QPointF) -> str:
-        """Words for what is at a place of the window, however far it is scrolled."""
+        """The text at a position of the window."""
         return self.drawing.tooltip_at(position + QPointF(0, self.verticalScrollBar().value()))
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say what the pointer rests on."""
+        """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
             return True
@@ -101,7 +93,7 @@ class PaintedPage(RingedArea):
 
 
 class PaintedView(View):
-    """A view that is such a page; `make_drawing` gives what is painted on it."""
+    """A view whose content is a PaintedPage."""
 
     wide = True
     interval = 0.2
@@ -111,37 +103,34 @@ class PaintedView(View):
         raise NotImplementedError
 
     def make_content(self) -> QWidget:
-        """The page, which scrolls."""
+        """The page."""
         self.page = PaintedPage(self.make_drawing())
         return self.page
 
     def tooltip_at(self, position: QPointF) -> str:
-        """What is painted there."""
+        """The text at a position."""
         return self.page.tooltip_at(position)
 
     def picture(self) -> QWidget:
-        """All of it, scrolled or not."""
+        """The drawing unscrolled."""
         return self.page.full_picture()
 
     def start(self, started: RunStarted) -> None:
-        """From the top again."""
+        """Scroll to the top."""
         self.page.verticalScrollBar().setValue(0)
 
     def paint_theme(self) -> None:
-        """The text may have another size now."""
+        """Lay out at the new text size."""
         self.page.update_layout()
 
 
-class _Whole(QWidget):
-    """The whole drawing, for a file; it is never shown."""
-
+class _FullDrawing(QWidget):
     def __init__(self, drawing: Drawing, size: QSize) -> None:
         super().__init__()
         self._drawing = drawing
         self.resize(size)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Everything, nothing scrolled."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(appearance.current().paper))
         self._drawing.paint(painter)

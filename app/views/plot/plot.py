@@ -1,4 +1,4 @@
-"""One plot: its axes, and ranges that change only when data would leave them."""
+"""One plot: its axes and stable ranges."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pyqtgraph as pg
 from app.views.plot.axes import ScaleAxis
 from app.views.plot.scales import Scale
 
+Range = tuple[float, float]
 SHRINK = 0.55  # share of a held range below which data get a narrower one
 
 
 class Plot(pg.PlotItem):
-    """One plot whose ranges are held: they change only when data would leave them."""
+    """One plot whose ranges change only when data would leave them."""
 
     def __init__(self, bottom: Scale | None = None, left: Scale | None = None) -> None:
         self.bottom = ScaleAxis("bottom", bottom)
@@ -23,23 +24,28 @@ class Plot(pg.PlotItem):
         self.setMouseEnabled(False, False)
         self.vb.disableAutoRange()
         self.vb.setDefaultPadding(0)
-        self._held: list[tuple[float, float] | None] = [None, None]
+        self._held: list[Range | None] = [None, None]  # of x and y
         self.zoomed = False  # a person looks closer; the held ranges wait
 
+    def add_marks(self, *marks: pg.GraphicsObject) -> None:
+        """Add items, the lowest first."""
+        for mark in marks:
+            self.addItem(mark)
+
     def hold_x(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least these places along the bottom."""
+        """Show at least this range along the bottom."""
         self._hold_range(0, low, high, exact)
 
     def hold_y(self, low: float, high: float, *, exact: bool = False) -> None:
-        """Show at least these places along the left."""
+        """Show at least this range along the left."""
         self._hold_range(1, low, high, exact)
 
     def forget_ranges(self) -> None:
-        """The next data choose their ranges anew."""
+        """Choose ranges anew from the next data."""
         self._held = [None, None]
 
     def show_whole(self) -> None:
-        """The held ranges again, after a person looked closer."""
+        """Restore the held ranges after zooming."""
         self.zoomed = False
         for show, held in zip((self.setXRange, self.setYRange), self._held, strict=True):
             if held is not None:
@@ -60,21 +66,17 @@ class Plot(pg.PlotItem):
         if (low, high) == self._held[axis]:
             return
         self._held[axis] = (low, high)
-        if self.zoomed:
+        if self.zoomed:  # show_whole sets it
             return
         (self.setXRange if axis == 0 else self.setYRange)(low, high, padding=0)
         if axis == 1:
             self.left.fit_thickness()
 
     @staticmethod
-    def _padded_range(
-        held: tuple[float, float] | None, low: float, high: float
-    ) -> tuple[float, float]:
+    def _padded_range(held: Range | None, low: float, high: float) -> Range:
         # Room beyond the data, so that the next value seldom changes the range again.
         span = (high - low) or max(abs(high) * 0.1, 1e-3)
         if held is None:
             return low - 0.08 * span, high + 0.08 * span
-        return (
-            held[0] if held[0] <= low else low - 0.15 * span,
-            held[1] if held[1] >= high else high + 0.15 * span,
-        )
+        low = held[0] if held[0] <= low else low - 0.15 * span
+        return low, held[1] if held[1] >= high else high + 0.15 * span

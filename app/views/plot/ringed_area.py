@@ -1,4 +1,4 @@
-"""A scrolled area that shows by a ring around it that the keyboard is there."""
+"""A scroll area with a ring while it has the focus."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ else:
 
 
 class FocusRing(_Area):
-    """Beside a scrolled area: painted anew whenever the keyboard comes or goes."""
+    """Mixin of a scroll area, repainted when the focus changes."""
 
     def paint_ring(self, painter: QPainter) -> None:
-        """The ring, inside the edge, while the keyboard is here."""
+        """Paint the ring while the area has the focus."""
         if not self.hasFocus():
             return
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -30,15 +30,15 @@ class FocusRing(_Area):
         painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus ring."""
+        """Show the ring."""
         super().focusInEvent(event)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Hide the focus ring."""
+        """Hide the ring."""
         super().focusOutEvent(event)
         self.viewport().update()
 
 
 class RingedArea(FocusRing, QAbstractScrollArea):
-    """Such an area that is painted by hand."""
+    """A scroll area with a focus ring."""

@@ -1,4 +1,4 @@
-"""Saving what a view shows: a picture as PNG or SVG, its table as CSV."""
+"""Saving a view as PNG, SVG or CSV."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ EDGE = 12
 
 
 def save_picture(content: QWidget, path: Path, title: str, question: str) -> None:
-    """Write what is drawn now under its title; the file's ending decides between PNG and SVG.
-
-    Raises:
-        UnusableError: the file cannot be written.
-    """
+    """Write a widget as SVG or PNG; raises UnusableError."""
     size = QSize(content.width() + 2 * EDGE, content.height() + 2 * EDGE + _head_height())
     written = _write_svg if path.suffix.lower() == ".svg" else _write_png
     try:
@@ -36,11 +32,7 @@ def save_picture(content: QWidget, path: Path, title: str, question: str) -> Non
 
 
 def save_table(table: Table, path: Path) -> None:
-    """Write the table as CSV in UTF-8 with points in its numbers.
-
-    Raises:
-        UnusableError: the file cannot be written.
-    """
+    """Write a table as CSV; raises UnusableError."""
     try:
         write_whole(path, as_text(table, ","))
     except OSError as error:

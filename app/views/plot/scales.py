@@ -1,7 +1,6 @@
-"""Scales: how the values of one axis become places on it, and which ticks it gets.
+"""Scales: positions of values on an axis, and ticks.
 
-A *place* is the coordinate that is drawn: the value itself, its log10 on a logarithmic scale, or
-the index of a choice.
+A position is the value, its log10 on a log scale, or the index of a choice.
 """
 
 from __future__ import annotations
@@ -22,20 +21,14 @@ JOINER = "\u2060"  # not seen; keeps equal labels of one scale apart
 
 @dataclass(frozen=True)
 class Scale:
-    """One axis' scale.
+    """One axis' scale."""
 
-    Attributes:
-        kind: linear, whole (ticks on whole numbers only), log or choice.
-        choices: the labels of a choice, in order.
-        min_tick: the first place that may have a tick, on a linear scale.
-    """
-
-    kind: Literal["linear", "whole", "log", "choice"] = "linear"
-    choices: tuple[str, ...] = ()
-    min_tick: float = -math.inf
+    kind: Literal["linear", "whole", "log", "choice"] = "linear"  # whole: ticks on integers only
+    choices: tuple[str, ...] = ()  # the labels of a choice, in order
+    min_tick: float = -math.inf  # the first position of a tick, on a linear scale
 
     def position_of(self, value: Any) -> float:
-        """The place of one value; NaN where it has none."""
+        """The position of a value; NaN where it has none."""
         if self.kind == "choice":
             return float(self.choices.index(str(value))) if str(value) in self.choices else math.nan
         if value is None:
@@ -45,7 +38,7 @@ class Scale:
         return float(value)
 
     def positions_of(self, values: Iterable[Any]) -> np.ndarray:
-        """The places of many values, shape (n,)."""
+        """The positions of values, shape (n,)."""
         if self.kind == "choice":
             index = {label: float(position) for position, label in enumerate(self.choices)}
             return np.array([index.get(str(value), math.nan) for value in values])
@@ -55,7 +48,7 @@ class Scale:
         return np.log10(np.where(numbers > 0, numbers, np.nan))
 
     def label_at(self, position: float) -> str:
-        """The value at a place, as people write it; "–" where there is none."""
+        """The formatted value at a position, or "–"."""
         if not math.isfinite(position):
             return "–"
         if self.kind == "choice":
@@ -66,7 +59,7 @@ class Scale:
         return format_number(10.0**position if self.kind == "log" else position, 4)
 
     def ticks_between(self, low: float, high: float, max_ticks: int) -> Ticks:
-        """At most so many (and two where possible) ticks with their labels between two places."""
+        """Up to `max_ticks` ticks (two where possible) with labels."""
         if not (math.isfinite(low) and math.isfinite(high) and high > low):
             return []
         if self.kind == "choice":
@@ -87,12 +80,12 @@ def scale_of(axis: Axis) -> Scale:
 
 
 def axis_position(number: float, scale: Scale) -> float:
-    """Where a value, or the index of a choice, is drawn."""
+    """The position of a value or a choice's index."""
     return number if scale.kind == "choice" else scale.position_of(number)
 
 
 def bounds_of(axis: Axis) -> tuple[float, float]:
-    """The places of a hyperparameter's two ends; half a step beyond the first and last choice."""
+    """The positions of the ends; choices have half a step beyond."""
     if axis.kind == "choice":
         return -0.5, len(axis.choices) - 0.5
     scale = scale_of(axis)
@@ -112,12 +105,11 @@ def _linear_ticks(low: float, high: float, max_ticks: int, *, integers_only: boo
         decimals += 1  # of 2.5 and its like
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     big = max(abs(low), abs(high))
+    values = [i * step for i in range(first, last + 1)]
     if big < 1e6 and decimals <= 5:
-        return [
-            (i * step, format_decimals(i * step + 0.0, decimals)) for i in range(first, last + 1)
-        ]
+        return [(value, format_decimals(value + 0.0, decimals)) for value in values]
     digits = max(3, math.ceil(math.log10(big / step)) + 2)
-    return [(i * step, format_number(i * step, digits)) for i in range(first, last + 1)]
+    return [(value, format_number(value, digits)) for value in values]
 
 
 def _tick_count(low: float, high: float, step: float) -> int:

@@ -1,4 +1,4 @@
-"""What lists of bars share: a name at the left, words at the end, and a scroll bar."""
+"""Lists of bars with names and a scroll bar."""
 
 from __future__ import annotations
 
@@ -18,32 +18,24 @@ NAMES = 0.6  # share of the width that the names may take before they are cut
 
 
 class ScrolledBars(View):
-    """Horizontal bars, one a row; a long list scrolls.
+    """Horizontal bars, one a row; `draw` ends with `show_window`."""
 
-    A subclass says how many rows there are (`row_count`), and ends its drawing with `show_window`.
-
-    Attributes:
-        listed: what the rows are, for the scroll bar's name.
-        min_rows: rows that take the whole height where there are fewer.
-    """
-
-    listed = ""
-    min_rows = 4
+    listed = ""  # what the rows are, for the scroll bar's name
+    min_rows = 4  # rows that take the full height where there are fewer
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot(self.bottom_scale(), Scale("choice"))
         self.plot.vb.invertY(True)
         self.bars, self.words = HorizontalBars(), BarLabels()
-        self.plot.addItem(self.bars)
-        self.plot.addItem(self.words)
+        self.plot.add_marks(self.bars, self.words)
 
     def bottom_scale(self) -> Scale:
         """The scale of the bars' lengths."""
         return Scale()
 
     def make_content(self) -> QWidget:
-        """The canvas and a scroll bar for many rows."""
+        """The canvas and a scroll bar."""
         super().make_content()
         canvas = self.canvas
         container = QWidget()
@@ -64,15 +56,15 @@ class ScrolledBars(View):
         self.scroll_bar.setValue(self.scroll_bar.value() + rows)
 
     def start(self, started: RunStarted) -> None:
-        """Other rows."""
+        """Scroll to the top."""
         self.scroll_bar.setValue(0)
 
     def row_count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         raise NotImplementedError
 
     def name_rows(self, names: list[str], share: float = NAMES) -> None:
-        """Write the names at the left, cut in the middle where they take more than a share."""
+        """Set row names, elided beyond a share of the width."""
         # Long names of one table tend to differ at their ends.
         metrics, max_width = QFontMetricsF(small_font()), share * self.canvas.width()
         middle = Qt.TextElideMode.ElideMiddle
@@ -80,7 +72,7 @@ class ScrolledBars(View):
         self.plot.left.set_scale(Scale("choice", _unique_names(cut)))
 
     def show_window(self) -> None:
-        """Show the rows that fit, from the scroll bar's place on."""
+        """Show the rows that fit."""
         if not self.has_content():
             return
         count = self.row_count()

@@ -1,4 +1,4 @@
-"""Upright bars side by side: one for each trial, with words above some of them."""
+"""Vertical bars with words above."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour, pen
 
+BarLabel = tuple[float, float, str]  # x, height, text
 SHARE = 0.7  # of the room of a bar that it fills
 WIDEST = 34.0  # pixels of a bar
 LOWEST = 5.0  # pixels of a bar without a height of its own
@@ -19,7 +20,7 @@ OUTLINED = 4.0  # pixels from which a bar has an outline
 
 
 class VerticalBars(pg.UIGraphicsItem):
-    """Bars from 0 up at the places 0, 1, …: filled, or pale stubs; crosses over those left out."""
+    """Bars at 0, 1, …: filled, or pale stubs; some crossed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +32,7 @@ class VerticalBars(pg.UIGraphicsItem):
     def set_data(
         self, heights: Sequence[float], filled: Sequence[bool], crossed: Sequence[bool], colour: str
     ) -> None:
-        """Heights, which bars are filled with the colour, and which have a cross above."""
+        """Heights, which bars are filled, and which are crossed."""
         self.heights, self.filled, self.crossed = list(heights), list(filled), list(crossed)
         self._colour = QColor(colour)
         self.update()
@@ -45,16 +46,12 @@ class VerticalBars(pg.UIGraphicsItem):
         step = transform.map(QPointF(1, 0)).x() - transform.map(QPointF(0, 0)).x()
         wide = max(1.0, min(WIDEST, SHARE * step))
         for position, height in enumerate(self.heights):
-            foot, top = (
-                transform.map(QPointF(position, 0)),
-                transform.map(QPointF(position, height)),
-            )
+            foot, top = (transform.map(QPointF(position, y)) for y in (0.0, height))
             tall = max(LOWEST, foot.y() - top.y())
             box = QRectF(foot.x() - wide / 2, foot.y() - tall, wide, tall)
             fill = self._colour if self.filled[position] else clear_colour(theme.control, 0.3)
-            painter.setBrush(
-                fill if height > 0 or not self.filled[position] else Qt.BrushStyle.NoBrush
-            )
+            is_empty = self.filled[position] and not height > 0
+            painter.setBrush(Qt.BrushStyle.NoBrush if is_empty else fill)
             edge = self._colour.name() if self.filled[position] else theme.control
             painter.setPen(pen(edge, 1.0) if wide >= OUTLINED else Qt.PenStyle.NoPen)
             painter.drawRect(box)
@@ -70,18 +67,15 @@ def _paint_cross(painter: QPainter, middle: QPointF, half_size: float) -> None:
 
 
 class VerticalBarLabels(pg.UIGraphicsItem):
-    """A text above each (x, height): level where all have room side by side, upright otherwise."""
+    """A text above each bar, upright where room is short."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.words: list[tuple[float, float, str]] = []
+        self.words: list[BarLabel] = []
         self.upright = False
 
-    def set_data(self, words: list[tuple[float, float, str]], room: float) -> float:
-        """The words, and the pixels from bar to bar. Returns the pixels that they take in height.
-
-        Nothing is said where not even upright words have room.
-        """
+    def set_data(self, words: list[BarLabel], room: float) -> float:
+        """Set texts and pixels between bars; returns the texts' height."""
         metrics = QFontMetricsF(small_font())
         wide = max((metrics.horizontalAdvance(text) for _, _, text in words), default=0.0)
         self.upright = room < wide + 6
@@ -92,7 +86,7 @@ class VerticalBarLabels(pg.UIGraphicsItem):
         return (wide if self.upright else metrics.height()) + 6
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw the words in device pixels."""
+        """Draw in device pixels."""
         if not self.words:
             return
         transform, metrics = painter.transform(), QFontMetricsF(small_font())
@@ -105,9 +99,8 @@ class VerticalBarLabels(pg.UIGraphicsItem):
             anchor = transform.map(QPointF(x, height))
             wide = metrics.horizontalAdvance(text) + 2
             painter.save()
-            painter.translate(
-                anchor.x(), min(anchor.y(), transform.map(QPointF(x, 0)).y() - LOWEST) - 4
-            )
+            foot = transform.map(QPointF(x, 0))
+            painter.translate(anchor.x(), min(anchor.y(), foot.y() - LOWEST) - 4)
             if self.upright:
                 painter.rotate(-90)
                 box = QRectF(0, -tall / 2, wide, tall)

@@ -1,4 +1,4 @@
-"""The View: one live picture of a run, with its question, its words, its table and its files."""
+"""The View: a live picture of a run, its description, table and files."""
 
 from __future__ import annotations
 
@@ -41,30 +41,20 @@ _OLD_METHODS = {
 class View(Card):
     """One picture of a run.
 
-    A subclass names itself, says when it is wanted and which events it `listens` to, and writes
-    `draw`, `has_content`, `describe` and `table_data`. Several views share one ViewState, which
-    their Board feeds; a view alone feeds its own.
-
-    Attributes:
-        name: in the registry. title, question: its heading and the question that it answers.
-        waiting: what will appear here and when, shown while there is nothing.
-        wide: whether it takes the whole width of the board.
-        of_all: whether it is of all models of a run of several, whichever a person looks at.
-        zooms: whether a part of its plots can be enlarged.
-        late: whether it may have nothing to show for long; until then others have its room.
-        interval: the least seconds between two drawings.
+    A subclass sets the attributes and writes `wants`, `draw`, `has_content`, `describe` and
+    `table_data`. The views of a Board share one ViewState; a view alone feeds its own.
     """
 
-    name: ClassVar[str] = ""
+    name: ClassVar[str] = ""  # in the registry
     title: ClassVar[str] = ""
-    question: str = ""  # some ask another one of some runs
-    waiting: ClassVar[str] = ""
-    listens: ClassVar[tuple[type[Event], ...]] = ()
-    wide: bool = False  # some are so with much to show alone
-    of_all: ClassVar[bool] = False
+    question: str = ""  # that it answers; depends on the run in some
+    waiting: ClassVar[str] = ""  # what will appear here and when
+    listens: ClassVar[tuple[type[Event], ...]] = ()  # events after which it is drawn
+    wide: bool = False  # takes the full width of the board
+    of_all: ClassVar[bool] = False  # shows all models, also while one is looked at
     zooms: ClassVar[bool] = False
-    late: ClassVar[bool] = False
-    interval: ClassVar[float] = 0.03
+    late: ClassVar[bool] = False  # may be empty for long, and takes no room until then
+    interval: ClassVar[float] = 0.03  # minimum seconds between two drawings
 
     trial_selected = Signal(int)
     exclude_requested = Signal(int, bool)
@@ -76,8 +66,7 @@ class View(Card):
     problem = Signal(str)
 
     def __init_subclass__(cls) -> None:
-        """A method that an extension writes by the name of an earlier version is the one meant."""
-        super().__init_subclass__()
+        super().__init_subclass__()  # an extension may write a method by its former name
         for name, old_name in _OLD_METHODS.items():
             if old_name in vars(cls) and name not in vars(cls):
                 setattr(cls, name, vars(cls)[old_name])
@@ -123,7 +112,7 @@ class View(Card):
         raise NotImplementedError
 
     def make_content(self) -> QWidget:
-        """The widget that it draws in; a canvas unless the subclass says otherwise."""
+        """The widget that it draws in; a canvas by default."""
         self.canvas = Canvas()
         self.canvas.picked.connect(self.trial_selected)
         self.canvas.stepped.connect(self._step_trial)
@@ -147,40 +136,40 @@ class View(Card):
         return self.waiting
 
     def draw(self) -> None:
-        """Draw the record as it is now."""
+        """Draw the current record."""
         raise NotImplementedError
 
     def describe(self) -> str:
-        """What the picture shows now, in a sentence for those who do not see it."""
+        """The picture in a sentence, for screen readers."""
         raise NotImplementedError
 
     def table_data(self) -> Table:
-        """What the picture shows now, as headers and rows of plain values."""
+        """The picture as headers and rows of plain values."""
         raise NotImplementedError
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """What the pointer is told at a place of a plot, beside trials; None for nothing."""
+        """The hover text at (x, y) of a plot, or None."""
         return nearest_mark(plot, x, y)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """What the pointer is told at a place of the content, in pixels; "" for nothing."""
+        """The text at a position of the content, or ""."""
         return self.canvas.tooltip_at(position)
 
     def is_needed(self) -> bool:
-        """Whether it has, or will soon have, enough to show to take room from the others."""
+        """Whether it has enough to show to take room."""
         return not self.late or self.has_content()
 
     def paint_theme(self) -> None:
-        """Take the colours of `appearance.current()`; what is drawn anew anyway needs nothing."""
+        """Apply `appearance.current()` where `draw` does not."""
 
     def take_evaluation(self, reply: EvaluationReply) -> None:
-        """The answer to a request to evaluate of this view."""
+        """Receive the reply to this view's request."""
 
     def start(self, started: RunStarted) -> None:
-        """A run begins: forget the last one. The record has been started already."""
+        """Reset for a new run, which the record already shows."""
 
     def name_model(self, title: str) -> None:
-        """Say under the heading which of several models is looked at; "" for none."""
+        """Name the model that is looked at; "" for none."""
         self.set_words(self.title, f"{title}. {self.question}" if title else self.question)
         self.setAccessibleName(f"{self.title}: {title}" if title else self.title)
 
@@ -206,14 +195,11 @@ class View(Card):
         has_content = self.has_content()
         if has_content:
             self.draw()
-            self._name_axes()
-        page = (
-            self._empty
-            if not has_content
-            else self._data_table
-            if self.shows_table
-            else self.content
-        )
+            titles = [axis.title for axis in self._plot_axes()]
+            if titles:  # of which the help explains the terms
+                self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
+        filled = self._data_table if self.shows_table else self.content
+        page = filled if has_content else self._empty
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
         if page is self._data_table:
@@ -228,18 +214,11 @@ class View(Card):
             self._data_table.setAccessibleDescription(description)
             self.setAccessibleDescription(f"{self.question} {description}")
 
-    def _name_axes(self) -> None:
-        """Let the glossary know what stands on the axes."""
-        if hasattr(self, "canvas"):
-            titles = [axis.title for axis in self._plot_axes()]
-            self.canvas.setProperty(AXES, " ".join(filter(None, titles)))
-
     def _plot_axes(self) -> list[ScaleAxis]:
         plots = self.canvas.plots if hasattr(self, "canvas") else []
         return [axis for plot in plots for axis in (plot.bottom, plot.left)]
 
     def _directions(self) -> list[str]:
-        """Which way is better on every axis of scores, each once."""
         return list(dict.fromkeys(filter(None, (axis.direction for axis in self._plot_axes()))))
 
     def picture(self) -> QWidget:
@@ -250,34 +229,32 @@ class View(Card):
 
     @property
     def shows_table(self) -> bool:
-        """Whether the table stands in place of the picture."""
+        """Whether the table replaces the picture."""
         return self._table_button.isChecked()
 
     def show_table(self, shown: bool) -> None:
-        """Put the table in place of the picture, or the picture back."""
+        """Show the table or the picture."""
         self._table_button.setChecked(shown)
 
     def copy_table(self) -> None:
-        """The whole table to the clipboard, tabs between the cells."""
+        """Copy the table with tabs between the cells."""
         QGuiApplication.clipboard().setText(as_text(self.table_data(), "\t"))
 
     def save_file(self, path: str) -> None:
-        """Write a picture (.png, .svg) or the table (.csv); `problem` says why it failed."""
+        """Write a picture or the table; emits `problem` on failure."""
         try:
             if path.lower().endswith(".csv"):
                 save_table(self.table_data(), Path(path))
             else:
-                title, question = self.title, self.question
-                save_picture(self.picture(), Path(path), title, question)
+                save_picture(self.picture(), Path(path), self.title, self.question)
         except UnusableError as error:
             self.problem.emit(error.sentence)
 
     def _add_buttons(self) -> None:
-        title = self.title
-        self._table_button = IconButton("table", f"Show “{title}” as a table")
+        self._table_button = IconButton("table", f"Show “{self.title}” as a table")
         self._table_button.setCheckable(True)
-        self._table_button.toggled.connect(self._on_table_toggled)
-        self.save_button = IconButton("download", f"Save or copy “{title}”")
+        self._table_button.toggled.connect(lambda _shown: self.redraw())
+        self.save_button = IconButton("download", f"Save or copy “{self.title}”")
         self.save_button.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.save_button)
         menu.addAction("Save the picture as PNG…", lambda: self._ask_save_path("png"))
@@ -293,8 +270,7 @@ class View(Card):
             self.corner.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
 
     def _make_whole_button(self) -> IconButton:
-        title = self.title
-        button = IconButton("whole", f"Whole range of “{title}”")
+        button = IconButton("whole", f"Whole range of “{self.title}”")
         button.clicked.connect(lambda _checked=False: self.canvas.show_full_range())
         policy = button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes
@@ -315,9 +291,6 @@ class View(Card):
         path, _ = QFileDialog.getSaveFileName(self, f"Save “{self.title}”", wanted, f"*.{ending}")
         if path:
             self.save_file(path if path.lower().endswith(f".{ending}") else f"{path}.{ending}")
-
-    def _on_table_toggled(self, _shown: bool) -> None:
-        self.redraw()
 
     def _on_resized(self) -> None:
         self.dirty = True  # another size has room for other labels

@@ -1,4 +1,4 @@
-"""What all views share: the state of the run that they show, and the person's choices."""
+"""What all views share: the run, and the person's choices."""
 
 from __future__ import annotations
 
@@ -13,30 +13,19 @@ from core.tuning.runs.trial_table import GrowingArray
 
 
 class ViewState:
-    """The state of a run that is shown, the scales of its settings, and what a person chose.
-
-    Attributes:
-        whole_run: the state of the run; `consume` folds events into it unless somebody else keeps
-            it up (`show_run`).
-        model: which of several models a person looks at; "" for all.
-        run: the state that views draw: of the whole run, or that model's part of it.
-        axes, scales: of every hyperparameter.
-        best_k: how many of the best trials are shown; None for all.
-        selected: number of the trial that a person looks at.
-        example: which of the sequences or molecules.
-    """
+    """The run that is shown, and what a person chose."""
 
     def __init__(self) -> None:
-        self.best_k: int | None = None
-        self.example = 0
-        self.selected: int | None = None
-        self._owns_run, self.model = True, ""
-        self.whole_run = self.run = RunState()
+        self.best_k: int | None = None  # how many of the best trials are shown; None for all
+        self.example = 0  # index of the sequence or molecule
+        self.selected: int | None = None  # number of the selected trial
+        self._owns_run, self.model = True, ""  # one of several models; "" for all
+        self.whole_run = self.run = RunState()  # run: that of the model alone, or of all
         self._model_state: ModelRunState | None = None
         self._start_run()
 
     def show_run(self, run: RunState) -> None:
-        """Show a state that somebody else keeps up: of another run, or another moment of this."""
+        """Show a state that is updated elsewhere."""
         before, self.whole_run, self._owns_run = self.whole_run.started, run, False
         if run.started is not before:
             self.look_at("")
@@ -44,7 +33,7 @@ class ViewState:
             self._follow_run()
 
     def consume(self, event: Event) -> None:
-        """Keep what the event says."""
+        """Take an event in."""
         if self._owns_run:
             self.whole_run.consume(event)
         if isinstance(event, RunStarted):
@@ -53,11 +42,9 @@ class ViewState:
             self._follow_run()
 
     def look_at(self, model: str) -> None:
-        """Show the trials of one of several models alone; "" for those of all."""
-        self.model, self._model_state = (
-            model,
-            ModelRunState(model, self.whole_run) if model else None,
-        )
+        """Show the trials of one of several models; "" for all."""
+        self.model = model
+        self._model_state = ModelRunState(model, self.whole_run) if model else None
         self._follow_run()
         self._start_run()
 
@@ -81,7 +68,7 @@ class ViewState:
 
     @property
     def positions(self) -> np.ndarray:
-        """Places of the settings on the scales, shape (n, axes)."""
+        """Positions of the settings on the scales, shape (n, axes)."""
         trials, replaced = self.run.trials, (self.run, len(self.run.replaced))
         if replaced != self._replaced:
             self._forget_positions()
@@ -90,7 +77,7 @@ class ViewState:
         return self._positions.rows[: len(trials)]
 
     def positions_of_rows(self, rows: np.ndarray) -> np.ndarray:
-        """The same of some trials, shape (rows, axes), without those of all the others."""
+        """`positions` of some trials, shape (rows, axes)."""
         positions = [self._positions_of(self.run.trials[row].setting) for row in rows.tolist()]
         return np.array(positions, dtype=float).reshape(len(rows), len(self.axes))
 
@@ -103,7 +90,7 @@ class ViewState:
         return [scale.position_of(setting.get(axis.name)) for axis, scale in pairs]
 
     def filtered(self) -> np.ndarray:
-        """Rows with a score that the best-k filter lets through, boolean, shape (n,)."""
+        """Trials with a score that pass the best-k filter, boolean (n,)."""
         if self.best_k is None:
             return np.isfinite(self.run.scores)
         mask = np.zeros(len(self.run.scores), dtype=bool)

@@ -1,4 +1,4 @@
-"""Looking closer: a part of a plot enlarged or moved by mouse or keys, and the way back."""
+"""Zooming and panning a plot by mouse or keys."""
 
 from __future__ import annotations
 
@@ -17,28 +17,14 @@ MOVES: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Up: (0, 1),
     Qt.Key.Key_Down: (0, -1),
 }
-CHANGES: dict[int, float] = {
-    Qt.Key.Key_Plus: CLOSER,
-    Qt.Key.Key_Equal: CLOSER,
-    Qt.Key.Key_Minus: 1 / CLOSER,
-}
+CLOSER_KEYS = (Qt.Key.Key_Plus, Qt.Key.Key_Equal)
+CHANGES: dict[int, float] = {**dict.fromkeys(CLOSER_KEYS, CLOSER), Qt.Key.Key_Minus: 1 / CLOSER}
 
 
 class Zoom(QObject):
-    """The drags and keys of one canvas.
+    """The drags and keys of a canvas: a drag or + enlarges, Shift pans, Home resets."""
 
-    A drag enlarges the box that it spans; with Shift it moves what is shown. The keys + and −
-    enlarge around the middle, Shift with an arrow moves, Home shows the whole range again.
-
-    Args:
-        canvas: where they happen.
-        plots: its plots, as they are whenever something happens.
-
-    Signals:
-        changed: whether only a part is shown now.
-    """
-
-    changed = Signal(bool)
+    changed = Signal(bool)  # whether only a part is shown
 
     def __init__(self, canvas: QGraphicsView, plots: list[Plot]) -> None:
         super().__init__(canvas)
@@ -56,12 +42,12 @@ class Zoom(QObject):
     # The mouse --------------------------------------------------------------------------------
 
     def start_drag(self, position: QPointF, moves: bool) -> None:
-        """A drag may begin here."""
+        """Start a drag."""
         self._from = self._last = position.toPoint()
         self._moves = moves
 
     def continue_drag(self, position: QPointF) -> bool:
-        """Go on with a drag; whether there is one."""
+        """Continue a drag; False where there is none."""
         if self._from is None:
             return False
         pixel = position.toPoint()
@@ -77,7 +63,7 @@ class Zoom(QObject):
         return True
 
     def end_drag(self, position: QPointF) -> None:
-        """The drag ends: show its box."""
+        """End the drag and show its box."""
         start, self._from = self._from, None
         self._band.hide()
         pixel = position.toPoint()
@@ -87,10 +73,9 @@ class Zoom(QObject):
         plot = self._plot_at(start)
         if plot is None or min(size.width(), size.height()) <= DRAG:
             return
-        corner, opposite = self._view_point(plot, start), self._view_point(plot, pixel)
-        self._show_ranges(
-            plot, sorted((corner.x(), opposite.x())), sorted((corner.y(), opposite.y()))
-        )
+        corners = self._view_point(plot, start), self._view_point(plot, pixel)
+        x, y = sorted(corner.x() for corner in corners), sorted(corner.y() for corner in corners)
+        self._show_ranges(plot, x, y)
 
     def _plot_at(self, pixel: QPoint) -> Plot | None:
         scene = self._canvas.mapToScene(pixel)
@@ -103,7 +88,7 @@ class Zoom(QObject):
     # The keys ---------------------------------------------------------------------------------
 
     def handle_key(self, event: QKeyEvent) -> bool:
-        """Take a key; whether it was one of ours."""
+        """Handle a key; False for other keys."""
         if event.key() == Qt.Key.Key_Home:
             self.show_full_range()
         elif event.key() in CHANGES:
@@ -146,7 +131,7 @@ class Zoom(QObject):
         self.changed.emit(True)
 
     def show_full_range(self) -> None:
-        """Show the whole range again."""
+        """Show the whole range."""
         if self.is_zoomed:
             for plot in self._plots:
                 plot.show_whole()

@@ -1,1 +1,1 @@
-"""Runs of several models: how they stand, and how each got there."""
+"""Runs of several models."""

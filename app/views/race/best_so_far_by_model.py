@@ -1,4 +1,4 @@
-"""How each model of a run got where it is: its best score against the time of the run."""
+"""The best score of each model against time."""
 
 from __future__ import annotations
 
@@ -12,39 +12,36 @@ from app.text.number_format import format_duration, format_number
 from app.text.score_text import metric_in_short, score_text
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
-from app.views.plot.end_labels import EndLabels
+from app.views.plot.end_labels import EndLabels, LineEnd
 from app.views.plot.items import Dots, Lines, pen
 from app.views.plot.scales import Scale
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from core.estimators.model_settings import title_of
 from core.estimators.multi_model import split_model_setting
-from core.tuning.events import (
-    Progress,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    TrialExcluded,
-    TrialFinished,
-)
+from core.tuning import events
 from core.tuning.runs.model_run_state import models_of
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial, tunes_several
 
+Curves = dict[str, tuple[np.ndarray, np.ndarray]]  # {model: (seconds, best score)}
 REACH = 25.0  # how far from the best the picture goes at most, in gaps from it to the middle model
 NAME = 0.45  # of the width that a name takes at most
 CLOSEST = 0.02  # of the best score's size: the picture spans at least so much
 
 
 class BestSoFarByModel(View):
-    """A staircase for every model; names at the right ends, the looked-at one stressed."""
+    """A staircase for every model, labelled at its right end."""
 
     name = "model-course"
     title = "Best score over time"
     question = "When did each model find its best, and what has it cost?"
     waiting = "A line for every model begins here with its first trial."
     zooms = True
-    listens = (TrialFinished, TrialExcluded, Progress, RunFinished, RunStopped)
+    listens = (
+        *(events.TrialFinished, events.TrialExcluded, events.Progress),
+        *(events.RunFinished, events.RunStopped),
+    )
     of_all = True
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
@@ -57,17 +54,17 @@ class BestSoFarByModel(View):
         self.dots: dict[str, Dots] = {}
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         """Runs of several models."""
         return started.kind == "trials" and tunes_several(started)
 
     @property
     def run(self) -> RunState:
-        """The whole run, also while a person looks at one model alone."""
+        """The run of all models."""
         return self.record.whole_run
 
-    def start(self, started: RunStarted) -> None:
-        """Other models."""
+    def start(self, started: events.RunStarted) -> None:
+        """Make lines for the models of the run."""
         names = models_of(self.run.started) if tunes_several(self.run.started) else ()
         if list(names) == list(self.lines):
             return
@@ -86,8 +83,8 @@ class BestSoFarByModel(View):
         """From the first score."""
         return bool(self.best_curves())
 
-    def best_curves(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """{model: (seconds, best score)} at each of its improvements, the best model first."""
+    def best_curves(self) -> Curves:
+        """The improvements of each model, the best model first."""
         maximize = self.run.started.maximize
         improvements: dict[str, list[tuple[float, float]]] = {}
         for row in np.flatnonzero(self.run.competing):
@@ -96,14 +93,11 @@ class BestSoFarByModel(View):
             steps = improvements.setdefault(name, [])
             if not steps or _is_better(trial, steps[-1][1], maximize):
                 steps.append((trial.ended, trial.score))
-        ranked = sorted(
-            improvements,
-            key=lambda n: -improvements[n][-1][1] if maximize else improvements[n][-1][1],
-        )
+        ranked = sorted(improvements, key=lambda n: improvements[n][-1][1], reverse=maximize)
         return {name: (*np.array(improvements[name]).T,) for name in ranked}
 
     def draw(self) -> None:
-        """Staircases that go on until now; the best on top."""
+        """Draw the staircases until now."""
         run, theme, curves = self.run, appearance.current(), self.best_curves()
         self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         now = max(run.seconds, *(float(x[-1]) for x, _ in curves.values()))
@@ -141,25 +135,15 @@ class BestSoFarByModel(View):
         inside = baseline is not None and low <= baseline <= high
         self.baseline.set_data([0.0, now] if inside else [], [baseline] * 2 if inside else [])
 
-    def _hold_ranges(
-        self,
-        curves: dict[str, tuple[np.ndarray, np.ndarray]],
-        now: float,
-        ends: list[tuple[float, float, str, str]],
-    ) -> None:
+    def _hold_ranges(self, curves: Curves, now: float, ends: list[LineEnd]) -> None:
         low, high = shown_scores([y for _, y in curves.values()], self.run.started.maximize)
         self.plot.hold_y(low, high)
         low, high = self.plot.vb.viewRange()[1]
         # The names stand right of the lines' ends: their pixels belong to the range.
         pixels = self.canvas.inner_width(self.plot)
         metrics, middle = QFontMetricsF(small_font()), Qt.TextElideMode.ElideMiddle
-        self.ends.set_data(
-            [
-                (x, y, metrics.elidedText(title, middle, NAME * pixels), colour)
-                for x, y, title, colour in ends
-                if low <= y <= high
-            ]
-        )
+        elided = ((x, y, metrics.elidedText(t, middle, NAME * pixels), c) for x, y, t, c in ends)
+        self.ends.set_data([end for end in elided if low <= end[1] <= high])
         far = [title for _, y, title, _ in ends if not low <= y <= high]
         question = f"{self.question} Far below: {', '.join(far)}." if far else self.question
         if question != self._caption.text():
@@ -168,15 +152,11 @@ class BestSoFarByModel(View):
         self.plot.hold_x(-0.02 * now, now / (1 - share), exact=True)
 
     def describe(self) -> str:
-        """Every model's best, and when it was found."""
-        metric = self.run.started.metric
-        words = "{} {} after {}"
-        model_texts = [
-            words.format(
-                title_of(name), score_text(float(y[-1]), metric), format_duration(float(x[-1]))
-            )
-            for name, (x, y) in self.best_curves().items()
-        ]
+        """Every model's best, and when it was reached."""
+        model_texts = []
+        for name, (x, y) in self.best_curves().items():
+            score = score_text(float(y[-1]), self.run.started.metric)
+            model_texts.append(f"{title_of(name)} {score} after {format_duration(float(x[-1]))}")
         return "; ".join(model_texts) + "."
 
     def table_data(self) -> Table:
@@ -197,20 +177,12 @@ def _is_better(trial: Trial, best: float, maximize: bool) -> bool:
 
 
 def shown_scores(curves: list[np.ndarray], maximize: bool) -> tuple[float, float]:
-    """The range of scores that is shown: from the best to the models that are not far off.
-
-    One hopeless model must not press all others together.
-
-    Args:
-        curves: the best score of each model at its improvements, the best model first.
-        maximize: whether larger scores are better.
-    """
+    """The shown range, without hopeless models; `curves` has the best first."""
     last = np.array([float(y[-1]) for y in curves])
     best = last[0]
     gaps = np.abs(last - best)
     middle = float(np.median(gaps)) if len(gaps) > 2 else float(gaps.max(initial=0.0))
     first = float(np.abs(curves[0][0] - best))
-    reach = max(REACH * middle, first, CLOSEST * abs(best), 1e-9)
     farthest = max(float(np.abs(np.concatenate(curves) - best).max()), 1e-9)
-    reach = min(reach, farthest)
+    reach = min(max(REACH * middle, first, CLOSEST * abs(best), 1e-9), farthest)
     return (best - reach, best) if maximize else (best, best + reach)

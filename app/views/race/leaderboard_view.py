@@ -1,4 +1,4 @@
-"""How the models of a run stand: a table, the best first, and where the next trial goes."""
+"""The leaderboard of models, and the next trial."""
 
 from __future__ import annotations
 
@@ -29,19 +29,7 @@ from app.widgets.quiet_controls import QuietComboBox
 from app.widgets.text_labels import wrapping_label
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import title_of
-from core.tuning.events import (
-    ModelsCompared,
-    ModelScreened,
-    RunFailed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-    TuningEnded,
-)
+from core.tuning import events
 from core.tuning.runs.model_leaderboard import LeaderboardRow
 from core.tuning.runs.model_run_state import models_of
 from core.tuning.runs.state import RunState
@@ -56,7 +44,7 @@ STATE_ROOM = 150  # pixels of a state in words
 
 
 class ModelsGrid(PlainTable):
-    """The table: a click, or Enter, looks at a model alone; again, at all of them."""
+    """The table; a click or Enter looks at a model."""
 
     def __init__(self, view: Leaderboard) -> None:
         super().__init__()
@@ -69,21 +57,22 @@ class ModelsGrid(PlainTable):
         self.horizontalHeader().setSectionsClickable(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width has room for other columns."""
+        """Fit the columns to the new width."""
         super().resizeEvent(event)
         self._view.fit_columns()
 
 
 class Leaderboard(View):
-    """Every model with its best score and interval, against the baseline."""
+    """Every model with its best score and interval."""
 
     name = "models"
     title = "Models"
     question = "Which model is best so far? Choose one to see its trials alone."
     waiting = "Every model is listed here as soon as their screening begins."
     listens = (
-        *(ModelScreened, ModelsCompared, TrialStarted, TrialFinished, TrialFailed),
-        *(RunResumed, TuningEnded, RunFinished, RunStopped, RunFailed),
+        *(events.ModelScreened, events.ModelsCompared, events.TuningEnded, events.TrialStarted),
+        *(events.TrialFinished, events.TrialFailed, events.RunResumed, events.RunFinished),
+        *(events.RunStopped, events.RunFailed),
     )
     wide = True
     of_all = True
@@ -93,17 +82,17 @@ class Leaderboard(View):
         self.start(self.record.whole_run.started)
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         """Runs of several models."""
         return started.kind == "trials" and tunes_several(started)
 
     @property
     def run(self) -> RunState:
-        """The whole run, also while a person looks at one model alone."""
+        """The run of all models."""
         return self.record.whole_run
 
     def make_content(self) -> QWidget:
-        """The table, and below it where the next trial goes."""
+        """The table above the next step."""
         self.model = ModelsTableModel()
         self.table = ModelsGrid(self)
         self.table.setAccessibleName("Models")
@@ -122,24 +111,23 @@ class Leaderboard(View):
         return container
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The whole text of the cell there."""
+        """The full text of a cell."""
         return self.table.tooltip_at(position)
 
     def controls(self) -> list[QWidget]:
-        """Which model's trials are shown in the other pictures."""
-        self.chooser = QuietComboBox()
-        self.chooser.setAccessibleName("Trials shown")
-        self.chooser.activated.connect(
-            lambda index: self.model_requested.emit(self.chooser.itemData(index) or "")
-        )
-        return [self.chooser]
+        """The chooser of the model that is looked at."""
+        self.chooser = box = QuietComboBox()
+        box.setAccessibleName("Trials shown")
+        requested = self.model_requested
+        box.activated.connect(lambda index: requested.emit(box.itemData(index) or ""))
+        return [box]
 
-    def start(self, started: RunStarted) -> None:
-        """The models of another run."""
-        whole_started = self.record.whole_run.started
-        if not tunes_several(whole_started):
+    def start(self, started: events.RunStarted) -> None:
+        """Offer the models of the run."""
+        started = self.record.whole_run.started
+        if not tunes_several(started):
             return
-        offered = ["", *models_of(whole_started)]
+        offered = ["", *models_of(started)]
         if [self.chooser.itemData(index) for index in range(self.chooser.count())] == offered:
             return
         with QSignalBlocker(self.chooser):
@@ -153,7 +141,7 @@ class Leaderboard(View):
         return tunes_several(self.run.started)
 
     def draw(self) -> None:
-        """Rows as they stand; the one that is looked at is selected."""
+        """Show the leaderboard and the selection."""
         run, looked_at = self.run, self.record.model
         self.model.show_run(run, looked_at)
         self._update_captions()
@@ -168,7 +156,6 @@ class Leaderboard(View):
         self.fit_columns()
 
     def _update_captions(self) -> None:
-        """What dots and dashes mean, and what is next."""
         run = self.run
         question = f"{self.question} Dot: best {metric_in_short(run.started.metric)}."
         if run.started.judged == "cv":
@@ -177,9 +164,8 @@ class Leaderboard(View):
         scored_rows = [row for row in self.model.leaderboard if row.best_known_score is not None]
         if any(row.best is None for row in scored_rows):
             question += " Diamond: an estimate from a part of the rows."
-        if any(
-            not 0.0 <= shown.position_of(row.best_known_score or 0.0) <= 1.0 for row in scored_rows
-        ):
+        positions = [shown.position_of(row.best_known_score or 0.0) for row in scored_rows]
+        if any(not 0.0 <= position <= 1.0 for position in positions):
             question += " Triangle: worse than the baseline."
         if baseline := baseline_text(run):
             drawn = self.model.range.baseline is not None
@@ -192,7 +178,7 @@ class Leaderboard(View):
         self.next.setVisible(bool(sentence))
 
     def paint_theme(self) -> None:
-        """Rows and columns as large as the text."""
+        """Fit rows and columns to the text size."""
         self._fit_rows()
         self.fit_columns()
 
@@ -204,7 +190,7 @@ class Leaderboard(View):
         self.table.setMinimumHeight(head + seen * tall + 4)
 
     def fit_columns(self) -> None:
-        """Each as wide as its words, the picture as wide as what is left."""
+        """Fit columns; the picture takes the remaining width."""
         if not hasattr(self, "table") or not self.model.rowCount():
             return
         needed = self._needed_widths()
@@ -245,25 +231,16 @@ class Leaderboard(View):
             self.model_requested.emit("" if model == self.record.model else model)
 
     def describe(self) -> str:
-        """Who leads, and which is next."""
+        """The leader and the next step."""
         run = self.run
         leads = who_leads(run) or "No model has a score yet."
         return " ".join(filter(None, (leads, what_is_next(run))))
 
     def table_data(self) -> Table:
         """Every number of every model, the best first."""
-        headers = ["model", "title", "best", "standard error"]
-        headers += [
-            "estimate of those ended early",
-            "screening",
-            "over baseline",
-            "trials",
-            "ended early",
-            "seconds",
-            "expected improvement",
-            "seconds of the next trial",
-            "state",
-        ]
+        headers = ["model", "title", "best", "standard error", "estimate of those ended early"]
+        headers += ["screening", "over baseline", "trials", "ended early", "seconds"]
+        headers += ["expected improvement", "seconds of the next trial", "state"]
         return headers, [self._table_row(row) for row in self.model.leaderboard]
 
     def _table_row(self, row: LeaderboardRow) -> list[object]:

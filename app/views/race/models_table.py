@@ -1,4 +1,4 @@
-"""The table of the models of a run: the best first, with a dot and an interval for each score."""
+"""The table of models with pictures of their scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPointF, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QApplication, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -19,13 +19,13 @@ from app.text.tuning.model_progress_text import (
     standing_text,
     trials_of,
 )
+from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.items import pen, symbol_path
 from app.widgets.text_labels import plain_tooltip
 from core.estimators.model_settings import title_of
 from core.tuning.runs.model_leaderboard import LeaderboardRow, model_leaderboard
 from core.tuning.runs.state import RunState
 
-Index = QModelIndex | QPersistentModelIndex
 MODEL, PICTURE, SCORE, ABOVE, TRIALS, TIME, GAIN, STATE = range(8)
 HEADS = ("model", "", "best score", "over baseline", "trials", "time", "may gain", "state")
 TIPS = {
@@ -41,32 +41,27 @@ MIN_SCORE_SHARE = 0.2  # of the picture that the models' scores take beside the 
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """What the pictures of all rows show in common: scores from low to high."""
+    """The range of scores common to all rows."""
 
     low: float
     high: float
     baseline: float | None
 
     def position_of(self, score: float) -> float:
-        """Where a score lies, 0 to 1."""
+        """The position of a score, 0 to 1."""
         return (score - self.low) / ((self.high - self.low) or 1.0)
 
 
 def common_range(
     leaderboard: list[LeaderboardRow], baseline: float | None, maximize: bool = True
 ) -> ScoreRange:
-    """The range of all scores with their intervals; the baseline too unless it is far away."""
-    ends = [
-        row.best + sign * (row.error or 0.0)
-        for row in leaderboard
-        if row.best is not None
-        for sign in (-1.0, 1.0)
-    ]
-    ends += [
-        row.best_known_score
-        for row in leaderboard
-        if row.best is None and row.best_known_score is not None
-    ]
+    """The range of scores with intervals, and of a near baseline."""
+    ends: list[float] = []
+    for row in leaderboard:
+        if row.best is not None:
+            ends += [row.best - (row.error or 0.0), row.best + (row.error or 0.0)]
+        elif row.best_known_score is not None:
+            ends.append(row.best_known_score)
     if not ends:
         return ScoreRange(0.0, 1.0, None)
     low, high = min(ends), max(ends)
@@ -93,7 +88,7 @@ class ModelsTableModel(QAbstractTableModel):
         self._cells: list[list[str]] = []
 
     def show_run(self, run: RunState, looked_at: str) -> None:
-        """Show how the models of a run stand."""
+        """Show the leaderboard of a run."""
         self._run, self.looked_at = run, looked_at
         leaderboard = model_leaderboard(run)
         if [row.model for row in leaderboard] != [row.model for row in self.leaderboard]:
@@ -103,55 +98,41 @@ class ModelsTableModel(QAbstractTableModel):
             return
         self._set_leaderboard(leaderboard, run)
         if leaderboard:
-            self.dataChanged.emit(
-                self.index(0, 0), self.index(len(leaderboard) - 1, len(HEADS) - 1)
-            )
+            corner = self.index(len(leaderboard) - 1, len(HEADS) - 1)
+            self.dataChanged.emit(self.index(0, 0), corner)
 
     def _set_leaderboard(self, leaderboard: list[LeaderboardRow], run: RunState) -> None:
-        self.leaderboard, self.range = (
-            leaderboard,
-            common_range(leaderboard, run.started.baseline, run.started.maximize),
-        )
-        metric = run.started.metric
-        self._cells = [
-            [
-                title_of(row.model),
-                "",
-                score_of(row, metric),
-                above_baseline(row, run),
-                trials_of(row),
-                format_duration(row.seconds),
-                gain_text(row, metric) if run.ended is None else "–",
-                standing_text(row, run),
-            ]
-            for row in leaderboard
-        ]
+        self.leaderboard = leaderboard
+        self.range = common_range(leaderboard, run.started.baseline, run.started.maximize)
+        metric, self._cells = run.started.metric, []
+        for row in leaderboard:
+            cells = [title_of(row.model), "", score_of(row, metric), above_baseline(row, run)]
+            cells += [trials_of(row), format_duration(row.seconds)]
+            cells += [gain_text(row, metric) if run.ended is None else "–", standing_text(row, run)]
+            self._cells.append(cells)
 
     def row_of(self, model: str) -> int | None:
         """The row of a model."""
-        return next(
-            (position for position, row in enumerate(self.leaderboard) if row.model == model), None
-        )
+        models = [row.model for row in self.leaderboard]
+        return models.index(model) if model in models else None
 
     def cell_texts(self) -> list[list[str]]:
-        """What all rows say."""
+        """The texts of all rows."""
         return self._cells
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many models."""
+        """The number of models."""
         return 0 if parent.isValid() else len(self.leaderboard)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Name, picture, score, baseline, trials, time, gain, state."""
         return 0 if parent.isValid() else len(HEADS)
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Names of the columns, and what they mean."""
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        """Names of the columns, and their tooltips."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(HEADS):
             return None
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role == DISPLAY:
             return HEADS[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return TIPS.get(section)
@@ -159,12 +140,12 @@ class ModelsTableModel(QAbstractTableModel):
             return _alignment(section)
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text of a cell; numbers to the right, models that are out pale."""
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        """Text; numbers right-aligned, models that dropped out pale."""
         if index.row() >= len(self.leaderboard):
             return None
         row, column = self.leaderboard[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role == DISPLAY:
             return self._cells[index.row()][column]
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(self._cells[index.row()][column])
@@ -190,10 +171,10 @@ def _bold_font() -> QFont:
 
 
 class ScorePicture(QStyledItemDelegate):
-    """Draws a row's dot and interval; an estimate as a diamond, the baseline in dashes."""
+    """Draws score, interval and baseline of a row."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """The cell's background as usual, then the picture."""
+        """Paint the background, then the picture."""
         super().paint(painter, option, index)
         model = index.model()
         if not isinstance(model, ModelsTableModel) or index.row() >= len(model.leaderboard):
@@ -212,15 +193,10 @@ class ScorePicture(QStyledItemDelegate):
             x = x_of(shown.baseline)
             painter.setPen(pen(theme.muted, 1.4, dashed=True))
             painter.drawLine(QPointF(x, option.rect.top()), QPointF(x, option.rect.bottom() + 1))
-        if (
-            row.best_known_score is not None
-            and not 0.0 <= shown.position_of(row.best_known_score) <= 1.0
-        ):
-            _paint_triangle(
-                painter,
-                QPointF(x_of(row.best_known_score), middle),
-                shown.position_of(row.best_known_score) < 0.0,
-            )
+        score = row.best_known_score
+        if score is not None and not 0.0 <= shown.position_of(score) <= 1.0:
+            edge = QPointF(x_of(score), middle)
+            _paint_triangle(painter, edge, shown.position_of(score) < 0.0)
         elif row.best is not None:
             strong = theme.model if row.state not in ("behind", "slow") else theme.control
             if row.error is not None:
@@ -230,12 +206,10 @@ class ScorePicture(QStyledItemDelegate):
             painter.setPen(pen(theme.paper, 1.0))
             painter.setBrush(QColor(strong))
             painter.drawPath(symbol_path("circle", 10).translated(x_of(row.best), middle))
-        elif row.best_known_score is not None:
+        elif score is not None:
             painter.setPen(pen(theme.muted, 1.6))
             painter.setBrush(QColor(theme.paper))
-            painter.drawPath(
-                symbol_path("diamond", 9).translated(x_of(row.best_known_score), middle)
-            )
+            painter.drawPath(symbol_path("diamond", 9).translated(x_of(score), middle))
         painter.restore()
 
 

@@ -1,4 +1,4 @@
-"""Several runs of one dataset side by side: score, fits and time of each strategy."""
+"""Score, fits and time of several runs of one dataset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.text.number_format import format_duration, format_number
 from app.text.score_text import score_text
 from app.views.plot.bar_words import BarLabels
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, HorizontalBars, Lines, pen
+from app.views.plot.items import Bar, Dots, HorizontalBars, Lines, pen, whiskers
 from app.views.plot.plot import Plot
 from app.views.plot.scales import Scale
 from app.views.results.result_view import ResultView
@@ -22,7 +22,7 @@ from app.views.results.result_view import ResultView
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run in the comparison; an empty name leaves it to the strategy."""
+    """A run; without a name it is called by its strategy."""
 
     strategy: str
     fits: float | None
@@ -35,7 +35,7 @@ class ComparedRun:
 
 
 class RunsComparison(ResultView):
-    """One row a run: a dot for its test score, bars for fits and seconds on log axes."""
+    """One row a run: test score, fits and seconds."""
 
     name = "comparison"
     title = "Which strategy was worth its time?"
@@ -48,26 +48,21 @@ class RunsComparison(ResultView):
         self.score = self.canvas.add_plot(Scale(), Scale("choice"), column=0)
         self.fits = self.canvas.add_plot(Scale("log"), Scale("choice"), column=1)
         self.time = self.canvas.add_plot(Scale("log"), Scale("choice"), column=2)
-        for plot, title in (
-            (self.score, "test score"),
-            (self.fits, "models fitted"),
-            (self.time, "seconds"),
-        ):
+        titles = ("test score", "models fitted", "seconds")
+        for plot, title in zip(self.canvas.plots, titles, strict=True):
             plot.vb.invertY(True)
             plot.bottom.set_title(title)
         self.canvas.ci.layout.setHorizontalSpacing(24)
         self.fits.left.hide_labels()
         self.time.left.hide_labels()
         self.dots, self.whiskers = Dots("circle", 11), Lines()
-        self.score.addItem(self.whiskers)
-        self.score.addItem(self.dots)
+        self.score.add_marks(self.whiskers, self.dots)
         self.bars = {plot: (HorizontalBars(), BarLabels()) for plot in (self.fits, self.time)}
-        for plot, (bars, words) in self.bars.items():
-            plot.addItem(bars)
-            plot.addItem(words)
+        for plot, marks in self.bars.items():
+            plot.add_marks(*marks)
 
     def has_content(self) -> bool:
-        """Whether there are runs to compare."""
+        """Whether there are runs."""
         return bool(self.runs)
 
     def show_runs(self, runs: Sequence[ComparedRun]) -> None:
@@ -76,7 +71,7 @@ class RunsComparison(ResultView):
         self.draw_afresh()
 
     def run_names(self) -> list[str]:
-        """What each row is called; equal names are numbered."""
+        """The name of each row; equal names are numbered."""
         seen: dict[str, int] = {}
         names = []
         for run in self.runs:
@@ -86,7 +81,7 @@ class RunsComparison(ResultView):
         return names
 
     def draw(self) -> None:
-        """Three plots with common rows."""
+        """Draw three plots with common rows."""
         theme, rows = appearance.current(), np.arange(len(self.runs), dtype=float)
         scale = Scale("choice", tuple(name.replace(" · ", "\n") for name in self.run_names()))
         for plot in self.canvas.plots:
@@ -97,9 +92,7 @@ class RunsComparison(ResultView):
         self.dots.set_style(theme.model, theme.paper, 1.2)
         self.whiskers.set_style(pen(theme.model, 2.4))
         self.dots.set_data(scores, rows)
-        gaps = np.full(len(rows), np.nan)
-        across = np.column_stack([ends, gaps]).ravel()
-        self.whiskers.set_data(across, np.repeat(rows, 3))
+        self.whiskers.set_data(*reversed(whiskers(rows, *ends.reshape(-1, 2).T)))
         values = np.concatenate([scores, ends.ravel()])
         if np.isfinite(values).any():
             self.score.hold_x(float(np.nanmin(values)), float(np.nanmax(values)))
@@ -120,12 +113,9 @@ class RunsComparison(ResultView):
         low = math.floor(min(length for _, length, _ in lengths) - 0.2)
         high = max(length for _, length, _ in lengths)
         plot.hold_x(low, low + (high - low) * 1.5, exact=True)
-        bars.set_data(
-            [(row, low, length) for row, length, _ in lengths],
-            [theme.control] * len(lengths),
-            [False] * len(lengths),
-            theme.ink,
-        )
+        count = len(lengths)
+        rectangles: list[Bar] = [(row, low, length) for row, length, _ in lengths]
+        bars.set_data(rectangles, [theme.control] * count, [False] * count, theme.ink)
         texts.set_data([(length, row, words(value)) for row, length, value in lengths])
 
     def describe(self) -> str:
@@ -134,18 +124,14 @@ class RunsComparison(ResultView):
         best = score_text(_finite_or_none(self.runs[0].test), self.runs[0].metric)
         times = [_finite_or_none(run.seconds) for run in self.runs]
         fastest = min(range(len(times)), key=lambda index: times[index] or math.inf)
-        template = "{} runs; best {} with {}, fastest {} with {}."
-        quick = format_duration(times[fastest] or 0.0)
-        return template.format(len(names), names[0], best, names[fastest], quick)
+        quick = f"fastest {names[fastest]} with {format_duration(times[fastest] or 0.0)}"
+        return f"{len(names)} runs; best {names[0]} with {best}, {quick}."
 
     def table_data(self) -> Table:
         """One row a run, best first."""
-        headers = ["run", "score", "gain", "fits", "seconds"]
-        rows = [
-            [name, run.test, run.gain, run.fits, run.seconds]
-            for name, run in zip(self.run_names(), self.runs, strict=True)
-        ]
-        return headers, rows
+        named = zip(self.run_names(), self.runs, strict=True)
+        rows = [[name, run.test, run.gain, run.fits, run.seconds] for name, run in named]
+        return ["run", "score", "gain", "fits", "seconds"], rows
 
 
 def _finite_or_none(value: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""The confusion table: which classes the model takes for which, on test rows."""
+"""The confusion matrix of the test set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from app.look import appearance
 from app.text.score_text import score_text
 from app.text.unit_names import task_of
-from app.views.plot.data_table import DataTable, DataTableModel, Index, Table
+from app.views.plot.data_table import DISPLAY, DataTable, DataTableModel, Index, Table
 from app.views.plot.items import clear_colour
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
@@ -27,12 +27,12 @@ LONGEST_CLASS, LONGEST_ANSWER = 150, 96  # pixels of names before they are cut
 
 
 class ConfusionModel(DataTableModel):
-    """The table's rows with the right answers, on the diagonal, set off."""
+    """The matrix with its diagonal highlighted."""
 
     classes = 0
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """As any data table; the diagonal bold on a tinted ground, frequent errors on a red one."""
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        """The diagonal bold and tinted; frequent errors red."""
         if self.classes > MAX_PLAIN_CLASSES and (wrong := self._of_wrong(index, role)) is not None:
             return wrong
         right = index.row() < self.classes and index.column() == index.row() + 1
@@ -49,37 +49,31 @@ class ConfusionModel(DataTableModel):
         return super().data(index, role)
 
     def _of_wrong(self, index: Index, role: int) -> Any:
-        """How a wrong answer is shown among many: none as a dot, redder the more there are."""
         row, column = index.row(), index.column()
-        if not column or column == row + 1 or row >= self.classes:
-            return None
-        if column > self.classes:
+        if not 0 < column <= self.classes or row >= self.classes or column == row + 1:
             return None
         counts = self._rows[row][1 : self.classes + 1]
-        if role == Qt.ItemDataRole.DisplayRole and not counts[column - 1]:
+        if role == DISPLAY and not counts[column - 1]:
             return "·"
         if role == Qt.ItemDataRole.BackgroundRole and counts[column - 1]:
             share = counts[column - 1] / sum(counts)
             return clear_colour(appearance.current().bad, min(0.5, 2.5 * share))
         return None
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """As any data table; a class name too long for its column stands in full in its tooltip."""
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        """Class names, in full as tooltips."""
         if orientation == Qt.Orientation.Vertical:
-            shown = role == Qt.ItemDataRole.DisplayRole
-            return super().data(self.index(section, 0)) if shown else None
+            return super().data(self.index(section, 0)) if role == DISPLAY else None
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(super().headerData(section, orientation))
         return super().headerData(section, orientation, role)
 
 
 class Tinted(QStyledItemDelegate):
-    """Cells on the ground that the model gives them, which a stylesheet alone would leave out."""
+    """Cells with the model's background, which a stylesheet would hide."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """The ground, then the cell."""
+        """Paint the background, then the cell."""
         ground = index.data(Qt.ItemDataRole.BackgroundRole)
         if ground is not None:
             painter.fillRect(option.rect, ground)
@@ -110,7 +104,7 @@ class ConfusionMatrix(ResultView):
         return self.results.confusion or ConfusionCounts()
 
     def make_content(self) -> QWidget:
-        """A table with the model's answers."""
+        """A table."""
         self.table = DataTable("Right and wrong answers")
         self.model = ConfusionModel()
         self.table.setModel(self.model)
@@ -122,7 +116,7 @@ class ConfusionMatrix(ResultView):
         return self.table
 
     def controls(self) -> list[QWidget]:
-        """Tuned or default."""
+        """Tuned, default or baseline model."""
         self.which = QuietComboBox()
         self.which.setAccessibleName("Whose answers")
         self.which.addItem("tuned", "tuned")
@@ -132,27 +126,26 @@ class ConfusionMatrix(ResultView):
         return [self.which]
 
     def draw(self) -> None:
-        """The table of the chosen model."""
+        """Show the matrix of the chosen model."""
         has_baseline = self.counts.baseline is not None  # not in older runs
         choices = self.which.view()
         if isinstance(choices, QListView):  # which a box has unless it is given another view
             choices.setRowHidden(2, not has_baseline)
         if not has_baseline and self.which.currentIndex() == 2:
             self.which.setCurrentIndex(0)
-        caption = (
-            "{} of the test set; right answers are bold. Recall: the share of a "
-            "class that is found. Precision: the share of answers that are right."
+        units = task_of(self.results).units
+        self._caption.setText(
+            f"Confusion matrix: predicted across, true down. {units[:1].upper()}{units[1:]} of the "
+            "test set; right answers are bold. Recall: the share of a class that is found. "
+            "Precision: the share of answers that are right."
         )
-        caption = "Confusion matrix: predicted across, true down." + " " + caption
-        unit_noun = task_of(self.results).units
-        self._caption.setText(caption.format(unit_noun[:1].upper() + unit_noun[1:]))
         self.model.classes = len(self.counts.labels)
         self.model.set_table(*self.table_data())
         self._keep_names_in_view(self.model.classes > MAX_PLAIN_CLASSES)
         self._fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The columns share another width."""
+        """Fit the columns."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._fit_columns)
 
@@ -186,24 +179,21 @@ class ConfusionMatrix(ResultView):
         return [str(label) for label in confusion.labels], chosen
 
     def describe(self) -> str:
-        """How many are right."""
+        """The number of right answers."""
         labels, counts = self._labels_and_counts()
         right = sum(counts[code][code] for code in range(len(labels)))
-        words = "{} of {} test {} right."
-        return words.format(right, sum(map(sum, counts)), task_of(self.results).units)
+        return f"{right} of {sum(map(sum, counts))} test {task_of(self.results).units} right."
 
     def table_data(self) -> Table:
-        """One row a class with its recall, and below the precision of each answer."""
+        """One row a class with its recall; precisions below."""
         labels, counts = self._labels_and_counts()
         headers = ["", *labels, "recall"]
         rows: list[list[Any]] = [
             [label, *row, _share_text(row[code], sum(row))]
             for code, (label, row) in enumerate(zip(labels, counts, strict=True))
         ]
-        precision = [
-            _share_text(counts[code][code], sum(row[code] for row in counts))
-            for code in range(len(labels))
-        ]
+        answers = enumerate(zip(*counts, strict=True))
+        precision = [_share_text(column[code], sum(column)) for code, column in answers]
         return headers, [*rows, ["precision", *precision, ""]]
 
 

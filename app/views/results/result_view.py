@@ -1,16 +1,28 @@
-"""What the pictures of the Results page share: they show the results of a run, all at once."""
+"""What the views of the Results page share."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
 from app.views.plot.view import View
+from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.events import RunStarted
 from core.tuning.run_results import Results
 
 
+def hidden_chooser(name: str, on_chosen: Callable[[], None]) -> QuietComboBox:
+    """A chooser that is hidden until it has choices."""
+    chooser = QuietComboBox()
+    chooser.setAccessibleName(name)
+    chooser.activated.connect(lambda _index: on_chosen())
+    chooser.hide()
+    return chooser
+
+
 class ResultView(View):
-    """A view of the `results` of a finished run; it draws as soon as it is told."""
+    """A view of the results of a finished run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.results = Results()
@@ -18,12 +30,12 @@ class ResultView(View):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """None: results come at the end, not in the stream of a board."""
+        """Never: results are not part of a board's stream."""
         return False
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
-        """Whether such results have something for this picture."""
+        """Whether the results have something for this view."""
         raise NotImplementedError
 
     def show_results(self, results: Results) -> None:
@@ -38,7 +50,7 @@ class ResultView(View):
         self.redraw()
 
     def has_content(self) -> bool:
-        """Whether the results have what this picture needs."""
+        """Whether the results suit."""
         return self.is_suitable(self.results)
 
     def _on_resized(self) -> None:

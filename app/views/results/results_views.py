@@ -1,4 +1,4 @@
-"""The pictures of the Results page: scores, predicted against actual, and the others."""
+"""The views of the Results page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.text.score_text import metric_in_short, score_text, score_texts
 from app.text.unit_names import task_of
 from app.views.plot.bar_words import TopLabels
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.items import Dots, Lines, pen, whiskers
 from app.views.plot.scales import Scale
 from app.views.results.calibration import Calibration
 from app.views.results.confusion import ConfusionMatrix
@@ -25,7 +25,7 @@ ROOM = 0.06  # of what is shown, on both sides: half the width of a score's word
 
 
 class ScoreComparison(ResultView):
-    """The tuned, the default and the baseline model on test rows, each with its interval."""
+    """Tuned, default and baseline model on test rows."""
 
     name = "scores"
     title = "Was tuning worth it?"
@@ -39,8 +39,9 @@ class ScoreComparison(ResultView):
         self.tuned_line, self.other_lines = Lines(), Lines()
         self.tuned, self.other_dots = Dots("circle", 13), Dots("diamond", 13)
         self.words = TopLabels()
-        for mark in (self.other_lines, self.tuned_line, self.other_dots, self.tuned, self.words):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.other_lines, self.tuned_line, self.other_dots, self.tuned, self.words
+        )
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -48,7 +49,7 @@ class ScoreComparison(ResultView):
         return results.metric in results.test
 
     def entries(self) -> list[tuple[str, float, float, float]]:
-        """(who, score, low, high) from top to bottom; no interval is a NaN at both ends."""
+        """(who, score, low, high) from top to bottom, NaN without interval."""
         entries, results = [], self.results
         for who, scores, interval in (
             (self._tuned_label(), results.test, results.test_interval),
@@ -67,12 +68,11 @@ class ScoreComparison(ResultView):
         return "tuned" if count < 2 else f"average of {count}"
 
     def draw(self) -> None:
-        """One row each."""
+        """Draw one row each."""
         theme, entries, metric = appearance.current(), self.entries(), self.results.metric
         self.plot.left.set_scale(Scale("choice", tuple(who for who, *_ in entries)))
-        unit_noun = task_of(self.results).units
-        where = f"{metric_in_short(metric)} on test {unit_noun}"
-        self.plot.bottom.set_title(where, self.results.maximize)
+        measured = f"{metric_in_short(metric)} on test {task_of(self.results).units}"
+        self.plot.bottom.set_title(measured, self.results.maximize)
         self.tuned_line.set_style(pen(theme.model, 3.0))
         self.other_lines.set_style(pen(theme.muted, 3.0))
         self.tuned.set_style(theme.model, theme.paper, 1.5)
@@ -81,20 +81,11 @@ class ScoreComparison(ResultView):
         scores = np.array([score for _, score, _, _ in entries])
         lows, highs = (np.array([entry[column] for entry in entries]) for column in (2, 3))
         self.tuned_line.set_data([lows[0], highs[0]], [0.0, 0.0])
-        gaps = np.full(len(rows) - 1, np.nan)
-        self.other_lines.set_data(
-            np.column_stack([lows[1:], highs[1:], gaps]).ravel(), np.repeat(rows[1:], 3)
-        )
+        self.other_lines.set_data(*reversed(whiskers(rows[1:], lows[1:], highs[1:])))
         self.tuned.set_data(scores[:1], rows[:1])
         self.other_dots.set_data(scores[1:], rows[1:])
-        self.words.set_data(
-            [
-                (s, row, words)
-                for s, row, words in zip(
-                    scores, rows, score_texts(scores.tolist(), metric), strict=True
-                )
-            ]
-        )
+        texts = score_texts(scores.tolist(), metric)
+        self.words.set_data(list(zip(scores, rows, texts, strict=True)))
         ends = np.concatenate([scores, lows, highs])
         low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
         room = ROOM * (high - low)
@@ -103,24 +94,20 @@ class ScoreComparison(ResultView):
 
     def describe(self) -> str:
         """Every score with its interval."""
-        metric = self.results.metric
         sentences = []
-        for who, score, low, high in self.entries():
-            sentence = f"{who} {score_text(score, metric)}"
-            if math.isfinite(low):
-                between = f"between {score_text(low, metric)} and {score_text(high, metric)}"
-                sentence += f" ({between})"
-            sentences.append(sentence)
+        for who, *numbers in self.entries():
+            score, low, high = (score_text(number, self.results.metric) for number in numbers)
+            between = f" (between {low} and {high})" if math.isfinite(numbers[1]) else ""
+            sentences.append(f"{who} {score}{between}")
         return "; ".join(sentences) + "."
 
     def table_data(self) -> Table:
         """Who, score, low, high."""
-        headers = ["setting", "score", "low", "high"]
-        return headers, [list(entry) for entry in self.entries()]
+        return ["setting", "score", "low", "high"], [list(entry) for entry in self.entries()]
 
 
 class PredictedVsActual(ResultView):
-    """Regression: predicted against actual values of test rows."""
+    """Predicted against actual values of test rows."""
 
     name = "predicted"
     title = "How near are its predictions?"
@@ -133,8 +120,7 @@ class PredictedVsActual(ResultView):
         self.plot.bottom.set_title("actual")
         self.plot.left.set_title("predicted")
         self.diagonal, self.dots = Lines(), Dots("circle", 7)
-        self.plot.addItem(self.dots)
-        self.plot.addItem(self.diagonal)
+        self.plot.add_marks(self.dots, self.diagonal)
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -146,7 +132,7 @@ class PredictedVsActual(ResultView):
         return np.array(predictions.actual, float), np.array(predictions.tuned, float)
 
     def draw(self) -> None:
-        """A dot a row, and the diagonal."""
+        """Draw a dot a row, and the diagonal."""
         theme = appearance.current()
         actual, tuned = self._value_pairs()
         values = np.concatenate([actual, tuned])
@@ -159,11 +145,11 @@ class PredictedVsActual(ResultView):
         self.plot.hold_y(low, high)
 
     def describe(self) -> str:
-        """How many rows, and the middle distance."""
+        """The number of rows, and the median absolute error."""
         actual, tuned = self._value_pairs()
         middle = float(np.nanmedian(np.abs(actual - tuned)))
-        template = "{} rows; half of the predictions are off by less than {}."
-        return template.format(len(actual), score_text(middle, ""))
+        off_by = score_text(middle, "")
+        return f"{len(actual)} rows; half of the predictions are off by less than {off_by}."
 
     def table_data(self) -> Table:
         """Actual and predicted."""
@@ -182,5 +168,5 @@ RESULT_VIEWS: tuple[type[ResultView], ...] = (
 
 
 def views_for(results: Results) -> list[type[ResultView]]:
-    """The pictures that such results have, in order."""
+    """The views that suit the results, in order."""
     return [view for view in RESULT_VIEWS if view.is_suitable(results)]

@@ -1,4 +1,4 @@
-"""Several runs side by side: the best score so far of each, over its trials or its time."""
+"""The best score so far of several runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.number_format import format_duration, format_number
 from app.text.score_text import metric_in_short, score_text
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen, symbol_path
-from app.views.plot.legend import Legend, LegendEntry
+from app.views.plot.legend import LegendEntry
 from app.views.plot.scales import Scale
 from app.views.results.result_view import ResultView
 from app.widgets.quiet_controls import QuietComboBox
@@ -30,7 +29,7 @@ OVER = {"trials": "over trials", "seconds": "over time"}
 
 
 class RunCurves(ResultView):
-    """A staircase a run, in a colour and with a mark of its own; the legend names them."""
+    """A staircase a run, each with its colour and mark."""
 
     name = "run-curves"
     title = "Best score so far"
@@ -43,12 +42,10 @@ class RunCurves(ResultView):
         self._curves: list[tuple[BestSoFarCurve, str]] = []  # with their names
         super().__init__(parent)
         self.plot = self.canvas.add_plot(Scale(), row=1)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.lines = [Lines() for _ in range(MAX_RUNS)]
         self.dots = [Dots(SYMBOLS[index % len(SYMBOLS)], 9) for index in range(MAX_RUNS)]
-        for mark in (*self.lines, *self.dots):
-            self.plot.addItem(mark)
+        self.plot.add_marks(*self.lines, *self.dots)
 
     def controls(self) -> list[QWidget]:
         """Over trials or over time."""
@@ -74,27 +71,25 @@ class RunCurves(ResultView):
         return "None of these runs has scores of trials: penalty learners make steps instead."
 
     def show_curves(self, curves: Sequence[BestSoFarCurve], names: Sequence[str]) -> None:
-        """Draw these, each under its name."""
+        """Draw these curves, each under its name."""
         self._curves = list(zip(curves, names, strict=True))[:MAX_RUNS]
         without = [name for curve, name in self._curves if curve.steps and not curve.best]
-        makes = "makes" if len(without) == 1 else "make"
-        remark = (
-            f" {', '.join(without)} {makes} steps instead of trials: no curve." if without else ""
-        )
-        self.set_words(self.title, self.question + remark)
+        question, makes = self.question, "makes" if len(without) == 1 else "make"
+        if without:
+            question += f" {', '.join(without)} {makes} steps instead of trials: no curve."
+        self.set_words(self.title, question)
         self.draw_afresh()
 
     def _drawn_curves(self) -> list[tuple[int, BestSoFarCurve, str]]:
-        """(colour, curve, name) of the runs that have one."""
-        return [
-            (index, curve, name) for index, (curve, name) in enumerate(self._curves) if curve.best
-        ]
+        """(colour, curve, name) of the runs that have a curve."""
+        curves = enumerate(self._curves)
+        return [(index, curve, name) for index, (curve, name) in curves if curve.best]
 
     def _curve_x(self, curve: BestSoFarCurve) -> np.ndarray:
         return np.array(curve.trials if self.over == "trials" else curve.seconds, float)
 
     def draw(self) -> None:
-        """Staircases; the marks are where a run improved."""
+        """Draw staircases, with marks at improvements."""
         drawn_curves = self._drawn_curves()
         self.plot.bottom.set_title("trials" if self.over == "trials" else "seconds of the run")
         first = drawn_curves[0][1]
@@ -110,16 +105,12 @@ class RunCurves(ResultView):
             self.lines[index].set_style(pen(colour, 2.4), pen(theme.ink, 4.0) if dark else None)
             self.lines[index].set_data(np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1])
             self.dots[index].set_style(colour, theme.ink if dark else theme.paper)
-            self.dots[index].set_data(
-                x[:-1] if len(x) > 1 and y[-1] == y[-2] else x,
-                y[:-1] if len(x) > 1 and y[-1] == y[-2] else y,
-            )
+            marked = slice(-1) if len(x) > 1 and y[-1] == y[-2] else slice(None)
+            self.dots[index].set_data(x[marked], y[marked])
+            sample = _curve_sample(colour, dark, self.dots[index].symbol)
             best = score_text(float(y[-1]), curve.metric)
-            entries.append(
-                LegendEntry(_curve_sample(colour, dark, self.dots[index].symbol), f"{name}: {best}")
-            )
-        width = self.canvas.width() - EDGES[0] - EDGES[2]
-        self.legend.set_entries(entries, width)
+            entries.append(LegendEntry(sample, f"{name}: {best}"))
+        self.legend.set_entries(entries, self.canvas.full_width)
         self._hold_ranges(drawn_curves)
 
     def _hold_ranges(self, named: list[tuple[int, BestSoFarCurve, str]]) -> None:
@@ -142,17 +133,14 @@ class RunCurves(ResultView):
 
     def table_data(self) -> Table:
         """Every improvement of every run."""
-        rows = [
+        return ["run", "trials", "seconds", "best score"], [
             [name, trial, format_number(time, 4), score]
             for _, curve, name in self._drawn_curves()
             for trial, time, score in zip(curve.trials, curve.seconds, curve.best, strict=True)
         ]
-        return ["run", "trials", "seconds", "best score"], rows
 
 
 def _curve_sample(colour: str, outlined: bool, symbol: str) -> Callable[[QPainter, QRectF], None]:
-    """Draws a piece of a run's line with its mark."""
-
     def draw(painter: QPainter, box: QRectF) -> None:
         theme, middle = appearance.current(), box.center()
         painter.setPen(pen(colour, 2.4))

@@ -1,4 +1,4 @@
-"""One molecule as an arc diagram: above the base pairs the model calls, below the true ones."""
+"""An arc diagram of one molecule, true pairs below."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.views.plot.axes import small_font
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.hover_text import HoverText
 from app.views.plot.items import clear_colour, pen
-from app.views.plot.legend import Legend, LegendEntry, line_sample
+from app.views.plot.legend import LegendEntry, line_sample
 from app.views.plot.plot import Plot
 from app.views.plot.scales import Scale
 from app.views.plot.view_state import ViewState
@@ -25,7 +24,7 @@ TICKS = 10  # bases between two ticks where letters have no room
 
 
 class Arcs(pg.UIGraphicsItem):
-    """Half ellipses over pairs of bases, all of one pen; the widest of the molecule reaches ±1."""
+    """Half ellipses over pairs of bases; the widest reaches ±1."""
 
     def __init__(self, below: bool = False) -> None:
         super().__init__()
@@ -34,17 +33,17 @@ class Arcs(pg.UIGraphicsItem):
         self._highest, self._pen = 1, QPen()
 
     def set_style(self, arc_pen: QPen) -> None:
-        """The pen."""
+        """Set the pen."""
         self._pen = arc_pen
         self.update()
 
     def set_data(self, pairs: list[tuple[int, int]], highest: int) -> None:
-        """The pairs, and how many bases the widest arc of all spans."""
+        """Set the pairs, and the bases that the widest spans."""
         self.pairs, self._highest = pairs, highest
         self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw in device pixels: Qt's own arcs are smooth and quick."""
+        """Draw in device pixels, where Qt's arcs are smooth."""
         transform = painter.transform()
         painter.save()
         painter.resetTransform()
@@ -59,7 +58,7 @@ class Arcs(pg.UIGraphicsItem):
 
 
 class Strand(pg.UIGraphicsItem):
-    """The letters of a molecule in a row; ticks where they have no room. Words at both sides."""
+    """The letters of a molecule, or ticks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,12 +66,12 @@ class Strand(pg.UIGraphicsItem):
         self.lettered = False  # whether the last painting had room for letters
 
     def set_data(self, letters: str, words: tuple[str, str]) -> None:
-        """The letters, and what stands above and below."""
+        """Set the letters, and the words above and below."""
         self.letters, self.words = letters, words
         self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw in device pixels what is in sight."""
+        """Draw the visible part in device pixels."""
         theme, transform, shown = appearance.current(), painter.transform(), self.viewRect()
         metrics = QFontMetricsF(small_font())
         area = transform.mapRect(shown)
@@ -94,8 +93,7 @@ class Strand(pg.UIGraphicsItem):
                 half_length = 5.0 if base % TICKS == 0 else 2.5
                 painter.drawLine(middle - QPointF(0, half_length), middle + QPointF(0, half_length))
         if not self.lettered:
-            ends = [transform.map(QPointF(end_base, 0.0)) for end_base in (first, last)]
-            painter.drawLine(*ends)
+            painter.drawLine(*(transform.map(QPointF(base, 0.0)) for base in (first, last)))
         self._draw_words(painter, area, metrics)
         painter.restore()
 
@@ -110,7 +108,7 @@ class Strand(pg.UIGraphicsItem):
 
 
 class ArcView(MoleculeView):
-    """Arcs between paired bases; a solid arc is right, a dashed one wrong, a dotted one missed."""
+    """Arcs between paired bases: solid right, dashed wrong, dotted missed."""
 
     name = "arcs"
     title = "How one molecule folds"
@@ -121,88 +119,69 @@ class ArcView(MoleculeView):
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), row=1)
         self.plot.hideAxis("left")
         self.plot.bottom.set_title("base")
         self.right, self.wrong = Arcs(), Arcs()
         self.found_arcs, self.missed = Arcs(below=True), Arcs(below=True)
         self.strand = Strand()
-        for mark in (self.missed, self.found_arcs, self.wrong, self.right, self.strand):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.missed, self.found_arcs, self.wrong, self.right, self.strand)
         self.paint_theme()
 
     def paint_theme(self) -> None:
-        """Right in the model's blue, wrong dashed, missed dotted."""
+        """Style the arcs."""
         theme = appearance.current()
-        self._pens = (
-            pen(theme.model, 1.6),
-            pen(theme.observed, 1.8, dashed=True),
-            pen(theme.ink, 1.6),
-        )
-        self._pens[2].setDashPattern([1.2, 2.2])
-        self.found_arcs.set_style(self._pens[0])
+        right, missed = pen(theme.model, 1.6), pen(theme.ink, 1.6)
+        missed.setDashPattern([1.2, 2.2])
+        self._pens = (right, pen(theme.observed, 1.8, dashed=True), missed)
+        self.found_arcs.set_style(right)
         for arcs, arc_pen in zip((self.right, self.wrong, self.missed), self._pens, strict=True):
             arcs.set_style(arc_pen)
 
     def draw(self) -> None:
-        """The arcs of the chosen molecule."""
+        """Draw the selected molecule."""
         called, true = self.base_pairs()
         letters = self.example().sequence
         highest = max((j - i for i, j in called | true), default=1)
-        for arcs, pairs in (
-            (self.right, called & true),
-            (self.wrong, called - true),
-            (self.found_arcs, called & true),
-            (self.missed, true - called),
-        ):
-            arcs.set_data(sorted(pairs), highest)
+        right, wrong, missed = sorted(called & true), sorted(called - true), sorted(true - called)
+        self.right.set_data(right, highest)
+        self.wrong.set_data(wrong, highest)
+        self.found_arcs.set_data(right, highest)
+        self.missed.set_data(missed, highest)
         self.strand.set_data(letters, ("model", "truth"))
-        self._draw_legend(len(called & true), len(called - true), len(true - called))
+        self._draw_legend(len(right), len(wrong), len(missed))
         self.plot.hold_x(0.4, len(letters) + 0.6, exact=True)
         self.plot.hold_y(-1.05 - BAND, 1.05 + BAND, exact=True)
 
     def _draw_legend(self, right: int, wrong: int, missed: int) -> None:
         words = (f"{right} rightly paired", f"{wrong} wrongly paired", f"{missed} missed")
-        entries = [
-            LegendEntry(line_sample(arc_pen), text)
-            for arc_pen, text in zip(self._pens, words, strict=True)
-        ]
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+        samples = zip(map(line_sample, self._pens), words, strict=True)
+        entries = [LegendEntry(sample, text) for sample, text in samples]
+        self.legend.set_entries(entries, self.canvas.full_width)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """The base there, and which bases the model and the truth pair it with."""
+        """The base, and its predicted and true partners."""
         letters, base = self.example().sequence, round(x)
         if not 1 <= base <= len(letters):
             return None
         lines = [f"base {base}: {letters[base - 1]}"]
-        for pairs, words in zip(self.base_pairs(), ("model: {}", "truth: {}"), strict=True):
-            partner = next((i + j - base for i, j in pairs if base in (i, j)), None)
-            pairing = (
-                "unpaired" if partner is None else f"paired with {partner}, {letters[partner - 1]}"
-            )
-            lines.append(words.format(pairing))
+        for pairs, origin in zip(self.base_pairs(), ("model", "truth"), strict=True):
+            partner = next((i + j - base for i, j in pairs if base in (i, j)), 0)
+            pairing = f"paired with {partner}, {letters[partner - 1]}" if partner else "unpaired"
+            lines.append(f"{origin}: {pairing}")
         return HoverText("\n".join(lines), float(base), y)
 
     def describe(self) -> str:
-        """How many pairs are found, and how many called ones are right."""
+        """The numbers of right pairs."""
         return self.pair_count_text()
 
     def table_data(self) -> Table:
-        """Every pair that is called or true."""
+        """Every predicted or true pair."""
         called, true = self.base_pairs()
         letters = self.example().sequence
-        yes, no = "yes", "no"
-        headers = ["from base", "to base", "letters", "model pairs them", "truly paired"]
-        rows = [
-            [
-                i,
-                j,
-                f"{letters[i - 1]}–{letters[j - 1]}",
-                yes if (i, j) in called else no,
-                yes if (i, j) in true else no,
-            ]
-            for i, j in sorted(called | true)
-        ]
-        return headers, rows
+        rows = []
+        for i, j in sorted(called | true):
+            answers = ["yes" if (i, j) in pairs else "no" for pairs in (called, true)]
+            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *answers])
+        return ["from base", "to base", "letters", "model pairs them", "truly paired"], rows

@@ -1,4 +1,4 @@
-"""The dot plot of one molecule: how likely every pair of bases is, and which pairs are true."""
+"""The dot plot of one molecule."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.look import appearance
 from app.text.number_format import format_decimals, percent
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
 from app.views.plot.hover_text import HoverText
 from app.views.plot.items import Lines, clear_colour, pen
-from app.views.plot.legend import Legend, LegendEntry
+from app.views.plot.legend import LegendEntry
 from app.views.plot.plot import Plot
 from app.views.plot.scales import Scale
 from app.views.plot.view_state import ViewState
@@ -25,7 +24,7 @@ FAINTEST = 0.25  # opacity of the least likely pair
 
 
 class Squares(pg.UIGraphicsItem):
-    """Squares around places: filled, larger and darker for larger shares, or frames of one size."""
+    """Squares filled by their shares, or frames of one size."""
 
     def __init__(self, framed: bool) -> None:
         super().__init__()
@@ -33,12 +32,12 @@ class Squares(pg.UIGraphicsItem):
         self.x, self.y, self.shares = np.empty(0), np.empty(0), np.empty(0)
 
     def set_data(self, x: np.ndarray, y: np.ndarray, shares: np.ndarray) -> None:
-        """Places and shares between 0 and 1."""
+        """Set positions and shares in [0, 1]."""
         self.x, self.y, self.shares = x, y, shares
         self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Draw in device pixels; the area of a square is its share of a cell."""
+        """Draw in device pixels; areas are shares of a cell."""
         theme, transform = appearance.current(), painter.transform()
         cell = transform.mapRect(QRectF(0, 0, 1, 1))
         positions = pg.functions.transformCoordinates(transform, np.vstack([self.x, self.y])).T
@@ -48,9 +47,8 @@ class Squares(pg.UIGraphicsItem):
         painter.setPen(pen(theme.observed, 1.4) if self.framed else Qt.PenStyle.NoPen)
         for (x, y), share in zip(positions, self.shares, strict=True):
             side = 1.0 if self.framed else float(np.sqrt(share))
-            wide, tall = (
-                max(SMALLEST + self.framed, side * s) for s in (cell.width(), cell.height())
-            )
+            sides = (side * cell.width(), side * cell.height())
+            wide, tall = (max(SMALLEST + self.framed, pixels) for pixels in sides)
             box = QRectF(x - wide / 2, y - tall / 2, wide, tall)
             if self.framed:
                 painter.drawRect(box)
@@ -61,7 +59,7 @@ class Squares(pg.UIGraphicsItem):
 
 
 class DotPlotView(MoleculeView):
-    """Above the diagonal what the model finds likely, below it the true pairs."""
+    """Probable pairs above the diagonal, true pairs below."""
 
     name = "dots"
     title = "Likely base pairs"
@@ -70,17 +68,15 @@ class DotPlotView(MoleculeView):
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.plot = self.canvas.add_plot(Scale("whole"), Scale("whole"), row=1)
         self.plot.vb.invertY(True)
         self.plot.left.set_title("base")
         self.diagonal, self.likely, self.true = Lines(), Squares(False), Squares(True)
-        for mark in (self.diagonal, self.likely, self.true):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.diagonal, self.likely, self.true)
 
     def draw(self) -> None:
-        """The pairs of the chosen molecule."""
+        """Draw the selected molecule."""
         theme, example = appearance.current(), self.example()
         length = len(example.sequence)
         self.plot.bottom.set_title(f"base of {example.name}")
@@ -90,17 +86,15 @@ class DotPlotView(MoleculeView):
         self.true.set_data(true[:, 0], true[:, 1], np.ones(len(true)))
         self.diagonal.set_style(pen(theme.control, 1.0))
         self.diagonal.set_data([0.5, length + 0.5], [0.5, length + 0.5])
-        entries = [
-            LegendEntry(_paint_squares, "more likely"),
-            LegendEntry(_paint_frame, "true pair"),
-        ]
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+        samples = {"more likely": _paint_squares, "true pair": _paint_frame}
+        entries = [LegendEntry(sample, words) for words, sample in samples.items()]
+        self.legend.set_entries(entries, self.canvas.full_width)
         self.plot.hold_x(0.5, length + 0.5, exact=True)
         self.plot.hold_y(0.5, length + 0.5, exact=True)
         self.canvas.align_left()
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """The two bases there, how likely the model finds that they pair, and the truth."""
+        """Two bases, the probability of their pair, and the truth."""
         letters, (i, j) = self.example().sequence, sorted((round(x), round(y)))
         if not 1 <= i <= j <= len(letters):
             return None
@@ -111,38 +105,28 @@ class DotPlotView(MoleculeView):
         return HoverText(text, float(round(x)), float(round(y)))
 
     def describe(self) -> str:
-        """How likely the true pairs are, and how likely the best of the others is."""
+        """The probabilities of true pairs and the likeliest false one."""
         shares = {(int(i) + 1, int(j) + 1): p for i, j, p in self.example().pairs}
         true = self.base_pairs()[1]
         mean = sum(shares.get(pair, 0.0) for pair in true) / max(1, len(true))
         false_pairs = {pair: p for pair, p in shares.items() if pair not in true}
-        sentence = "Step {}, {}: the {} true base pairs have a probability of {} % on average."
-        sentence = sentence.format(
-            self.latest_step(), self.example().name, len(true), format_decimals(100 * mean, 0)
-        )
+        sentence = f"Step {self.latest_step()}, {self.example().name}: the {len(true)} true base "
+        sentence += f"pairs have a probability of {format_decimals(100 * mean, 0)} % on average."
         if false_pairs:
             pair = max(false_pairs, key=false_pairs.__getitem__)
-            more = "Of the others, {} and {} is likeliest with {} %."
-            sentence += " " + more.format(*pair, format_decimals(100 * false_pairs[pair], 0))
+            more = " Of the others, {} and {} is likeliest with {} %."
+            sentence += more.format(*pair, format_decimals(100 * false_pairs[pair], 0))
         return sentence
 
     def table_data(self) -> Table:
-        """Every pair that is likely or true, with its probability."""
+        """Every likely or true pair with its probability."""
         example, (_, true) = self.example(), self.base_pairs()
         shares = {(int(i) + 1, int(j) + 1): float(p) for i, j, p in example.pairs}
-        letters, yes, no = example.sequence, "yes", "no"
-        rows = [
-            [
-                i,
-                j,
-                f"{letters[i - 1]}–{letters[j - 1]}",
-                shares.get((i, j)),
-                yes if (i, j) in true else no,
-            ]
-            for i, j in sorted(shares.keys() | true)
-        ]
-        headers = ["from base", "to base", "letters", "probability", "truly paired"]
-        return headers, rows
+        letters, rows = example.sequence, []
+        for i, j in sorted(shares.keys() | true):
+            cells = [shares.get((i, j)), "yes" if (i, j) in true else "no"]
+            rows.append([i, j, f"{letters[i - 1]}–{letters[j - 1]}", *cells])
+        return ["from base", "to base", "letters", "probability", "truly paired"], rows
 
 
 def _paint_squares(painter: QPainter, box: QRectF) -> None:

@@ -1,4 +1,4 @@
-"""What views of a few sequences or molecules share: which one of them is shown."""
+"""What views of example sequences or molecules share."""
 
 from __future__ import annotations
 
@@ -20,19 +20,14 @@ NARROWEST = 110  # pixels of the chooser
 
 
 class ExamplesView(View, Generic[Example]):
-    """A view of one example of the latest event; views of one record show the same example.
-
-    Attributes:
-        task: of the data that have such examples.
-        choosing: the name of the chooser; empty where another view has it.
-    """
+    """A view of one example; all views show the same."""
 
     task: ClassVar[Task] = Task.UNKNOWN
-    choosing: ClassVar[str] = ""
+    choosing: ClassVar[str] = ""  # the chooser's name; empty where another view has it
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Penalty learners on such data."""
+        """Penalty learners on data of the task."""
         return started.kind == "penalties" and started.dataset.task == cls.task
 
     def examples(self) -> Sequence[Example]:
@@ -40,11 +35,11 @@ class ExamplesView(View, Generic[Example]):
         raise NotImplementedError
 
     def example_title(self, example: Example) -> str:
-        """An example's name and size, for the chooser."""
+        """An example's title in the chooser."""
         raise NotImplementedError
 
     def latest_step(self) -> int:
-        """The step that the latest event belongs to."""
+        """The step of the latest event."""
         raise NotImplementedError
 
     def controls(self) -> list[QWidget]:
@@ -60,7 +55,7 @@ class ExamplesView(View, Generic[Example]):
         return [box]
 
     def start(self, started: RunStarted) -> None:
-        """Another run has other examples."""
+        """Reset the chooser."""
         self.which.clear()
         self.which.hide()
         self._seen = self.record.example
@@ -75,7 +70,7 @@ class ExamplesView(View, Generic[Example]):
         return examples[min(self.record.example, len(examples) - 1)]
 
     def redraw(self) -> None:
-        """Keep the chooser true, then draw."""
+        """Update the chooser, then draw."""
         self._fill_chooser()
         if self._seen != self.record.example:
             self._seen = self.record.example
@@ -91,7 +86,7 @@ class ExamplesView(View, Generic[Example]):
         self.which.setVisible(bool(self.choosing) and len(names) > 1)
 
     def reset_ranges(self) -> None:
-        """Another example is going to be drawn: it has ranges of its own."""
+        """Choose ranges anew for another example."""
         for plot in self.canvas.plots:
             plot.forget_ranges()
         self.canvas.show_full_range()

@@ -1,4 +1,4 @@
-"""What the pictures of a folded molecule share: its base pairs, and which of them are right."""
+"""What views of a folded molecule share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOWEST = 225  # pixels of the canvas
 
 
 class MoleculeView(ExamplesView[FoldedMolecule]):
-    """A view of one of the molecules that are watched; pairs are (i, j), counted from 1."""
+    """A view of a molecule; pairs count from 1."""
 
     listens = (MoleculesFolded,)
     task = Task.STRUCTURE
@@ -23,7 +23,7 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
     interval = 0.06
 
     def make_content(self) -> QWidget:
-        """A canvas that is never too low for small arcs and squares."""
+        """A canvas high enough for small arcs and squares."""
         content = super().make_content()
         self.canvas.setMinimumHeight(appearance.pixels(LOWEST))
         return content
@@ -41,15 +41,15 @@ class MoleculeView(ExamplesView[FoldedMolecule]):
         return example.name
 
     def base_pairs(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-        """The pairs that the model calls, and the true ones."""
+        """The predicted and the true pairs."""
         example = self.example()
         predicted, truth = bracket_pairs(example.predicted), bracket_pairs(example.truth)
         return {(i + 1, j + 1) for i, j in predicted}, {(i + 1, j + 1) for i, j in truth}
 
     def pair_count_text(self) -> str:
-        """How many true pairs are found, and how many called pairs are right, in words."""
+        """The numbers of right pairs in words."""
         called, true = self.base_pairs()
         right = len(called & true)
-        template = "Step {}, {}: finds {} of {} true base pairs; {} of {} called pairs are right."
-        name = self.example().name
-        return template.format(self.latest_step(), name, right, len(true), right, len(called))
+        finds = f"finds {right} of {len(true)} true base pairs"
+        sentence = f"Step {self.latest_step()}, {self.example().name}: {finds}; "
+        return sentence + f"{right} of {len(called)} called pairs are right."

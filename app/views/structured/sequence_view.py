@@ -1,4 +1,4 @@
-"""One sequence, token by token: how likely the model finds every label."""
+"""The label probabilities of one sequence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMED = 4  # wrong tokens that the description names
 
 
 class SequenceView(ExamplesView[LabelledSequence]):
-    """Tokens across, labels down; frames are true labels, dots and crosses what the model says."""
+    """Tokens across, labels down; frames are true labels."""
 
     name = "sequence"
     title = "One sequence, token by token"
@@ -46,29 +46,29 @@ class SequenceView(ExamplesView[LabelledSequence]):
     interval = 0.06
 
     def make_content(self) -> QWidget:
-        """A grid that scrolls."""
+        """A scrolling grid."""
         self.grid = TokenGrid()
         return self.grid
 
     def picture(self) -> QWidget:
-        """The whole sequence, scrolled or not."""
+        """The full sequence."""
         return self.grid.full_picture()
 
     def start(self, started: RunStarted) -> None:
-        """Labels that had a row in the last run have none in this one."""
+        """Forget the label rows of the last run."""
         super().start(started)
         self._rows: dict[str, set[int]] = {}
 
     def reset_ranges(self) -> None:
-        """The grid itself begins at the left."""
+        """Nothing: the grid starts at the left."""
 
     def tooltip_at(self, position: QPointF) -> str:
-        """What the token there is."""
+        """The token and its labels."""
         return self.grid.tooltip_at(position)
 
     @property
     def latest_labels(self) -> SequencesLabelled:
-        """The latest step's sequences; empty before the first."""
+        """The latest event; empty before the first."""
         return self.run.labelled or SequencesLabelled()
 
     def examples(self) -> list[LabelledSequence]:
@@ -84,41 +84,36 @@ class SequenceView(ExamplesView[LabelledSequence]):
         return f"{example.name} ({len(example.tokens)} tokens)"
 
     def draw(self) -> None:
-        """The likely labels of the chosen sequence."""
-        self.grid.set_data(self.sequence_labels(), self._legend_entries(), self._token_text)
-
-    def sequence_labels(self) -> SequenceLabels:
-        """What is drawn: of many labels those that are true, said or likely somewhere.
-
-        A label that once had a row keeps it while the run goes on, so that rows do not jump.
-        """
-        example, classes = self.example(), self.latest_labels.classes
-        marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
-        code = {label: index for index, label in enumerate(classes)}
-        true = [code.get(label, -1) for label in example.truth]
-        predictions = [code.get(label, -1) for label in example.labels]
-        rows = self._rows.setdefault(example.name, set())
-        if len(classes) <= MAX_FULL_LABELS:
-            rows.update(range(len(classes)))
-        rows.update(class_index for class_index in (*true, *predictions) if class_index >= 0)
-        rows.update(np.flatnonzero(marginals.max(axis=0, initial=0.0) >= LIKELY).tolist())
-        shown_classes = sorted(rows)
-        row_of = {class_index: row for row, class_index in enumerate(shown_classes)}
-        return SequenceLabels(
-            tokens=tuple(example.tokens),
-            labels=tuple(classes[class_index] for class_index in shown_classes),
-            probabilities=marginals[:, shown_classes],
-            true=tuple(row_of.get(class_index, -1) for class_index in true),
-            predictions=tuple(row_of.get(class_index, -1) for class_index in predictions),
-        )
-
-    def _legend_entries(self) -> list[LegendEntry]:
-        return [
+        """Draw the selected sequence."""
+        entries = [
             LegendEntry(_paint_shades, "more likely"),
             LegendEntry(_centred_sample(draw_true), "true label"),
             LegendEntry(_centred_sample(draw_right), "model right"),
             LegendEntry(_centred_sample(draw_wrong), "model wrong"),
         ]
+        self.grid.set_data(self.sequence_labels(), entries, self._token_text)
+
+    def sequence_labels(self) -> SequenceLabels:
+        """Tokens with all labels that were true, predicted or likely."""
+        example, classes = self.example(), self.latest_labels.classes
+        marginals = np.array(example.marginals, dtype=float).reshape(-1, len(classes))
+        code_of = {label: code for code, label in enumerate(classes)}
+        shown = self._rows.setdefault(example.name, set())  # grows, so that rows do not jump
+        if len(classes) <= MAX_FULL_LABELS:
+            shown.update(range(len(classes)))
+        shown.update(
+            code_of[label] for label in (*example.truth, *example.labels) if label in code_of
+        )
+        shown.update(np.flatnonzero(marginals.max(axis=0, initial=0.0) >= LIKELY).tolist())
+        codes = sorted(shown)
+        row_of = {classes[code]: row for row, code in enumerate(codes)}
+        return SequenceLabels(
+            tokens=tuple(example.tokens),
+            labels=tuple(row_of),
+            probabilities=marginals[:, codes],
+            true=tuple(row_of.get(label, -1) for label in example.truth),
+            predictions=tuple(row_of.get(label, -1) for label in example.labels),
+        )
 
     def _token_text(self, token: int) -> str:
         example, classes = self.example(), self.latest_labels.classes
@@ -129,14 +124,11 @@ class SequenceView(ExamplesView[LabelledSequence]):
             f"true label: {example.truth[token]}",
             f"predicted: {example.labels[token]}",
         ]
-        lines += [
-            f"{classes[class_index]} {format_decimals(100 * shares[class_index], 1)} %"
-            for class_index in likely
-        ]
+        lines += [f"{classes[code]} {format_decimals(100 * shares[code], 1)} %" for code in likely]
         return "\n".join(lines)
 
     def describe(self) -> str:
-        """How many tokens of the sequence are right, and which are not."""
+        """How many tokens are right, and the wrong ones."""
         example = self.example()
         pairs = list(zip(example.tokens, example.truth, example.labels, strict=True))
         wrong = ["“{}” is {}, predicted {}".format(*pair) for pair in pairs if pair[1] != pair[2]]
@@ -145,19 +137,17 @@ class SequenceView(ExamplesView[LabelledSequence]):
         if not wrong:
             return sentence
         ending = " …" if len(wrong) > NAMED else "."
-        return f"{sentence} {'Wrong: {}'.format('; '.join(wrong[:NAMED]))}{ending}"
+        return f"{sentence} Wrong: {'; '.join(wrong[:NAMED])}{ending}"
 
     def table_data(self) -> Table:
-        """Every token with its true and given label and the probability of every label."""
+        """Every token with true and predicted label and all probabilities."""
         example, classes = self.example(), self.latest_labels.classes
         headers = ["token", "true label", "predicted label", "right"]
-        rows = [
+        columns = (example.tokens, example.truth, example.labels, example.marginals)
+        return [*headers, *classes], [
             [token, true, prediction, "yes" if true == prediction else "no", *shares]
-            for token, true, prediction, shares in zip(
-                example.tokens, example.truth, example.labels, example.marginals, strict=True
-            )
+            for token, true, prediction, shares in zip(*columns, strict=True)
         ]
-        return [*headers, *classes], rows
 
 
 def _paint_shades(painter: QPainter, box: QRectF) -> None:

@@ -1,4 +1,4 @@
-"""A grid of probabilities: a column a token, a row a label, fuller where more likely."""
+"""A grid of label probabilities, tokens across."""
 
 from __future__ import annotations
 
@@ -44,14 +44,12 @@ class SequenceLabels:
 
     @property
     def is_wrong(self) -> list[bool]:
-        """Whether each token got a wrong label."""
-        return [
-            true != prediction for true, prediction in zip(self.true, self.predictions, strict=True)
-        ]
+        """Whether each token has a wrong label."""
+        return [true != row for true, row in zip(self.true, self.predictions, strict=True)]
 
 
 class Geometry:
-    """Where everything lies at a text size and in an area; columns never less than their words."""
+    """The layout of a grid; columns fit their words."""
 
     def __init__(
         self, shown: SequenceLabels, width: float, height: float, entries: list[LegendEntry]
@@ -65,10 +63,8 @@ class Geometry:
         self.left = EDGE + max(widths, default=0.0) + 6
         self.head = EDGE + height_of(entries, width - 2 * EDGE) + 5
         self.top = self.head + tall + 5  # below the tokens
-        words = np.array(
-            [min(LONGEST_TOKEN, self.bold.horizontalAdvance(token)) for token in shown.tokens]
-        )
-        columns = np.maximum(NARROWEST, words + 8)
+        words = np.array([self.bold.horizontalAdvance(token) for token in shown.tokens])
+        columns = np.maximum(NARROWEST, np.minimum(LONGEST_TOKEN, words) + 8)
         room = width - self.left - EDGE
         if len(columns) and columns.sum() < room:
             columns = np.minimum(columns * room / columns.sum(), np.maximum(WIDEST, columns))
@@ -80,7 +76,7 @@ class Geometry:
         self.down = self.top + count * self.row + EDGE
 
     def cell_box(self, token: int, row: int) -> QRectF:
-        """The place of a cell when nothing is scrolled."""
+        """The rectangle of a cell when nothing is scrolled."""
         left, right = self.edges[token], self.edges[token + 1]
         return QRectF(self.left + left, self.top + row * self.row, right - left, self.row)
 
@@ -92,7 +88,7 @@ def paint_grid(
     area: QRectF,
     scrolled: QPointF = QPointF(),  # noqa: B008
 ) -> None:
-    """Draw the legend, the tokens, the labels and the cells; the first three stay in view."""
+    """Draw legend, tokens, labels and cells."""
     layout = Geometry(shown, area.width(), area.height(), entries)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     inner = QRectF(area.left() + EDGE, area.top() + EDGE, area.width() - 2 * EDGE, 0)
@@ -140,7 +136,7 @@ def _paint_cells(painter: QPainter, shown: SequenceLabels, layout: Geometry, see
 
 
 def draw_true(painter: QPainter, cell: QRectF) -> None:
-    """The frame around the true label."""
+    """Draw the frame around the true label."""
     theme = appearance.current()
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(theme.observed), 2))
@@ -148,7 +144,7 @@ def draw_true(painter: QPainter, cell: QRectF) -> None:
 
 
 def draw_right(painter: QPainter, cell: QRectF) -> None:
-    """The dot on a label that the model gives rightly."""
+    """Draw the dot on a right prediction."""
     theme, size = appearance.current(), _size_of(cell)
     painter.setBrush(QColor(theme.paper))
     painter.setPen(QPen(QColor(theme.ink), 1.2))
@@ -156,7 +152,7 @@ def draw_right(painter: QPainter, cell: QRectF) -> None:
 
 
 def draw_wrong(painter: QPainter, cell: QRectF) -> None:
-    """The cross on a label that the model gives wrongly."""
+    """Draw the cross on a wrong prediction."""
     theme, radius = appearance.current(), _size_of(cell) / 2 + 0.5
     middle = cell.center()
     diagonal, antidiagonal = QPointF(radius, radius), QPointF(radius, -radius)
@@ -196,7 +192,7 @@ def _paint_labels(painter: QPainter, shown: SequenceLabels, layout: Geometry) ->
 
 
 class TokenGrid(RingedArea):
-    """The grid in a window of its own size: longer sequences scroll, arrows and Page keys too."""
+    """The scrolling grid."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,18 +206,18 @@ class TokenGrid(RingedArea):
     def set_data(
         self, shown: SequenceLabels, entries: list[LegendEntry], token_text: Callable[[int], str]
     ) -> None:
-        """Another sequence or other probabilities; `token_text` gives the words at a token."""
+        """Replace the sequence; `token_text` gives tooltips."""
         if shown.tokens != self.shown.tokens:
             self.horizontalScrollBar().setValue(0)
         self.shown, self.entries, self._token_text = shown, entries, token_text
         self._update_layout()
 
     def sizeHint(self) -> QSize:
-        """Modest, so that the board alone decides."""
+        """Modest: the board decides."""
         return QSize(320, 180)
 
     def full_picture(self) -> FullTokenGrid:
-        """All of it in one picture, however much of it is seen."""
+        """The grid unscrolled, for a file."""
         return FullTokenGrid(self.shown, self.entries, self.viewport().size())
 
     def token_at(self, x: float) -> int | None:
@@ -229,9 +225,8 @@ class TokenGrid(RingedArea):
         layout = self._geometry()
         if x < layout.left:
             return None
-        token = (
-            int(np.searchsorted(layout.edges, x - layout.left + self._scrolled().x(), "right")) - 1
-        )
+        across = x - layout.left + self._scrolled().x()
+        token = int(np.searchsorted(layout.edges, across, "right")) - 1
         return token if 0 <= token < len(self.shown.tokens) else None
 
     def _geometry(self) -> Geometry:
@@ -255,12 +250,12 @@ class TokenGrid(RingedArea):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another size has other columns and rows."""
+        """Lay out for the new size."""
         super().resizeEvent(event)
         self._update_layout()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The grid, and a ring around it while the keyboard is here."""
+        """Paint the grid and the focus ring."""
         painter, theme = QPainter(self.viewport()), appearance.current()
         area = QRectF(self.viewport().rect())
         painter.fillRect(area, QColor(theme.paper))
@@ -269,12 +264,12 @@ class TokenGrid(RingedArea):
         painter.end()
 
     def tooltip_at(self, position: QPointF) -> str:
-        """What the token at a place is; "" where there is none."""
+        """The text of a token, or ""."""
         token = self.token_at(position.x())
         return "" if token is None else self._token_text(token)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say what a token is when the pointer rests on it."""
+        """Show tooltips."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.tooltip_at(QPointF(event.pos())))
             return True
@@ -282,19 +277,18 @@ class TokenGrid(RingedArea):
 
 
 class FullTokenGrid(QWidget):
-    """The whole grid, for a file; it is never shown."""
+    """The unscrolled grid, for a file."""
 
     def __init__(self, shown: SequenceLabels, entries: list[LegendEntry], min_size: QSize) -> None:
         super().__init__()
         self._shown, self._entries = shown, entries
         needed = Geometry(shown, min_size.width(), min_size.height(), entries)
         self.resize(
-            max(min_size.width(), round(needed.across + 0.5)),
-            max(min_size.height(), round(needed.down + 0.5)),
+            min_size.expandedTo(QSize(round(needed.across + 0.5), round(needed.down + 0.5)))
         )
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Everything, nothing scrolled."""
+        """Paint all of it."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(appearance.current().paper))
         paint_grid(painter, self._shown, self._entries, QRectF(self.rect()))

@@ -1,1 +1,1 @@
-"""Views of the surrogate: its mean and uncertainty along one setting, and over two."""
+"""Views of the surrogate."""

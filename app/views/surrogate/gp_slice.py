@@ -1,8 +1,8 @@
-"""The slice: what the Gaussian process expects along one setting, and where it looks next."""
+"""The Gaussian process and its acquisition along one hyperparameter."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
@@ -25,7 +25,7 @@ ACQUISITIONS = {"ei": "gain", "pi": "chance", "mean": "score"}
 
 
 class GpSlice(SliceView):
-    """Mean with bands of one and two standard deviations; below, the acquisition."""
+    """Mean with bands of one and two deviations, and acquisition."""
 
     answer: ScoreSlice
     name = "slice"
@@ -38,16 +38,15 @@ class GpSlice(SliceView):
         self.below = self.canvas.add_plot(row=1)
         self.below.setXLink(self.plot)
         self.plot.bottom.hide_labels()
-        self.canvas.ci.layout.setRowStretchFactor(0, 7)
-        self.canvas.ci.layout.setRowStretchFactor(1, 3)
+        for row, share in ((0, 7), (1, 3)):
+            self.canvas.ci.layout.setRowStretchFactor(row, share)
         self.area, self.promise, self.next_below = Band(), Lines(), Marker()
         self.markers.append(self.next_below)
-        for mark in (self.area, self.promise, self.next_below):
-            self.below.addItem(mark)
+        self.below.add_marks(self.area, self.promise, self.next_below)
         self.paint_theme()
 
     def paint_theme(self) -> None:
-        """The acquisition in vermilion."""
+        """Style the acquisition."""
         super().paint_theme()
         theme = appearance.current()
         self.area.set_style(clear_colour(theme.observed, 0.2))
@@ -62,7 +61,7 @@ class GpSlice(SliceView):
         return self.run.scores
 
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
-        """The acquisition below."""
+        """Draw the acquisition."""
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
         self._show_below(kind != "mean", setting_title(self.shown_axis))
         self.below.left.set_title(ACQUISITIONS.get(kind, ""), maximize=True)
@@ -76,13 +75,13 @@ class GpSlice(SliceView):
         return np.empty(0)
 
     def extra_lines(self, index: int) -> list[str]:
-        """What a trial there promises."""
+        """The acquisition."""
         kind = self.run.surrogate.acquisition if self.run.surrogate else "ei"
         word = {"ei": "expected improvement", "pi": "probability of improvement"}.get(kind)
         return [f"{word} {format_number(self.answer.acquisition[index])}"] if word else []
 
     def _show_below(self, shown: bool, label: str) -> None:
-        """The lower plot, but for strategies that promise the guess itself, drawn above already."""
+        """Show the lower plot unless the acquisition is the mean."""
         upper = self.plot.bottom
         upper.set_title("" if shown else label)
         if shown != upper.labelled:
@@ -97,7 +96,7 @@ class GpSlice(SliceView):
             upper.show_labels()
 
     def describe(self) -> str:
-        """The best, and where the next trial goes and what is expected there."""
+        """The best, and the next trial with its expected score."""
         best, answer = self.run.best_trial, self.answer
         sentence = f"Slice along {setting_title(self.shown_axis)} through the best setting."
         if best is not None:
@@ -106,18 +105,13 @@ class GpSlice(SliceView):
         return f"{sentence} {self.expected_next(answer.mean, answer.sd)}".rstrip()
 
     def table_data(self) -> Table:
-        """Place, mean, standard deviation, acquisition; then the trials."""
+        """Position, mean, standard deviation, acquisition; then the trials."""
         answer = self.answer
         headers = [setting_title(self.shown_axis), "expected", "standard deviation", "promise"]
-        rows = [
-            [self.value_text(x) if answer.labels else x, mean, sd, promise, None]
-            for x, mean, sd, promise in zip(
-                answer.x, answer.mean, answer.sd, answer.acquisition, strict=True
-            )
-        ]
-        trial_rows = [
-            [trial.setting.get(answer.axis), None, None, None, trial.score]
-            for trial in self.run.trials
-            if not trial.failure
-        ]
-        return [*headers, "score of a trial"], rows + trial_rows
+        values = map(self.value_text, answer.x) if answer.labels else answer.x
+        curves = zip(values, answer.mean, answer.sd, answer.acquisition, strict=True)
+        rows: list[list[Any]] = [[*numbers, None] for numbers in curves]
+        for trial in self.run.trials:
+            if not trial.failure:
+                rows.append([trial.setting.get(answer.axis), None, None, None, trial.score])
+        return [*headers, "score of a trial"], rows

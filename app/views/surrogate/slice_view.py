@@ -1,4 +1,4 @@
-"""What slices share: a mean with its bands along one setting, and the trials on it."""
+"""What slices along one hyperparameter share."""
 
 from __future__ import annotations
 
@@ -30,13 +30,7 @@ HEADROOM = 0.12  # of the range above the data, for the words at the next trial
 
 
 class SliceView(SurrogateView):
-    """Mean with bands of one and two standard deviations along a chosen setting.
-
-    A subclass says how high the trials lie (`heights`) and what the height is (`height_title`).
-
-    Attributes:
-        top: the row of the canvas that the plot takes.
-    """
+    """Mean with bands of one and two deviations, and trials."""
 
     answer: SurrogateSlice
     zooms = True
@@ -49,22 +43,29 @@ class SliceView(SurrogateView):
         self.dots, self.other_dots = Dots("circle", 9), Dots("circle", 6)
         self.best, self.highlight, self.next = Dots("star", 19), Highlight(), Marker()
         self.markers = [self.next]
-        for mark in (self.wide_band, self.band, self.mean, self.next, *self.behind_trials()):
-            self.plot.addItem(mark)
-        for mark in (self.other_dots, self.dots, self.best, self.highlight):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.wide_band,
+            self.band,
+            self.mean,
+            self.next,
+            *self.behind_trials(),
+            self.other_dots,
+            self.dots,
+            self.best,
+            self.highlight,
+        )
 
     def behind_trials(self) -> list[Dots]:
-        """What is drawn below this run's trials."""
+        """Dots below this run's trials."""
         return []
 
     def controls(self) -> list[QWidget]:
-        """The axis to go along."""
+        """The chooser of the axis."""
         self.axis = self.chooser("Setting along the bottom", self._axis_chosen)
         return [self.axis]
 
     def start(self, started: RunStarted) -> None:
-        """Other axes."""
+        """Offer the axes of the run."""
         super().start(started)
         self.axis.clear()
         for axis in self.record.axes:
@@ -72,7 +73,7 @@ class SliceView(SurrogateView):
         self.axis.setVisible(len(self.record.axes) > 1)
 
     def axes_to_evaluate(self) -> tuple[str]:
-        """What the choosers say."""
+        """The chosen axis."""
         return (self.axis.currentData(),)
 
     def _axis_chosen(self, _index: int) -> None:
@@ -82,7 +83,7 @@ class SliceView(SurrogateView):
         self.dirty = True
 
     def paint_theme(self) -> None:
-        """The model in blue, what was observed in paper with an ink outline."""
+        """Style the marks."""
         theme = appearance.current()
         self.wide_band.set_style(clear_colour(theme.model, 0.16))
         self.band.set_style(clear_colour(theme.model, 0.26))
@@ -92,20 +93,20 @@ class SliceView(SurrogateView):
         self.best.set_style("#F2B632", theme.ink, 1.4)
 
     def height_title(self) -> str:
-        """What the height is."""
+        """The title of the left axis."""
         raise NotImplementedError
 
     def heights(self) -> np.ndarray:
-        """How high the record's trials lie, NaN for those that are not drawn, shape (n,)."""
+        """Heights of the trials, NaN for those not drawn, shape (n,)."""
         raise NotImplementedError
 
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
-        """Draw what else belongs to it; the heights that must be seen of that."""
+        """Draw more; returns heights that must be visible."""
         return np.empty(0)
 
     @property
     def axis_index(self) -> int:
-        """Which of the record's axes the answer goes along."""
+        """The index of the answer's axis."""
         return [axis.name for axis in self.record.axes].index(self.answer.axis)
 
     @property
@@ -114,7 +115,7 @@ class SliceView(SurrogateView):
         return self.record.axes[self.axis_index]
 
     def draw(self) -> None:
-        """The answer of the evaluator, and the record's trials that the filter lets through."""
+        """Draw the evaluation, and the trials that pass the filter."""
         axis, scale = self.shown_axis, self.record.scales[self.axis_index]
         for plot in self.canvas.plots:
             plot.bottom.set_scale(scale)
@@ -136,7 +137,6 @@ class SliceView(SurrogateView):
         self._explain_dots(x, heights)
 
     def _explain_dots(self, x: np.ndarray, heights: np.ndarray) -> None:
-        """A sentence on why trials lie off the bands, where some do."""
         low, high = (self.curve_of(end) for end in self.answer.wide_band)
         positions, is_finite = self.record.positions[:, self.axis_index], np.isfinite(x)
         order = np.argsort(x[is_finite], kind="stable")
@@ -150,21 +150,19 @@ class SliceView(SurrogateView):
             self._caption.setText(question)
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """What is expected at the nearest value of the setting."""
+        """The expectation at the nearest evaluated value."""
         answer, scale = self.answer, self.record.scales[self.axis_index]
         positions = [axis_position(position, scale) for position in answer.x]
         index = int(np.argmin(np.abs(np.array(positions) - x)))
         mean, sd = answer.mean[index], answer.sd[index]
         lines = [f"{setting_title(self.shown_axis)} {self.value_text(answer.x[index])}"]
-        lines.append(
-            f"expected {self.height_title()} {format_number(mean)} ± {format_number(sd, 2)}"
-        )
-        lines += self.extra_lines(index)
+        expected = f"{format_number(mean)} ± {format_number(sd, 2)}"
+        lines += [f"expected {self.height_title()} {expected}", *self.extra_lines(index)]
         height = float(mean) if plot is self.plot else y
         return HoverText("\n".join(lines), float(positions[index]), height)
 
     def extra_lines(self, index: int) -> list[str]:
-        """What else is known of one of the answer's values."""
+        """More lines for the hover text."""
         return []
 
     def higher_is_better(self) -> bool:
@@ -172,14 +170,13 @@ class SliceView(SurrogateView):
         return self.run.started.maximize
 
     def _x_positions(self, scale: Scale) -> np.ndarray:
-        """Where along the axis the answer's values lie."""
         if scale.kind != "choice":
             return scale.positions_of(self.answer.x)
         x = np.array(self.answer.x)
         return np.column_stack([x - 0.35, x + 0.35, np.full(len(x), np.nan)]).ravel()
 
     def curve_of(self, numbers: list[float]) -> np.ndarray:
-        """A value for each of the answer's positions, as many as there are x positions."""
+        """Values at the x positions."""
         values = np.array(numbers)
         if not self.answer.labels:
             return values
@@ -205,7 +202,7 @@ class SliceView(SurrogateView):
             marker.set_value(position, "next trial" if marker is self.next else "", self._star)
 
     def expected_next(self, mean: list[float], sd: list[float]) -> str:
-        """Where the next trial goes and which score is expected there; "" if there is none."""
+        """The next trial and its expected score, or ""."""
         answer = self.answer
         if answer.next_x is None or self.run.ended:
             return ""
@@ -215,7 +212,7 @@ class SliceView(SurrogateView):
         return words.format(self.value_text(answer.next_x), *expected)
 
     def value_text(self, position: float) -> str:
-        """A place along the axis in words."""
+        """A position along the axis in words."""
         labels = self.answer.labels
         return labels[round(position)] if labels else format_number(position)
 
@@ -226,12 +223,7 @@ def _widened_range(low: float, high: float) -> tuple[float, float]:
 
 
 def shown_heights(values: np.ndarray, band: list[np.ndarray]) -> tuple[float, float]:
-    """From where to where a slice is drawn: bands of nothing known must not press trials together.
-
-    Args:
-        values: heights of trials and of the mean.
-        band: its two edges; what lies further off than a part of the values' span is cut.
-    """
+    """The range of values, extended by the band up to a share."""
     low, high = _finite_range(values)
     band_low, band_high = _finite_range(np.concatenate(band))
     span = high - low

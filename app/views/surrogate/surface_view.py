@@ -1,7 +1,8 @@
-"""Two settings at once: the expected score as a coloured surface, contour lines, and trials."""
+"""The expected score over two hyperparameters as a coloured surface."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,18 +32,18 @@ if TYPE_CHECKING:
 
 
 class SmoothImage(pg.ImageItem):
-    """An image whose cells flow into each other, unless they are choices."""
+    """An image that is interpolated, unless its axes are choices."""
 
     smooth = True
 
     def paint(self, painter: QPainter, *args: object) -> None:
-        """As the image, with the hint that asks for smooth scaling."""
+        """Paint with smooth scaling."""
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.smooth)
         super().paint(painter, *args)
 
 
 class SurfaceView(SurrogateView):
-    """A mean over two settings, the brighter the better; trials on it."""
+    """A mean over two axes, brighter where better."""
 
     answer: SurrogateImage
     zooms = True
@@ -56,17 +57,22 @@ class SurfaceView(SurrogateView):
         self.dots, self.other_dots = Dots("circle", 8), Dots("circle", 5)
         self.best, self.next = Dots("star", 19), Dots("diamond", 13)
         self.highlight = Highlight()
-        self.plot.addItem(self.image)
-        for mark in (self.contours, *self.behind_trials(), self.other_dots, self.dots):
-            self.plot.addItem(mark)
-        for mark in (self.best, self.next, self.highlight):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.image,
+            self.contours,
+            *self.behind_trials(),
+            self.other_dots,
+            self.dots,
+            self.best,
+            self.next,
+            self.highlight,
+        )
         self.bar = ColourBar()
         self.canvas.addItem(self.bar, row=0, col=1)
         self.paint_theme()
 
     def behind_trials(self) -> list[Dots]:
-        """What is drawn below this run's trials."""
+        """Dots below this run's trials."""
         return []
 
     def maximize(self) -> bool:
@@ -75,17 +81,17 @@ class SurfaceView(SurrogateView):
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Runs with a surrogate over two settings or more."""
+        """Runs with a surrogate over two hyperparameters or more."""
         return super().wants(started) and sum(axis.is_free for axis in started.space) >= 2
 
     def controls(self) -> list[QWidget]:
-        """The two axes."""
+        """The choosers of both axes."""
         self.first = self.chooser("Setting along the bottom", self._on_axis_chosen)
         self.second = self.chooser("Setting along the left", self._on_axis_chosen)
         return [self.first, self.second]
 
     def start(self, started: RunStarted) -> None:
-        """Other axes."""
+        """Offer the axes of the run."""
         super().start(started)
         for index, box in enumerate((self.first, self.second)):
             box.clear()
@@ -96,20 +102,18 @@ class SurfaceView(SurrogateView):
         self._paint_colours()
 
     def axes_to_evaluate(self) -> tuple[str, str]:
-        """What the choosers say."""
+        """The chosen axes."""
         return self.first.currentData(), self.second.currentData()
 
     def _on_axis_chosen(self, _index: int) -> None:
         if self.first.currentIndex() == self.second.currentIndex():
-            other_chooser = self.second if self.sender() is self.first else self.first
-            other_chooser.setCurrentIndex(
-                (other_chooser.currentIndex() + 1) % other_chooser.count()
-            )
+            box = self.second if self.sender() is self.first else self.first
+            box.setCurrentIndex((box.currentIndex() + 1) % box.count())
         self.canvas.show_full_range()
         self.dirty = True
 
     def paint_theme(self) -> None:
-        """Viridis; dots in paper with an ink outline stand out on all of it."""
+        """Style the marks to be visible on all of viridis."""
         self.contours.set_style(pen("#FFFFFF", 1.0), pen("#1F2933", 1.8))
         self.dots.set_style("#FFFFFF", "#1F2933", 1.4)
         self.other_dots.set_style(None, "#FFFFFF", 1.0)
@@ -118,7 +122,6 @@ class SurfaceView(SurrogateView):
         self._paint_colours()
 
     def _paint_colours(self) -> None:
-        """The theme's colours, with the bright end where the scores are better."""
         self.colours = pg.colormap.get(appearance.current().colormap)
         if not self.maximize():
             # The library keeps the map and gives the same one to everybody: turn a copy.
@@ -128,7 +131,7 @@ class SurfaceView(SurrogateView):
         self.bar.set_colours(self.colours)
 
     def draw(self) -> None:
-        """The answer of the evaluator, and the record's trials that the filter lets through."""
+        """Draw the evaluation, and the trials that pass the filter."""
         answer, scales = self.answer, self.scales
         sides = self.plot.bottom, self.plot.left
         for side, axis, scale in zip(sides, self.shown_axes(), scales, strict=True):
@@ -146,12 +149,9 @@ class SurfaceView(SurrogateView):
         self.canvas.align_left()
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the answer's columns and rows are drawn."""
-        x_scale, y_scale = self.scales
-        return (
-            np.array([axis_position(x, x_scale) for x in self.answer.x]),
-            np.array([axis_position(y, y_scale) for y in self.answer.y]),
-        )
+        (x_scale, y_scale), answer = self.scales, self.answer
+        x = np.array([axis_position(value, x_scale) for value in answer.x])
+        return x, np.array([axis_position(value, y_scale) for value in answer.y])
 
     def _draw_image(self, x: np.ndarray, y: np.ndarray, mean: np.ndarray) -> None:
         (x_edges, across), (y_edges, up) = _even_grid(x), _even_grid(y)
@@ -190,59 +190,49 @@ class SurfaceView(SurrogateView):
         self.canvas.set_pickable(self.plot, x, y, run.numbers)
 
     def draw_more(self) -> None:
-        """Draw what else belongs to it."""
+        """Draw more."""
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """What is expected of the nearest pair of values."""
+        """The expectation at the nearest grid point."""
         across, up = self._grid()
         column, row = int(np.argmin(np.abs(across - x))), int(np.argmin(np.abs(up - y)))
         nearest = float(across[column]), float(up[row])
-        lines = [
-            f"{setting_title(axis)} {scale.label_at(position)}"
-            for axis, scale, position in zip(self.shown_axes(), self.scales, nearest, strict=True)
-        ]
+        sides = zip(self.shown_axes(), self.scales, nearest, strict=True)
+        lines = [f"{setting_title(axis)} {scale.label_at(spot)}" for axis, scale, spot in sides]
         mean, sd = self.answer.mean[row][column], self.answer.sd[row][column]
         lines.append(f"expected {self.measured()} {format_number(mean)} ± {format_number(sd, 2)}")
         return HoverText("\n".join(lines), *nearest)
 
     def measured(self) -> str:
-        """What is expected."""
+        """The name of what is expected."""
         return metric_in_short(self.run.started.metric)
 
     @property
     def columns(self) -> list[int]:
-        """Which two of the record's axes the answer has: along the bottom, along the left."""
+        """The indices of the answer's axes: bottom, left."""
         names = [axis.name for axis in self.record.axes]
         return [names.index(self.answer.first), names.index(self.answer.second)]
 
     @property
     def scales(self) -> list[Scale]:
-        """Their scales."""
+        """The scales of the answer's axes."""
         return [self.record.scales[column] for column in self.columns]
 
     def shown_axes(self) -> list[Axis]:
-        """These axes."""
+        """The answer's axes."""
         return [self.record.axes[column] for column in self.columns]
 
     def table_data(self) -> Table:
-        """Every place with its expected score and standard deviation."""
+        """Every grid point with mean and standard deviation."""
         answer = self.answer
         x, y = answer.x_labels or answer.x, answer.y_labels or answer.y
-        rows = [
-            [x[i], y[j], answer.mean[j][i], answer.sd[j][i]]
-            for j in range(len(y))
-            for i in range(len(x))
-        ]
-        names = [setting_title(axis) for axis in self.shown_axes()]
-        return [*names, "expected", "standard deviation"], rows
+        cells = itertools.product(range(len(y)), range(len(x)))
+        rows = [[x[i], y[j], answer.mean[j][i], answer.sd[j][i]] for j, i in cells]
+        return [*map(setting_title, self.shown_axes()), "expected", "standard deviation"], rows
 
 
 def _even_grid(positions: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
-    """The outer edges of an image over these places, and the place shown by each of its cells.
-
-    Whole numbers on a logarithmic axis are unevenly far apart; an image has equal cells only, so
-    each cell shows the place nearest to it.
-    """
+    """The edges of an image, and the nearest position of its equal cells."""
     if len(positions) == 1:
         return (positions[0] - 0.5, positions[0] + 0.5), np.array([0])
     gaps = np.diff(positions)
@@ -265,12 +255,10 @@ class Surface(SurfaceView):
         """The best pair, and the range of the expected score."""
         answer, best = self.answer, self.run.best_trial
         mean = np.array(answer.mean)
-        sentence = "Expected score over {} and {}, from {} to {}. {}".format(
-            *map(setting_title, self.shown_axes()),
-            format_number(mean.min()),
-            format_number(mean.max()),
-            f"{'Higher' if self.maximize() else 'Lower'} is better, and bright.",
-        )
+        first, second = map(setting_title, self.shown_axes())
+        low, high = format_number(mean.min()), format_number(mean.max())
+        sentence = f"Expected score over {first} and {second}, from {low} to {high}."
+        sentence += f" {'Higher' if self.maximize() else 'Lower'} is better, and bright."
         if best is not None:
             pair = [format_value(best.setting.get(name)) for name in (answer.first, answer.second)]
             sentence += " Best {} at {} and {}.".format(format_number(best.score), *pair)

@@ -1,4 +1,4 @@
-"""What views that look at the surrogate share: asking the evaluator, and knowing an old answer."""
+"""What views of the surrogate share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from resources.theme import FONT_CARD
 if TYPE_CHECKING:
     from core.gp.evaluations import Evaluation
 
-# Surrogates that are told of earlier datasets too (`Strategy.surrogate`), and the one of these
+# Surrogates that learn from earlier datasets (`Strategy.surrogate`), and the one of these
 # whose responses are ranks instead of standardized scores.
 WITH_HISTORY = ("common", "ranks")
 RANKING = "ranks"
@@ -30,61 +30,52 @@ BESIDE = 150  # pixels of the buttons beside title and choosers, and of what kee
 
 
 class SurrogateView(View):
-    """A view that draws the evaluator's answers; one request at a time is on its way.
-
-    Attributes:
-        surrogates: what the strategies of its runs model (`Strategy.surrogate`).
-    """
+    """A view of evaluations; one request at a time is pending."""
 
     listens: ClassVar[tuple[type[Event], ...]] = (SurrogateFitted, TrialExcluded)
-    surrogates: ClassVar[tuple[str, ...]] = ("scores",)
+    surrogates: ClassVar[tuple[str, ...]] = ("scores",)  # values of `Strategy.surrogate`
     interval = 0.08
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Runs of trials whose strategy models the score."""
+        """Runs of trials whose strategy has such a surrogate."""
         return surrogate_of(started) in cls.surrogates
 
     def start(self, started: RunStarted) -> None:
-        """Another run: answers of the last one count no longer."""
+        """Drop replies of the last run."""
         self.answer: Evaluation | None = None
         self._last_request: EvaluationRequest | None = None
         self._is_pending = False
 
     def latest_fit(self) -> SurrogateFitted | JointSurfaceFitted | None:
-        """What was fitted last, which the evaluator is to look at."""
+        """The fit that the evaluator is to use."""
         return self.run.surrogate
 
     def axes_to_evaluate(self) -> tuple[str] | tuple[str, str]:
-        """The names of the chosen axes: one for a slice, two for an image."""
+        """The chosen axes: one for a slice, two for a surface."""
         raise NotImplementedError
 
     def ask_if_new(self) -> None:
-        """Ask the evaluator when the surrogate or the axes are others than last time."""
+        """Send a request when surrogate or axes have changed."""
         fitted = self.latest_fit()
         if fitted is None or self._is_pending:
             return
         axes, last = self.axes_to_evaluate(), self._last_request
         if last is not None and last.fitted is fitted and last.axes == axes:
             return
-        self._last_request = EvaluationRequest(
-            self.name,
-            self.run.started.run,
-            tuple(self.record.axes),
-            fitted,
-            axes,
-            self.run.history if isinstance(fitted, JointSurfaceFitted) else None,
-        )
+        history = self.run.history if isinstance(fitted, JointSurfaceFitted) else None
+        run, space = self.run.started.run, tuple(self.record.axes)
+        self._last_request = EvaluationRequest(self.name, run, space, fitted, axes, history)
         self._is_pending = True
         self.evaluation_wanted.emit(self._last_request)
 
     def redraw(self) -> None:
-        """Ask for what is new, draw what is there."""
+        """Send a request if needed, and draw."""
         self.ask_if_new()
         super().redraw()
 
     def take_evaluation(self, reply: EvaluationReply) -> None:
-        """Keep an answer of this run; ask again if something changed meanwhile."""
+        """Store a reply of this run."""
         if reply.run != self.run.started.run:
             return
         self._is_pending = False
@@ -93,15 +84,15 @@ class SurrogateView(View):
         self.dirty = True
 
     def has_content(self) -> bool:
-        """From the first answer."""
+        """From the first reply."""
         return getattr(self, "answer", None) is not None
 
     def waiting_reason(self) -> str:
-        """That the picture is being worked out, once there is something to draw."""
+        """That a request is pending, once there is a fit."""
         return ON_ITS_WAY if self.latest_fit() is not None else super().waiting_reason()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The choosers take the room that the title leaves on its line."""
+        """Fit the choosers beside the title."""
         super().resizeEvent(event)
         font = QFont(self.font())
         font.setBold(True)
@@ -113,7 +104,7 @@ class SurrogateView(View):
             box.setMaximumWidth(max(appearance.pixels(NARROWEST), int(room / len(boxes))))
 
     def chooser(self, name: str, changed: Callable[[int], None]) -> QuietComboBox:
-        """A chooser of an axis of the space."""
+        """A chooser of an axis."""
         box = QuietComboBox()
         box.setAccessibleName(name)
         box.setToolTip(plain_tooltip(name))

@@ -1,1 +1,1 @@
-"""Views of the surrogate that earlier datasets share with this one."""
+"""Views of the surrogate of this and earlier datasets."""

@@ -1,4 +1,4 @@
-"""The earlier datasets that decide trials, nearest first: sizes, similarity, what they found."""
+"""The earlier datasets most similar to this one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = 0.6  # share of the rest that the words beside the longest bar may take
 
 
 class NearestDatasets(ScrolledBars):
-    """A bar for each dataset that is used, longer if more similar; hatched if it came along."""
+    """A bar for each dataset in use; hatched if shipped."""
 
     name = "nearest"
     title = "Datasets like this one"
@@ -61,15 +61,15 @@ class NearestDatasets(ScrolledBars):
         return self.run.history
 
     def datasets(self) -> list[HistoryDataset]:
-        """Those that are used, nearest first."""
+        """The datasets in use, nearest first."""
         return datasets_used(self.run.history, self.run.common)
 
     def row_count(self) -> int:
-        """The datasets."""
+        """The number of datasets."""
         return len(self.datasets())
 
     def has_content(self) -> bool:
-        """Where the history holds something."""
+        """Where the history has datasets."""
         return bool(self.datasets())
 
     def waiting_reason(self) -> str:
@@ -82,22 +82,17 @@ class NearestDatasets(ScrolledBars):
         )
 
     def draw(self) -> None:
-        """Bars from 0 to the similarity in percent."""
+        """Draw bars to the similarity in percent."""
         theme, datasets = appearance.current(), self.datasets()
         self._label_rows(datasets)
         ends = [100 * similarity(dataset.distance) for dataset in datasets]
         starters = [bool(dataset.starter) for dataset in datasets]
-        self.bars.set_data(
-            [(float(row), 0.0, end) for row, end in enumerate(ends)],
-            [theme.control if starter else theme.model for starter in starters],
-            starters,
-            theme.ink,
-        )
+        colours = [theme.control if starter else theme.model for starter in starters]
+        bars = [(float(row), 0.0, end) for row, end in enumerate(ends)]
+        self.bars.set_data(bars, colours, starters, theme.ink)
         pixels = self.canvas.inner_width(self.plot)
         words, wide = self._fitting_words(datasets, ends, WORDS * pixels)
-        self.words.set_data(
-            [(end, row, text) for row, (end, text) in enumerate(zip(ends, words, strict=True))]
-        )
+        self.words.set_data(list(zip(ends, range(len(ends)), words, strict=True)))
         room = min(WORDS, (wide + 14) / pixels)
         self.plot.hold_x(0.0, max(ends) / (1 - room), exact=True)
         self.show_window()
@@ -113,23 +108,20 @@ class NearestDatasets(ScrolledBars):
     def _fitting_words(
         self, datasets: list[HistoryDataset], ends: list[float], room: float
     ) -> tuple[list[str], float]:
-        """The most that can be said beside the bars, and its width in pixels."""
+        """The longest fitting texts, and their width in pixels."""
         metrics = QFontMetricsF(small_font())
         for part_count in (4, 3, 2, 1):
-            words = [
-                " · ".join(self._bar_texts(dataset, end)[:part_count])
-                for dataset, end in zip(datasets, ends, strict=True)
-            ]
+            texts = map(self._bar_texts, datasets, ends)
+            words = [" · ".join(bar_texts[:part_count]) for bar_texts in texts]
             wide = max(metrics.horizontalAdvance(text) for text in words)
             if wide <= room:
                 break
         return words, wide
 
     def _bar_texts(self, dataset: HistoryDataset, end: float) -> list[str]:
-        """What is said beside a bar, the most important first."""
-        number = len(dataset.scores)
-        trials = "1 trial" if number == 1 else f"{number} trials"
-        texts = [f"{round(end)} % similar", trials]
+        """The texts beside a bar, the most important first."""
+        count = len(dataset.scores)
+        texts = [f"{round(end)} % similar", "1 trial" if count == 1 else f"{count} trials"]
         if dataset.starter:
             texts.append("shipped with Tunescope")
         if setting := best_setting(dataset, self.history.axes):
@@ -137,7 +129,7 @@ class NearestDatasets(ScrolledBars):
         return texts
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """Everything that is known of the dataset whose row it is."""
+        """Everything about the dataset of a row."""
         row, datasets = round(y), self.datasets()
         if not 0 <= row < len(datasets):
             return None
@@ -146,34 +138,20 @@ class NearestDatasets(ScrolledBars):
         return HoverText("\n".join(lines), end, float(row))
 
     def describe(self) -> str:
-        """How many are known and used, and the nearest."""
+        """How many are stored and used, and the nearest."""
         sentence = known_datasets_text(self.history, self.run.common)
         nearest = self.datasets()[0]
-        similarity_text = f"{round(100 * similarity(nearest.distance))} % similar"
-        words = f"{similarity_text}, distance {format_number(nearest.distance)}."
+        percent = round(100 * similarity(nearest.distance))
+        words = f"{percent} % similar, distance {format_number(nearest.distance)}."
         return f"{sentence} The nearest has {dataset_size_text(nearest.statistics)}; {words}"
 
     def table_data(self) -> Table:
         """Rows, columns, classes, similarity, distance, trials, best setting, origin."""
-        headers = [
-            "rows",
-            "columns",
-            "classes",
-            "similarity, %",
-            "distance",
-            "trials",
-            "best setting",
-        ]
-        axes = self.history.axes
-        rows = [
-            [
-                *size_counts(dataset.statistics),
-                100 * similarity(dataset.distance),
-                dataset.distance,
-                len(dataset.scores),
-                short_setting_text(best_setting(dataset, axes), len(axes)),
-                "shipped with Tunescope" if dataset.starter else "from here",
-            ]
-            for dataset in self.datasets()
-        ]
-        return [*(header for header in headers), "origin"], rows
+        headers = ["rows", "columns", "classes", "similarity, %", "distance", "trials"]
+        rows, axes = [], self.history.axes
+        for dataset in self.datasets():
+            best = short_setting_text(best_setting(dataset, axes), len(axes))
+            near = [100 * similarity(dataset.distance), dataset.distance, len(dataset.scores)]
+            origin = "shipped with Tunescope" if dataset.starter else "from here"
+            rows.append([*size_counts(dataset.statistics), *near, best, origin])
+        return [*headers, "best setting", "origin"], rows

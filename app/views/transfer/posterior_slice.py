@@ -1,4 +1,4 @@
-"""The common slice: what earlier datasets and this one found along one setting."""
+"""The joint surrogate along one hyperparameter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from app.look import appearance
 from app.text.past.earlier_dataset_text import dataset_size_text
 from app.text.setting_text import setting_title
 from app.text.strategy_text import surrogate_of
-from app.views.plot.canvas import EDGES
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, clear_colour, pen, symbol_path
-from app.views.plot.legend import Legend, LegendEntry, line_sample
+from app.views.plot.items import Dots, clear_colour, pen
+from app.views.plot.legend import LegendEntry, line_sample, symbol_sample
 from app.views.plot.scales import Scale, axis_position
 from app.views.plot.view_state import ViewState
 from app.views.surrogate.slice_view import SliceView
@@ -31,7 +30,7 @@ PALE = 0.55  # opacity of earlier datasets
 
 
 class PosteriorSlice(PosteriorView, SliceView):
-    """The posterior along one axis; pale triangles for earlier datasets, circles for this one."""
+    """The posterior along one axis; triangles for earlier datasets."""
 
     answer: JointSlice
     name = "common slice"
@@ -52,34 +51,33 @@ class PosteriorSlice(PosteriorView, SliceView):
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
-        self.legend = Legend()
-        self.canvas.addItem(self.legend, row=0, col=0)
+        self.legend = self.canvas.add_legend()
         self.paint_theme()
 
     def start(self, started: RunStarted) -> None:
-        """What the height is depends on the strategy."""
+        """Choose the question."""
         super().start(started)
         ranks = surrogate_of(started) == RANKING
         self.question = self.of_ranks if ranks else type(self).question
         self.set_words(self.title, self.question)
 
     def behind_trials(self) -> list[Dots]:
-        """Those of earlier datasets."""
+        """The trials of earlier datasets."""
         self.earlier = Dots("triangle", 8)
         return [self.earlier]
 
     def paint_theme(self) -> None:
-        """Earlier datasets pale."""
+        """Style earlier datasets."""
         super().paint_theme()
         theme = appearance.current()
         self.earlier.set_style(clear_colour(theme.observed, PALE), theme.observed, 0.8)
 
     def height_title(self) -> str:
-        """What is better lies higher, whatever the metric."""
+        """The response."""
         return self.response_text()
 
     def higher_is_better(self) -> bool:
-        """Always: responses are higher where the score is better."""
+        """Always, whatever the metric."""
         return True
 
     def heights(self) -> np.ndarray:
@@ -87,18 +85,22 @@ class PosteriorSlice(PosteriorView, SliceView):
         return self.responses()
 
     def draw_more(self, x: np.ndarray, scale: Scale) -> np.ndarray:
-        """The trials of earlier datasets, and what each symbol means."""
+        """Draw earlier trials and the legend."""
         earlier = self.answer.earlier
         heights = np.array([trial.response for trial in earlier], dtype=float)
         self.earlier.set_data([axis_position(trial.x, scale) for trial in earlier], heights)
-        entries = [LegendEntry(_paint_circle, "this dataset"), LegendEntry(_paint_band, "expected")]
+        theme = appearance.current()
+        circle = symbol_sample("circle", 9, pen(theme.ink, 1.6))
+        entries = [LegendEntry(circle, "this dataset"), LegendEntry(_paint_band, "expected")]
         if len(heights):
-            entries.insert(0, LegendEntry(_paint_earlier, "earlier datasets"))
-        self.legend.set_entries(entries, self.canvas.width() - EDGES[0] - EDGES[2])
+            pale = clear_colour(theme.observed, PALE)
+            triangle = symbol_sample("triangle", 8, pen(theme.observed, 0.8), pale)
+            entries.insert(0, LegendEntry(triangle, "earlier datasets"))
+        self.legend.set_entries(entries, self.canvas.full_width)
         return heights
 
     def describe(self) -> str:
-        """Whose trials it comes from, where it is highest, and where the next trial goes."""
+        """The origin, the maximum, and the next trial."""
         answer = self.answer
         top = self.value_text(answer.x[int(np.argmax(answer.mean))])
         words = "Joint surface along {} through the best setting. {} Highest at {}."
@@ -107,52 +109,27 @@ class PosteriorSlice(PosteriorView, SliceView):
         return f"{sentence} {ahead}".rstrip()
 
     def table_data(self) -> Table:
-        """Place, mean, standard deviation; then every trial, this dataset's first."""
+        """Position, mean, standard deviation; then every trial, this dataset's first."""
         answer = self.answer
         rows: list[list[Any]] = [
             [self.value_text(x) if answer.labels else x, mean, sd, None, None]
             for x, mean, sd in zip(answer.x, answer.mean, answer.sd, strict=True)
         ]
-        this_dataset = "this dataset"
         for trial, response in zip(self.run.trials, self.responses(), strict=True):
             if np.isfinite(response):
                 value = trial.setting.get(answer.axis)
-                rows.append([value, None, None, float(response), this_dataset])
-        rows += self._earlier_rows()
-        headers = ["expected", "standard deviation", "found"]
-        return [setting_title(self.shown_axis), *headers, "dataset"], rows
-
-    def _earlier_rows(self) -> list[list[Any]]:
+                rows.append([value, None, None, float(response), "this dataset"])
         assert self.run.history is not None
-        datasets = self.run.history.datasets
-        return [
-            [
-                self.value_text(trial.x) if self.answer.labels else trial.x,
-                None,
-                None,
-                trial.response,
-                dataset_size_text(datasets[trial.dataset].statistics),
-            ]
-            for trial in self.answer.earlier
-        ]
-
-
-def _paint_earlier(painter: QPainter, box: QRectF) -> None:
-    theme = appearance.current()
-    painter.setPen(pen(theme.observed, 0.8))
-    painter.setBrush(clear_colour(theme.observed, PALE))
-    painter.drawPath(symbol_path("triangle", 8).translated(box.center()))
-
-
-def _paint_circle(painter: QPainter, box: QRectF) -> None:
-    theme = appearance.current()
-    painter.setPen(pen(theme.ink, 1.6))
-    painter.drawPath(symbol_path("circle", 9).translated(box.center()))
+        for earlier in answer.earlier:
+            value = self.value_text(earlier.x) if answer.labels else earlier.x
+            name = dataset_size_text(self.run.history.datasets[earlier.dataset].statistics)
+            rows.append([value, None, None, earlier.response, name])
+        headers = ["expected", "standard deviation", "found", "dataset"]
+        return [setting_title(self.shown_axis), *headers], rows
 
 
 def _paint_band(painter: QPainter, box: QRectF) -> None:
     theme = appearance.current()
-    middle = box.center().y()
-    band = QRectF(box.left(), middle - 5, box.width(), 10)
+    band = QRectF(box.left(), box.center().y() - 5, box.width(), 10)
     painter.fillRect(band, clear_colour(theme.model, 0.3))
     line_sample(pen(theme.model, 2.2))(painter, box)

@@ -1,4 +1,4 @@
-"""The common surface over two settings: where earlier datasets and this one did well."""
+"""The joint surrogate over two hyperparameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PosteriorSurface(PosteriorView, SurfaceView):
-    """The common surface's mean over two axes; small triangles for earlier datasets."""
+    """The mean over two axes; small triangles for earlier datasets."""
 
     answer: JointImage
     name = "common surface"
@@ -27,17 +27,17 @@ class PosteriorSurface(PosteriorView, SurfaceView):
     waiting = "What earlier datasets found appears here before the first trial."
 
     def behind_trials(self) -> list[Dots]:
-        """Those of earlier datasets."""
+        """The trials of earlier datasets."""
         self.earlier = Dots("triangle", 7)
         return [self.earlier]
 
     def paint_theme(self) -> None:
-        """Earlier datasets pale on all of viridis."""
+        """Style earlier datasets."""
         super().paint_theme()
         self.earlier.set_style(clear_colour("#FFFFFF", 0.45), "#1F2933", 0.7)
 
     def maximize(self) -> bool:
-        """Responses are higher where the score is better, whatever the metric."""
+        """Always, whatever the metric."""
         return True
 
     def measured(self) -> str:
@@ -45,15 +45,13 @@ class PosteriorSurface(PosteriorView, SurfaceView):
         return "response"
 
     def draw_more(self) -> None:
-        """The trials of earlier datasets."""
-        x_scale, y_scale = self.scales
-        self.earlier.set_data(
-            [axis_position(trial.x, x_scale) for trial in self.answer.earlier],
-            [axis_position(trial.y, y_scale) for trial in self.answer.earlier],
-        )
+        """Draw earlier trials."""
+        (x_scale, y_scale), earlier = self.scales, self.answer.earlier
+        x = [axis_position(trial.x, x_scale) for trial in earlier]
+        self.earlier.set_data(x, [axis_position(trial.y, y_scale) for trial in earlier])
 
     def describe(self) -> str:
-        """Whose trials it comes from, and where it is highest."""
+        """The origin and the maximum."""
         answer = self.answer
         mean = np.array(answer.mean)
         row, column = np.unravel_index(int(np.argmax(mean)), mean.shape)

@@ -1,4 +1,4 @@
-"""What views of the common response surface share: whose runs they show, and what they ask."""
+"""What views of the joint surrogate share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from core.tuning.payloads import HistoryDataset
 
 
 class PosteriorView(SurrogateView):
-    """A view of the surface that the strategy fits to this dataset and to earlier ones.
+    """A view of the surrogate of all datasets.
 
-    Heights are responses: how many of its dataset's standard deviations a score is better than
-    its dataset's mean, or how high a setting ranks.
+    Responses are scores in standard deviations above their dataset's mean, or ranks.
     """
 
     listens = (JointSurfaceFitted, HistoryRead, TrialExcluded, RunFinished, RunStopped)
@@ -29,7 +28,7 @@ class PosteriorView(SurrogateView):
 
     @property
     def common(self) -> JointSurfaceFitted:
-        """The surface, once it was fitted."""
+        """The latest fit."""
         assert self.run.common is not None
         return self.run.common
 
@@ -44,16 +43,15 @@ class PosteriorView(SurrogateView):
         )
 
     def response_text(self) -> str:
-        """What a response is, on an axis; whatever the metric, higher is better."""
-        ranks = surrogate_of(self.run.started) == RANKING
-        return "rank" if ranks else "better than the mean"
+        """The name of the response on an axis."""
+        return "rank" if surrogate_of(self.run.started) == RANKING else "better than the mean"
 
     def latest_fit(self) -> JointSurfaceFitted | None:
-        """The common surface, once it and the history are there."""
+        """The latest fit, once there is a history as well."""
         return self.run.common if self.run.history is not None else None
 
     def responses(self) -> np.ndarray:
-        """The responses of the record's trials, NaN where none is known yet, shape (n,)."""
+        """The trials' responses, NaN where unknown, shape (n,)."""
         run, common = self.run, self.common
         responses = np.full(len(run.numbers), np.nan)
         for number, response in zip(common.numbers, common.responses, strict=True):
@@ -63,15 +61,13 @@ class PosteriorView(SurrogateView):
         return responses
 
     def datasets_used(self) -> list[HistoryDataset]:
-        """The datasets that decide now, nearest first."""
+        """The datasets in use, nearest first."""
         return datasets_used(self.run.history, self.common) if self.common.neighbours else []
 
     def origin_text(self) -> str:
-        """From how many trials of how many datasets the surface comes."""
+        """The numbers of trials and datasets that were fitted."""
         trials, dataset_count = self.common.trials, len(self.datasets_used())
         if not dataset_count:
-            words = "The history is empty: this comes from this dataset's {} trials."
-            return words.format(trials)
-        words = "From {} trials of this dataset and {} of {} earlier ones."
-        counted = sum(len(responses) for responses in self.common.past_responses)
-        return words.format(trials, counted, dataset_count)
+            return f"The history is empty: this comes from this dataset's {trials} trials."
+        past = sum(len(responses) for responses in self.common.past_responses)
+        return f"From {trials} trials of this dataset and {past} of {dataset_count} earlier ones."

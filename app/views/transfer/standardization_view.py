@@ -1,4 +1,4 @@
-"""By what the scores of this dataset are made comparable with those of earlier ones."""
+"""The standardization of this dataset's scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.tuning.runs.state import ScoreStandardization
 
 
 class StandardizationView(View):
-    """The scores, and the mean ± one deviation by which each proposal judged them."""
+    """The scores, and mean ± one deviation."""
 
     name = "standardizing"
     title = "How scores are standardized"
@@ -42,23 +42,25 @@ class StandardizationView(View):
         self.band, self.borrowed_band = Band(), Band()
         self.mean = Lines("mean of this dataset")
         self.borrowed_mean = Lines("mean of earlier datasets")
-        self.dots, self.other_dots, self.highlight = (
-            Dots("circle", 8),
-            Dots("circle", 6),
-            Highlight(),
+        self.dots, self.other_dots = Dots("circle", 8), Dots("circle", 6)
+        self.highlight = Highlight()
+        self.plot.add_marks(
+            self.band,
+            self.borrowed_band,
+            self.mean,
+            self.borrowed_mean,
+            self.other_dots,
+            self.dots,
+            self.highlight,
         )
-        for mark in (self.band, self.borrowed_band, self.mean, self.borrowed_mean):
-            self.plot.addItem(mark)
-        for mark in (self.other_dots, self.dots, self.highlight):
-            self.plot.addItem(mark)
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Runs whose strategy compares scores by their datasets' means."""
+        """Runs whose strategy standardizes scores by dataset."""
         return surrogate_of(started) == "common"
 
     def paint_theme(self) -> None:
-        """Borrowed numbers pale and dashed, the dataset's own in the model's blue."""
+        """Style the marks; borrowed means are pale and dashed."""
         theme = appearance.current()
         self.band.set_style(clear_colour(theme.model, 0.24))
         self.borrowed_band.set_style(clear_colour(theme.control, 0.18))
@@ -68,26 +70,21 @@ class StandardizationView(View):
         self.other_dots.set_style(None, theme.control, 1.0)
 
     def has_content(self) -> bool:
-        """From the first score and what it is measured against."""
+        """From the first standardized score."""
         return bool(self._known_standards()) and bool(np.isfinite(self.run.scores).any())
 
     def _known_standards(self) -> list[tuple[int, ScoreStandardization]]:
-        """After how many scores which standard held, in order; before any there is no mean."""
-        standards = {
-            standard.trials: standard for standard in self.run.standards if standard.trials
-        }
-        return sorted(standards.items())
+        """(number of scores, standard) in order."""
+        return sorted({s.trials: s for s in self.run.standards if s.trials}.items())
 
     def draw(self) -> None:
-        """Steps of the mean with their band, and the scores."""
+        """Draw the mean with its band, and the scores."""
         run = self.run
         self.paint_theme()
         self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         last = max(float(np.max(run.numbers)), float(self._known_standards()[-1][0]))
-        for settled, band, line in (
-            (True, self.band, self.mean),
-            (False, self.borrowed_band, self.borrowed_mean),
-        ):
+        borrowed = (False, self.borrowed_band, self.borrowed_mean)
+        for settled, band, line in ((True, self.band, self.mean), borrowed):
             x, mean, scale = self._step_corners(settled, last + 0.5)
             band.set_data(x, mean - scale, mean + scale)
             line.set_data(x, mean)
@@ -103,7 +100,7 @@ class StandardizationView(View):
             self._caption.setText(caption)
 
     def _step_corners(self, settled: bool, end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Corners of the standards of one kind: each holds from its trial to the next one."""
+        """x, mean and scale at the corners."""
         standards = self._known_standards()
         until = [number - 0.5 for number, _ in standards[1:]] + [end]
         steps = [
@@ -118,16 +115,12 @@ class StandardizationView(View):
         run = self.run
         end = max(last, float(run.total - 1)) if run.total else last
         self.plot.hold_x(-0.5 - 0.03 * end, end + 0.5 + 0.03 * end, exact=True)
-        edges = [
-            standard.mean + sign * standard.scale
-            for _, standard in self._known_standards()
-            for sign in (-1, 1)
-        ]
+        edges = [s.mean + sign * s.scale for _, s in self._known_standards() for sign in (-1, 1)]
         values = np.concatenate([run.scores[np.isfinite(run.scores)], edges])
         self.plot.hold_y(float(values.min()), float(values.max()))
 
     def describe(self) -> str:
-        """The current mean and deviation, and whose they are."""
+        """The current mean and deviation, and their origin."""
         number, now = self._known_standards()[-1]
         has_history = self.run.history is not None and bool(self.run.history.datasets)
         return standardization_text(now.mean, now.scale, now.settled, number, has_history)
@@ -135,9 +128,7 @@ class StandardizationView(View):
     def table_data(self) -> Table:
         """The standard after each number of scores."""
         headers = ["scores seen", "mean", "standard deviation", "taken from"]
-        this_dataset, borrowed = "this dataset", "earlier datasets"
-        rows = [
-            [number, standard.mean, standard.scale, this_dataset if standard.settled else borrowed]
-            for number, standard in self._known_standards()
+        return headers, [
+            [number, s.mean, s.scale, "this dataset" if s.settled else "earlier datasets"]
+            for number, s in self._known_standards()
         ]
-        return headers, rows

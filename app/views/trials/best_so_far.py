@@ -1,6 +1,8 @@
-"""Best so far: the staircase of the best score over trials, against the default setting."""
+"""The best score over trials."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
@@ -15,28 +17,24 @@ from app.views.plot.scales import Scale
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.views.trials.default_line import DefaultLine
-from core.tuning.events import (
-    Progress,
-    RunResumed,
-    RunStarted,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning import events
 
 MIN_TRIAL_SHARE = 0.2  # of the picture that the trials take, the baseline beside them or not
 CROWD = 600  # trials beyond which the dots are small and without an outline
 
 
 class BestSoFar(View):
-    """Dots for trials, crosses for failed ones, a staircase for the best until then."""
+    """Dots for trials, crosses for failures, a staircase for the best."""
 
     name = "best"
     title = "Best so far"
     question = "Is it still getting better?"
     waiting = "Scores appear here when the first trial is done."
     zooms = True
-    listens = (TrialFinished, TrialFailed, TrialExcluded, Progress, RunResumed)
+    listens = (
+        *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
+        *(events.Progress, events.RunResumed),
+    )
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
@@ -48,18 +46,23 @@ class BestSoFar(View):
         self.other_dots, self.dots = Dots("circle", 6), Dots("circle", 8)
         self.failed = Dots("cross", 8)
         self.highlight = Highlight()
-        for mark in (self.other_dots, self.dots, self.stairs, self.failed):
-            self.plot.addItem(mark)
-        for mark in (self.default_line, self.baseline, self.highlight):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.other_dots,
+            self.dots,
+            self.stairs,
+            self.failed,
+            self.default_line,
+            self.baseline,
+            self.highlight,
+        )
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         """Every run of trials."""
         return started.kind == "trials"
 
     def paint_theme(self) -> None:
-        """Observed scores in vermilion, the best of them as a line in ink."""
+        """Style the marks; smaller where trials are many."""
         theme = appearance.current()
         crowded = len(self.run.trials) > CROWD
         self.dots.set_style(theme.observed, None if crowded else theme.ink, 1.0)
@@ -75,16 +78,15 @@ class BestSoFar(View):
         return bool(self.run.trials)
 
     def draw(self) -> None:
-        """Dots where they are, the staircase as corners only where it steps."""
+        """Draw dots, staircase and lines."""
         run = self.run
         self.paint_theme()
         self.plot.left.set_title(metric_in_short(run.started.metric), run.started.maximize)
         numbers, best = run.staircase()
         x, y = steps_of(numbers, best)
         self.stairs.set_data(x, y)
-        clear = (
-            self.record.filtered() & ~run.is_excluded & ~run.is_ended_early
-        )  # estimates are hollow
+        # Trials that were ended early have estimates, which are hollow.
+        clear = self.record.filtered() & ~run.is_excluded & ~run.is_ended_early
         scored = np.isfinite(run.scores)
         self.dots.set_data(run.numbers[clear], run.scores[clear])
         self.other_dots.set_data(run.numbers[scored & ~clear], run.scores[scored & ~clear])
@@ -94,9 +96,8 @@ class BestSoFar(View):
         lost = run.numbers[~scored]
         self.failed.set_data(lost, np.full(len(lost), up))
         drawn = np.column_stack([run.numbers[scored], run.scores[scored]])
-        words = "default setting"
         default = None if run.default_trial is None else run.default_trial.score
-        self.default_line.set_value(default, words, drawn, (x, y))
+        self.default_line.set_value(default, "default setting", drawn, (x, y))
         shown = self._shown_baseline(run.scores[scored])
         self.baseline.set_value(shown, "baseline", drawn, (x, y))
         self._say_baseline(shown)
@@ -105,21 +106,19 @@ class BestSoFar(View):
         self.highlight.ring_selected(self.record, run.numbers, heights)
 
     def _shown_baseline(self, scores: np.ndarray) -> float | None:
-        """The score of the baseline, unless it would press all trials together."""
         value = self.run.started.baseline
         if value is None or not len(scores):
             return None
         low, high = float(scores.min()), float(scores.max())
         span = max(high, value) - min(low, value)
+        # A baseline far off would press the trials into a line.
         return value if high == low or high - low >= MIN_TRIAL_SHARE * span else None
 
     def _say_baseline(self, shown: float | None) -> None:
         value, question = self.run.started.baseline, self.question
         if value is not None and shown is None:
             question = f"{question} The baseline is far off: {format_number(value)}."
-        if self.record.model:
-            return  # the caption names the model
-        if question != self._caption.text():
+        if not self.record.model and question != self._caption.text():  # else it names the model
             self._caption.setText(question)
 
     def _hold_ranges(self, numbers: np.ndarray, scores: np.ndarray) -> None:
@@ -138,7 +137,7 @@ class BestSoFar(View):
             self.plot.hold_y(low - 0.06 * (high - low), high + 0.04 * (high - low))
 
     def describe(self) -> str:
-        """The best so far, after how many trials, against the default."""
+        """The best, the default and the baseline."""
         run, best = self.run, self.run.best_trial
         done = len(run.trials)
         if best is None:
@@ -146,36 +145,26 @@ class BestSoFar(View):
         total_text = f" of {run.total}" if run.total else ""
         sentence = f"Best {format_number(best.score)} after {done}{total_text} trials."
         if run.default_trial is not None:
-            sentence += " " + f"The default setting has {format_number(run.default_trial.score)}."
+            sentence += f" The default setting has {format_number(run.default_trial.score)}."
         if run.started.baseline is not None:
-            sentence += " " + f"The baseline has {format_number(run.started.baseline)}."
+            sentence += f" The baseline has {format_number(run.started.baseline)}."
         failed = int(np.sum(~np.isfinite(run.scores)))
-        return sentence + (" " + f"{failed} trials failed." if failed else "")
+        return sentence + (f" {failed} trials failed." if failed else "")
 
     def table_data(self) -> Table:
         """Each trial's score and the best until then."""
         run = self.run
         order = np.argsort(run.numbers, kind="stable")
         _, best = run.staircase()
-        rows = [
-            [
-                t.number,
-                _finite_or_none(t.score),
-                _finite_or_none(float(high)),
-                "failed" if t.failure else "",
-            ]
-            for t, high in zip((run.trials[i] for i in order), best, strict=True)
-        ]
-        score = metric_in_short(run.started.metric)
-        headers = ["trial", score, "best so far", "note"]
-        return headers, rows
+        rows: list[list[Any]] = []
+        for trial, high in zip((run.trials[i] for i in order), best.tolist(), strict=True):
+            scores = [_finite_or_none(score) for score in (trial.score, high)]
+            rows.append([trial.number, *scores, "failed" if trial.failure else ""])
+        return ["trial", metric_in_short(run.started.metric), "best so far", "note"], rows
 
 
 def steps_of(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the staircase that takes the value y[i] at x[i] and keeps it until the next.
-
-    Only corners are kept: 10,000 trials with twelve improvements have twenty-five of them.
-    """
+    """The corners of the staircase that is y[i] from x[i] on."""
     is_finite = np.isfinite(y)
     x, y = x[is_finite], y[is_finite]
     if not len(x):

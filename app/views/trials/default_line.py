@@ -1,4 +1,4 @@
-"""A dashed line at a score to compare with; its words keep off everything else."""
+"""A dashed line at a score to compare with."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from app.look import appearance
 from app.views.plot.axes import small_font
 from app.views.plot.items import clear_colour, pen
 
+Size = tuple[float, float]
+Line = tuple[np.ndarray, np.ndarray]  # x and y of its corners
 AROUND = 5  # pixels around the words that are to be empty too
 
 
 class DefaultLine(pg.UIGraphicsItem):
-    """A line across the plot; its words stand where the fewest dots and steps are.
-
-    Args:
-        other: another such line, painted before, whose words it keeps off.
-    """
+    """A line with words that avoid dots and `other_line`."""
 
     def __init__(self, other_line: DefaultLine | None = None) -> None:
         super().__init__()
@@ -32,14 +30,8 @@ class DefaultLine(pg.UIGraphicsItem):
         self._dots = np.empty((0, 2))
         self._stairs = np.empty((0, 2))
 
-    def set_value(
-        self,
-        value: float | None,
-        words: str,
-        dots: np.ndarray,
-        stairs: tuple[np.ndarray, np.ndarray],
-    ) -> None:
-        """The score, its words, and what the words keep off: dots (n, 2) and corners of a line."""
+    def set_value(self, value: float | None, words: str, dots: np.ndarray, stairs: Line) -> None:
+        """Set score, words, and what they avoid: dots (n, 2) and a line."""
         self.value, self._words, self._dots = value, words, dots
         self._stairs = _points_along(*stairs)
         self.update()
@@ -49,7 +41,7 @@ class DefaultLine(pg.UIGraphicsItem):
         return appearance.current().muted
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Line and words in device pixels."""
+        """Draw in device pixels."""
         if self.value is None or not math.isfinite(self.value):
             return
         theme, transform = appearance.current(), painter.transform()
@@ -59,7 +51,8 @@ class DefaultLine(pg.UIGraphicsItem):
         metrics = QFontMetricsF(font)
         size = (metrics.horizontalAdvance(self._words) + 6, metrics.height())
         reach = (size[1] + AROUND + 2) * self.viewRect().height() / max(area.height(), 1.0)
-        busy = np.vstack([_points_near(self._dots, self.value, reach), self._stairs]).T
+        near = self._dots[np.abs(self._dots[:, 1] - self.value) <= reach]  # of up to 100,000
+        busy = np.vstack([near, self._stairs]).T
         busy = pg.functions.transformCoordinates(transform, busy).T if busy.size else busy.T
         if self._other_line is not None and self._other_line.value is not None:
             busy = np.vstack([busy, _filling_points(self._other_line.label)])
@@ -75,40 +68,29 @@ class DefaultLine(pg.UIGraphicsItem):
         painter.restore()
 
 
-def emptiest_box(
-    area: QRectF, height: float, size: tuple[float, float], busy: np.ndarray
-) -> QRectF:
-    """The box of this size just above or below a height that covers the fewest busy points."""
+def emptiest_box(area: QRectF, height: float, size: Size, busy: np.ndarray) -> QRectF:
+    """The box at a height that covers the fewest busy points."""
     wide, tall = size
     lefts = np.linspace(area.right() - wide - 2, area.left() + 2, 7)
-    boxes = [
-        QRectF(left, top, wide, tall)
-        for top in (height + 2, height - tall - 2)
-        for left in lefts
-        if top >= area.top() and top + tall <= area.bottom()
+    tops = [
+        top for top in (height + 2, height - tall - 2) if area.top() <= top <= area.bottom() - tall
     ]
+    boxes = [QRectF(left, top, wide, tall) for top in tops for left in lefts]
     if not boxes:
         return QRectF(lefts[0], height + 2, wide, tall)
-    return min(
-        boxes, key=lambda box: _covered_count(box.adjusted(-AROUND, -AROUND, AROUND, AROUND), busy)
-    )
+    return min(boxes, key=lambda box: _covered_count(box, busy))
 
 
 def _filling_points(box: QRectF) -> np.ndarray:
-    """So many points in a box that nothing else stands there."""
-    x = np.linspace(box.left(), box.right(), 30)
-    return np.array([(x_position, box.center().y()) for x_position in x] * 40)
-
-
-def _points_near(points: np.ndarray, height: float, reach: float) -> np.ndarray:
-    """Those of 100,000 points that a box at this height may cover."""
-    return points[np.abs(points[:, 1] - height) <= reach]
+    """Points that make a box the busiest."""
+    return np.array([(x, box.center().y()) for x in np.linspace(box.left(), box.right(), 30)] * 40)
 
 
 def _covered_count(box: QRectF, points: np.ndarray) -> int:
     if not len(points):
         return 0
     x, y = points[:, 0], points[:, 1]
+    box = box.adjusted(-AROUND, -AROUND, AROUND, AROUND)
     inside = (x > box.left()) & (x < box.right()) & (y > box.top()) & (y < box.bottom())
     return int(np.sum(inside))
 

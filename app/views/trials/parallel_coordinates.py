@@ -1,4 +1,4 @@
-"""Parallel coordinates: every trial a line through all its settings to its score."""
+"""Parallel coordinates of settings and score."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from app.views.plot.view_state import ViewState
 from app.views.trials.top_trials_filter import BestK
 from core.tuning.events import RunStarted, TrialExcluded, TrialFailed, TrialFinished
 
-MAX_LINES = 250  # of the best trials; more would neither be told apart nor drawn in time
+MAX_LINES = 250  # of the best trials; more are neither readable nor drawn in time
 SHADES = 6  # colours from the worst to the best line that is drawn
 NARROW = 64  # pixels between axes below which names stand upright and only the score has numbers
 NAMES = 130  # pixels below the axes for upright names
 
 
 class ParallelCoordinates(View):
-    """One upright axis a setting and one for the score; the better, the brighter and on top."""
+    """One axis a hyperparameter and one for the score."""
 
     name = "parallel"
     title = "All settings at once"
@@ -47,16 +47,15 @@ class ParallelCoordinates(View):
         self.plot.hideAxis("bottom")
         self.shades = [Lines() for _ in range(SHADES)]
         self.chosen, self.axes = Lines(), UprightAxes()
-        for mark in (*self.shades, self.chosen, self.axes):
-            self.plot.addItem(mark)
+        self.plot.add_marks(*self.shades, self.chosen, self.axes)
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
-        """Trials over two settings or more."""
+        """Trials over two hyperparameters or more."""
         return started.kind == "trials" and sum(axis.is_free for axis in started.space) >= 2
 
     def controls(self) -> list[QWidget]:
-        """The filter to the best."""
+        """The best-k filter."""
         self.best_k = BestK(self.best_k_requested.emit)
         return [self.best_k]
 
@@ -65,12 +64,12 @@ class ParallelCoordinates(View):
         return bool(np.isfinite(self.run.scores).any())
 
     def drawn_rows(self) -> np.ndarray:
-        """The rows that have a line, worst first, so that the best lie on top."""
+        """The rows that have a line, worst first."""
         count = min(self.record.best_k or MAX_LINES, MAX_LINES)
         return self.run.best_rows(count, estimates=True)[::-1]
 
     def heights(self, rows: np.ndarray) -> np.ndarray:
-        """Heights in [0, 1] of so many rows at every axis and, last, at the score."""
+        """Heights in [0, 1] at every axis and, last, the score."""
         run = self.run
         ends = np.array([bounds_of(axis) for axis in self.record.axes])
         wide = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
@@ -86,7 +85,7 @@ class ParallelCoordinates(View):
         return (low, high) if high > low else (low - 0.5, high + 0.5)
 
     def draw(self) -> None:
-        """Lines in shades, the selected one in ink, axes above them."""
+        """Draw the lines in shades, the selected one in colour."""
         self.best_k.show_k(self.record.best_k)
         rows = self.drawn_rows()
         heights = self.heights(rows)
@@ -110,30 +109,20 @@ class ParallelCoordinates(View):
         self.plot.hold_y(-1.06 * min(0.5, foot / max(tall - foot, 1.0)), 1.06, exact=True)
 
     def _show_counts(self, drawn: int) -> None:
-        question, all_of = self.question, int(np.sum(self.run.scored_rows))
-        if drawn < all_of:
-            template = "Drawn are the best {drawn} of {all}."
-            question = f"{question} {template.format(drawn=drawn, all=all_of)}"
+        question, count = self.question, int(np.sum(self.run.scored_rows))
+        if drawn < count:
+            question = f"{question} Drawn are the best {drawn} of {count}."
         if question != self._caption.text():
             self._caption.setText(question)
 
     def _shade_colours(self) -> list[str]:
         # From pale to strong in the model's hue: order is seen without telling hues apart.
         theme = appearance.current()
-        pale, strong = QColor(theme.control), QColor(theme.model)
-        shares = np.linspace(0.0, 1.0, SHADES)
-        colours = []
-        for share in shares:
-            mixed = [
-                (1 - share) * a + share * b
-                for a, b in (
-                    (pale.red(), strong.red()),
-                    (pale.green(), strong.green()),
-                    (pale.blue(), strong.blue()),
-                )
-            ]
-            colours.append(QColor(*(round(value) for value in mixed)).name())
-        return colours
+        ends = (QColor(theme.control), QColor(theme.model))
+        pale, strong = (np.array([end.red(), end.green(), end.blue()]) for end in ends)
+        shares = np.linspace(0.0, 1.0, SHADES)[:, None]
+        mixed = (1 - shares) * pale + shares * strong
+        return [QColor(*map(round, rgb)).name() for rgb in mixed.tolist()]
 
     def _draw_selected(self, width: int) -> None:
         row = self.run.row_of.get(-1 if self.record.selected is None else self.record.selected)
@@ -144,16 +133,14 @@ class ParallelCoordinates(View):
             self.chosen.set_data(*_polylines(self.heights(np.array([row])), width))
 
     def _draw_axes(self) -> None:
-        axes = [
-            (setting_title(axis), scale, *bounds_of(axis))
-            for axis, scale in zip(self.record.axes, self.record.scales, strict=True)
-        ]
+        scaled = zip(self.record.axes, self.record.scales, strict=True)
+        axes = [(setting_title(axis), scale, *bounds_of(axis)) for axis, scale in scaled]
         arrow = "↑" if self.run.started.maximize else "↓"
         score = f"{metric_in_short(self.run.started.metric)} {arrow}"
         self.axes.set_axes([*axes, (score, Scale(), *self._score_range())])
 
     def hover_text(self, plot: Plot, x: float, y: float) -> HoverText | None:
-        """The trial whose line passes nearest above or below."""
+        """The trial whose line is nearest above or below."""
         rows = self.drawn_rows()
         heights = self.heights(rows)
         last = heights.shape[1] - 1
@@ -165,19 +152,17 @@ class ParallelCoordinates(View):
         if not np.isfinite(crossed).any():
             return None
         index = int(np.nanargmin(np.abs(crossed - y)))
-        trial = self.run.trials[rows[index]]
-        text = trial_text(trial, self.run)
+        text = trial_text(self.run.trials[rows[index]], self.run)
         return HoverText(text, float(np.clip(x, 0.0, last)), float(crossed[index]))
 
     def describe(self) -> str:
-        """How many lines, and what the best of them is."""
+        """The number of lines, and the best score."""
         best, drawn = self.run.best_trial, len(self.drawn_rows())
-        all_of = int(np.sum(self.run.scored_rows))
         if best is None:
             return "No trial has a score that counts."
-        template = "The best {} of {} trials with a score; the very best has {}. {} is better."
-        direction = "Higher" if self.run.started.maximize else "Lower"
-        return template.format(drawn, all_of, format_number(best.score), direction)
+        count, score = int(np.sum(self.run.scored_rows)), format_number(best.score)
+        words = f"The best {drawn} of {count} trials with a score; the very best has {score}."
+        return f"{words} {'Higher' if self.run.started.maximize else 'Lower'} is better."
 
     def table_data(self) -> Table:
         """The trials that have a line, best first."""
@@ -196,20 +181,20 @@ def _polylines(heights: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]
 
 
 class UprightAxes(pg.UIGraphicsItem):
-    """The upright axes with their ticks and names."""
+    """Vertical axes with ticks and names."""
 
     def __init__(self) -> None:
         super().__init__()
         self._axes: list[tuple[str, Scale, float, float]] = []
 
     def set_axes(self, axes: list[tuple[str, Scale, float, float]]) -> None:
-        """(name, scale, lowest, highest place) of every axis from left to right."""
+        """(name, scale, low, high) from left to right."""
         if axes != self._axes:
             self._axes = axes
             self.update()
 
     def paint(self, painter: QPainter, *_args: object) -> None:
-        """Axes in device pixels; labels have the paper below them."""
+        """Draw in device pixels."""
         theme, transform, font = appearance.current(), painter.transform(), small_font()
         painter.save()
         painter.resetTransform()
@@ -221,23 +206,18 @@ class UprightAxes(pg.UIGraphicsItem):
             painter.setPen(QPen(QColor(theme.ink), 1.4))
             painter.drawLine(foot, top)
             self._draw_name(painter, name, foot, room, seen)
-            ticks = scale.ticks_between(
-                low, high, max(2, int((foot.y() - top.y()) / self._tick_distance()))
-            )
+            max_ticks = int((foot.y() - top.y()) / (2.4 * QFontMetricsF(font).height()))
+            ticks = scale.ticks_between(low, high, max(2, max_ticks))
+            scale_y = (top.y() - foot.y()) / ((high - low) or 1.0)
+            placed = [(foot.y() + (tick - low) * scale_y, text) for tick, text in ticks]
             if position == len(self._axes) - 1:
-                self._draw_ticks(painter, (foot, top), (low, high), ticks, max(room, NARROW))
+                self._draw_ticks(painter, foot, placed, max(room, NARROW))
             elif room >= appearance.pixels(NARROW):
-                self._draw_ticks(painter, (foot, top), (low, high), ticks, room)
+                self._draw_ticks(painter, foot, placed, room)
         painter.restore()
 
     @staticmethod
-    def _tick_distance() -> float:
-        """Pixels that a tick wants for itself."""
-        return 2.4 * QFontMetricsF(small_font()).height()
-
-    @staticmethod
     def _draw_name(painter: QPainter, name: str, foot: QPointF, room: float, seen: QRectF) -> None:
-        """Below its axis, within what is seen; upright where axes stand close."""
         metrics = QFontMetricsF(painter.font())
         tall = metrics.height()
         if room < appearance.pixels(NARROW):
@@ -253,22 +233,13 @@ class UprightAxes(pg.UIGraphicsItem):
         most = min(room - 8, foot.x() + room / 2 - 8 - seen.left())
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, most)
         wide = metrics.horizontalAdvance(shown) + 2
-        painter.drawText(
-            QRectF(max(seen.left(), foot.x() - wide / 2), foot.y() + 8, wide, tall), 0, shown
-        )
+        left = max(seen.left(), foot.x() - wide / 2)
+        painter.drawText(QRectF(left, foot.y() + 8, wide, tall), 0, shown)
 
-    def _draw_ticks(
-        self,
-        painter: QPainter,
-        ends: tuple[QPointF, QPointF],
-        bounds: tuple[float, float],
-        ticks: Ticks,
-        room: float,
-    ) -> None:
+    @staticmethod
+    def _draw_ticks(painter: QPainter, foot: QPointF, ticks: Ticks, room: float) -> None:
         theme, metrics = appearance.current(), QFontMetricsF(painter.font())
-        (foot, top), (low, high) = ends, bounds
-        for position, text in ticks:
-            y = foot.y() + (position - low) / ((high - low) or 1.0) * (top.y() - foot.y())
+        for y, text in ticks:
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room * 0.6)
             wide, tall = metrics.horizontalAdvance(shown) + 4, metrics.height()
             box = QRectF(foot.x() + 5, y - tall / 2, wide, tall)

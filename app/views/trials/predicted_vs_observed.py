@@ -1,4 +1,4 @@
-"""The score that was predicted of every trial against the one that it got."""
+"""Predicted against observed scores of trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.text.strategy_text import surrogate_of
 from app.views.plot.bar_words import TopLabels
 from app.views.plot.data_table import Table
 from app.views.plot.highlight import Highlight
-from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.items import Dots, Lines, pen, whiskers
 from app.views.plot.view import View
 from app.views.plot.view_state import ViewState
 from app.views.surrogate.surrogate_view import WITH_HISTORY
@@ -23,7 +23,7 @@ NAMED = 5  # of the first trials with a prediction, by their numbers
 
 
 class PredictedVsObserved(View):
-    """A dot for each trial with a whisker of one standard deviation, and the diagonal."""
+    """A dot for each trial with a whisker of one deviation."""
 
     name = "predicted"
     title = "Predicted and observed score"
@@ -37,16 +37,17 @@ class PredictedVsObserved(View):
         super().__init__(record, parent)
         self.plot = self.canvas.add_plot()
         self.diagonal, self.whiskers = Lines(), Lines()
-        self.first, self.dots, self.other_dots = (
-            Dots("circle", 10),
-            Dots("circle", 8),
-            Dots("circle", 6),
-        )
+        self.first, self.dots, self.other_dots = (Dots("circle", size) for size in (10, 8, 6))
         self.highlight, self.words = Highlight(), TopLabels()
-        for mark in (self.diagonal, self.whiskers, self.other_dots, self.dots, self.first):
-            self.plot.addItem(mark)
-        for mark in (self.highlight, self.words):
-            self.plot.addItem(mark)
+        self.plot.add_marks(
+            self.diagonal,
+            self.whiskers,
+            self.other_dots,
+            self.dots,
+            self.first,
+            self.highlight,
+            self.words,
+        )
 
     @classmethod
     def wants(cls, started: RunStarted) -> bool:
@@ -54,13 +55,13 @@ class PredictedVsObserved(View):
         return bool(surrogate_of(started))
 
     def start(self, started: RunStarted) -> None:
-        """Whether earlier datasets predict."""
+        """Choose the question."""
         earlier = surrogate_of(started) in WITH_HISTORY
         self.question = self.of_history if earlier else type(self).question
         self.set_words(self.title, self.question)
 
     def paint_theme(self) -> None:
-        """Predictions in blue, what was observed in vermilion; the first ones larger."""
+        """Style the marks."""
         theme = appearance.current()
         self.diagonal.set_style(pen(theme.control, 1.4, dashed=True))
         self.whiskers.set_style(pen(theme.model, 1.4))
@@ -69,21 +70,19 @@ class PredictedVsObserved(View):
         self.other_dots.set_style(None, theme.control, 1.0)
 
     def predicted_trials(self) -> list[tuple[Trial, float, float | None]]:
-        """Trials with a score, its prediction and its deviation, in the order of numbers."""
-        scored = ((trial, self.run.prediction(trial)) for trial in self.run.trials)
-        predictions = [
-            (t, *prediction) for t, prediction in scored if prediction is not None and not t.failure
-        ]
-        return sorted(predictions, key=lambda row: row[0].number)
+        """(trial, prediction, standard deviation) by trial number."""
+        scored = ((t, self.run.prediction(t)) for t in self.run.trials if not t.failure)
+        rows = [(t, *prediction) for t, prediction in scored if prediction is not None]
+        return sorted(rows, key=lambda row: row[0].number)
 
     def has_content(self) -> bool:
-        """From the first of them."""
+        """From the first prediction."""
         run = self.run
         predictions = (run.prediction(trial) for trial in reversed(run.trials) if not trial.failure)
         return any(prediction is not None for prediction in predictions)
 
     def draw(self) -> None:
-        """Dots at (predicted, obtained)."""
+        """Draw dots at (predicted, observed)."""
         self.paint_theme()
         predictions, run = self.predicted_trials(), self.run
         trials = [trial for trial, _, _ in predictions]
@@ -99,11 +98,9 @@ class PredictedVsObserved(View):
         self.first.set_data(x[clear & first], y[clear & first])
         self.dots.set_data(x[clear & ~first], y[clear & ~first])
         self.other_dots.set_data(x[~clear], y[~clear])
-        gap = np.full(len(x), np.nan)
-        self.whiskers.set_data(np.column_stack([x - sd, x + sd, gap]).ravel(), np.repeat(y, 3))
-        self.words.set_data(
-            [(x[index], y[index], str(t.number)) for index, t in enumerate(trials[:NAMED])]
-        )
+        self.whiskers.set_data(*reversed(whiskers(y, x - sd, x + sd)))
+        names = [str(trial.number) for trial in trials[:NAMED]]
+        self.words.set_data(list(zip(x, y, names, strict=False)))
         self._set_limits(x, y, sd)
         all_expected = np.full(len(run.numbers), np.nan)
         all_expected[rows] = x
@@ -121,14 +118,14 @@ class PredictedVsObserved(View):
         self.diagonal.set_data(ends, ends)
 
     def describe(self) -> str:
-        """How many trials came out within one standard deviation."""
+        """How many trials are within one standard deviation."""
         predictions = self.predicted_trials()
         near = sum(abs(t.score - expected) <= (sd or 0.0) for t, expected, sd in predictions)
         first, expected, _ = predictions[0]
-        template = "{} of {} trials came out within one standard deviation of the prediction."
-        more = "Trial {}: {} was predicted, {} observed."
+        words = "{} of {} trials came out within one standard deviation of the prediction. "
+        words += "Trial {}: {} was predicted, {} observed."
         numbers = (first.number, format_number(expected), format_number(first.score))
-        return f"{template.format(near, len(predictions))} {more.format(*numbers)}"
+        return words.format(near, len(predictions), *numbers)
 
     def table_data(self) -> Table:
         """Trial, predicted, standard deviation, observed."""

@@ -1,4 +1,4 @@
-"""The chooser that filters every plot of the board to the best trials."""
+"""The chooser of the best-k filter of all plots."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ COUNTS = (None, 5, 10, 25, 100)
 
 
 class BestK(QuietComboBox):
-    """All trials, or only the best few.
-
-    Args:
-        ask: called with how many, or None for all, when a person chooses.
-    """
+    """All trials, or the best k; `ask` gets k or None."""
 
     def __init__(self, ask: Callable[[int | None], object]) -> None:
         super().__init__()
@@ -24,7 +20,7 @@ class BestK(QuietComboBox):
         self.activated.connect(lambda index: ask(self.itemData(index)))
 
     def show_k(self, k: int | None) -> None:
-        """Show what is chosen elsewhere."""
+        """Show the current k."""
         if self.currentData() != k or self.currentIndex() < 0:
             if self.findData(k) < 0:
                 self._fill_choices((*COUNTS, k))

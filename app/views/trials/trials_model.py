@@ -1,32 +1,28 @@
-"""The model of the trials table: the rows of a record in any order, 10,000 of them at ease."""
+"""The model of the trials table, for 10,000 rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt
 
 from app.look import appearance
 from app.text.number_format import format_duration, format_number, format_value, percent
 from app.text.setting_text import setting_cells, setting_lines, setting_title
 from app.text.strategy_text import proposed_by
 from app.text.tuning.trial_text import ended_early
+from app.views.plot.data_table import DISPLAY, Index
 from app.views.plot.view_state import ViewState
 from app.widgets.text_labels import plain_tooltip
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial, tunes_several
 
-Index = QModelIndex | QPersistentModelIndex
-
 
 class TrialsModel(QAbstractTableModel):
-    """The rows of a record in the chosen order: number, score, settings, time, note.
+    """Number, score, settings, time and note of trials.
 
-    Where several models are tuned, a setting is two columns: its model, and all of its values.
-
-    Attributes:
-        of_setting: how many columns the setting takes, from the third one on.
+    Where several models are tuned, a setting is two columns: model and values.
     """
 
     def __init__(self, record: ViewState) -> None:
@@ -46,19 +42,18 @@ class TrialsModel(QAbstractTableModel):
         return self.record.run
 
     def restart(self) -> None:
-        """A new run: other columns, no rows."""
+        """Reset columns and rows for a new run."""
         self.beginResetModel()
         self._take_axes()
-        self.order = np.empty(0, dtype=int)
-        self._trial_count = 0
+        self.order, self._trial_count = np.empty(0, dtype=int), 0
         self.endResetModel()
 
     def _take_axes(self) -> None:
         self.axes, self.several = self.record.axes, tunes_several(self.run.started)
-        self.of_setting = len(self.axes) + self.several
+        self.of_setting = len(self.axes) + self.several  # columns of a setting, from the third on
 
     def refresh(self) -> None:
-        """Take in what came since the last time."""
+        """Take in what changed."""
         fresh = len(self.run.trials) - self._trial_count
         self._renew_notes()
         state = (self.record.best_k, self.run.changes)
@@ -69,14 +64,13 @@ class TrialsModel(QAbstractTableModel):
             self._add_rows(fresh)
 
     def _renew_notes(self) -> None:
-        """Notes say who is in the average, which changes without a new trial of its own."""
         if self.run.ensemble is not self._ensemble and len(self.order):
             last = self.columnCount() - 1
             self.dataChanged.emit(self.index(0, last), self.index(len(self.order) - 1, last))
         self._ensemble = self.run.ensemble
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Order the rows by a column."""
+        """Sort the rows by a column."""
         self._sorted = (column, order)
         self._rearrange()
 
@@ -101,7 +95,7 @@ class TrialsModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), position, position + fresh - 1)
         self.order = np.concatenate([new[::-1], self.order] if ordered else [self.order, new])
         self.endInsertRows()
-        if not ordered:
+        if not ordered:  # sorted otherwise, or trials ended out of order
             self._rearrange()
 
     def _rearrange(self) -> None:
@@ -117,9 +111,8 @@ class TrialsModel(QAbstractTableModel):
         self.layoutAboutToBeChanged.emit()
         held = self.persistentIndexList()
         back = {int(row): position for position, row in enumerate(rows)} if held else {}
-        moved = [
-            self.index(back.get(int(self.order[index.row()]), 0), index.column()) for index in held
-        ]
+        rows_now = (back.get(int(self.order[index.row()]), 0) for index in held)
+        moved = [self.index(row, old.column()) for row, old in zip(rows_now, held, strict=True)]
         self.order = rows
         self.changePersistentIndexList(held, moved)
         self.layoutChanged.emit()
@@ -144,80 +137,68 @@ class TrialsModel(QAbstractTableModel):
         return rows[np.lexsort((-run.numbers, keys))]  # NaN comes last either way
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many trials are shown."""
+        """The number of shown trials."""
         return 0 if parent.isValid() else len(self.order)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Number, score, every setting, time, note."""
         return 0 if parent.isValid() else self.of_setting + 4
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Names of the columns; the label of a setting is its tooltip."""
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> Any:
+        """Names of the columns; titles of hyperparameters as tooltips."""
         # An exception in here would end the program (PySide6 6.11): ask nothing that is not there.
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
-        axes = self.axes
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_text(section):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role == DISPLAY:
             return self.short_heads.get(section, self.column_title(section))
-        if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(axes) + 1:
-            return plain_tooltip(setting_title(axes[section - 2]))
+        if role == Qt.ItemDataRole.ToolTipRole and 2 <= section <= len(self.axes) + 1:
+            return plain_tooltip(setting_title(self.axes[section - 2]))
         return None
 
     def _is_text(self, column: int) -> bool:
-        """Whether a column holds words, not numbers."""
         return column == self.columnCount() - 1 or (self.several and column in (2, 3))
 
     def column_title(self, section: int) -> str:
-        """The whole name of a column."""
+        """The full name of a column."""
         heads = [axis.name if self.several else setting_title(axis) for axis in self.axes]
-        names = ["#", "score", *heads]
-        return [*names, *(["setting"] if self.several else []), "time", "note"][section]
+        heads += ["setting"] if self.several else []
+        return ["#", "score", *heads, "time", "note"][section]
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text of a cell; failed and excluded trials say so in words."""
+    def data(self, index: Index, role: int = DISPLAY) -> Any:
+        """Text of a cell; failed and excluded trials are pale."""
         if index.row() >= len(self.order) or self.order[index.row()] >= len(self.run.trials):
             return None
         trial, column = self.trial_at(index.row()), index.column()
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            text = self._cell_text(trial, column)
-            if role == Qt.ItemDataRole.DisplayRole:
-                return text
-            of_several = self.several and column in (2, 3)
-            return plain_tooltip(
-                "\n".join(setting_lines(self.run.started, trial.setting)) if of_several else text
-            )
+        if role == DISPLAY:
+            return self._cell_text(trial, column)
+        if role == Qt.ItemDataRole.ToolTipRole and self.several and column in (2, 3):
+            return plain_tooltip("\n".join(setting_lines(self.run.started, trial.setting)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(self._cell_text(trial, column))
         if role == Qt.ItemDataRole.TextAlignmentRole and not self._is_text(column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ForegroundRole and (
-            trial.failure or trial.number in self.run.excluded
-        ):
+        is_out = bool(trial.failure) or trial.number in self.run.excluded
+        if role == Qt.ItemDataRole.ForegroundRole and is_out:
             return appearance.palette(appearance.current()).placeholderText()
         return None
 
     def _cell_text(self, trial: Trial, column: int) -> str:
-        axes = self.axes
         if self.several and column in (2, 3):
             return setting_cells(self.run.started, trial.setting)[column - 2]
         if column == 0:
             return str(trial.number)
         if column == 1:
-            return (
-                f"≈ {format_number(trial.score, 4)}"
-                if trial.behind
-                else format_number(trial.score, 4)
-            )
-        if column <= len(axes) + 1:
-            return format_value(trial.setting.get(axes[column - 2].name, "–"))
+            return ("≈ " if trial.behind else "") + format_number(trial.score, 4)
+        if column <= len(self.axes) + 1:
+            return format_value(trial.setting.get(self.axes[column - 2].name, "–"))
         if column == self.of_setting + 2:
             return format_duration(trial.took)
         return self.note_text(trial)
 
     def note_text(self, trial: Trial) -> str:
-        """Why a trial does not count, or why it was tried."""
+        """Why a trial does not count, or was proposed."""
         if trial.failure:
             return f"failed: {trial.failure}"
         if trial.number in self.run.excluded:

@@ -1,4 +1,4 @@
-"""The trials table: every trial, newest first, sortable, with why it failed."""
+"""The trials table."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ from app.widgets.plain_table import PlainTable
 from app.widgets.shortened_text import shorten_text
 from app.widgets.text_labels import plain_tooltip, wrapping_label
 from core.estimators.model_settings import title_of
-from core.tuning.events import (
-    EnsembleUpdated,
-    RunStarted,
-    TrialExcluded,
-    TrialFailed,
-    TrialFinished,
-)
+from core.tuning import events
 from core.tuning.runs.model_run_state import models_of
 from core.tuning.runs.trial_table import Trial
 from resources.theme import TARGET
@@ -40,7 +34,7 @@ LONGEST_OF_SEVERAL = 170  # of a model's title, and of all values of a setting
 
 
 class TrialsGrid(PlainTable):
-    """The table with its keys: Delete excludes or includes, Ctrl+C copies."""
+    """The table; Delete excludes or includes, Ctrl+C copies."""
 
     def __init__(self, view: TrialsTable) -> None:
         super().__init__()
@@ -59,12 +53,12 @@ class TrialsGrid(PlainTable):
         self.horizontalHeader().setStretchLastSection(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width has room for other columns."""
+        """Fit the columns to the new width."""
         super().resizeEvent(event)
         self._view.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete and Ctrl+C; everything else as in any table."""
+        """Handle Delete and Ctrl+C."""
         trial = self._view.chosen_trial()
         if event.key() == Qt.Key.Key_Delete and trial is not None:
             self._view.exclude_requested.emit(trial.number, not self._view.is_out(trial))
@@ -80,25 +74,28 @@ class TrialsGrid(PlainTable):
 
 
 class TrialsTable(View):
-    """Every trial with its setting, score, time and what there is to know of it."""
+    """Every trial with its setting, score, time and note."""
 
     name = "trials"
     title = "Trials"
     question = "What was tried? Pick one to see it in every plot."
     waiting = "Trials are listed here as they end."
-    listens = (TrialFinished, TrialFailed, TrialExcluded, EnsembleUpdated)
+    listens = (
+        *(events.TrialFinished, events.TrialFailed, events.TrialExcluded),
+        events.EnsembleUpdated,
+    )
 
     def __init__(self, record: ViewState | None = None, parent: QWidget | None = None) -> None:
         super().__init__(record, parent)
         self._table_button.hide()
 
     @classmethod
-    def wants(cls, started: RunStarted) -> bool:
+    def wants(cls, started: events.RunStarted) -> bool:
         """Every run of trials."""
         return started.kind == "trials"
 
     def make_content(self) -> QWidget:
-        """The table, and below it the chosen trial's note in full."""
+        """The table above the selected trial's note and a button."""
         self.model = TrialsModel(self.record)
         self.table = TrialsGrid(self)
         self.table.setAccessibleName("Trials")
@@ -136,16 +133,16 @@ class TrialsTable(View):
         self.exclude_button.setAccessibleDescription(why)
 
     def tooltip_at(self, position: QPointF) -> str:
-        """The whole text of the cell there."""
+        """The full text of a cell."""
         return self.table.tooltip_at(position)
 
     def controls(self) -> list[QWidget]:
-        """The filter to the best."""
+        """The best-k filter."""
         self.best_k = BestK(self.best_k_requested.emit)
         return [self.best_k]
 
-    def start(self, started: RunStarted) -> None:
-        """Other columns."""
+    def start(self, started: events.RunStarted) -> None:
+        """Reset the columns."""
         self.model.restart()
         self.fit_columns()
 
@@ -154,7 +151,7 @@ class TrialsTable(View):
         return bool(self.run.trials)
 
     def draw(self) -> None:
-        """Rows that are new; the selection of the board."""
+        """Show new rows and the board's selection."""
         self.best_k.show_k(self.record.best_k)
         self.model.refresh()
         if self.table.horizontalHeader().count() and not self.table.columnWidth(0):
@@ -169,7 +166,7 @@ class TrialsTable(View):
         self._detail.setVisible(has_detail)
 
     def paint_theme(self) -> None:
-        """Rows and columns as large as the text."""
+        """Fit rows and columns to the text size."""
         self.table.verticalHeader().setDefaultSectionSize(appearance.pixels(TARGET))
         self.fit_columns()
 
@@ -179,15 +176,13 @@ class TrialsTable(View):
         return self.model.trial_at(index.row()) if index.isValid() else None
 
     def is_out(self, trial: Trial) -> bool:
-        """Whether a person excluded it."""
+        """Whether it is excluded."""
         return trial.number in self.run.excluded
 
     def menu_of(self, trial: Trial) -> QMenu:
-        """What can be done with a trial."""
-        menu = QMenu(self.table)
-        out = self.is_out(trial)
-        word = "Include it again" if out else "Exclude this trial"
-        act = menu.addAction(word)
+        """The context menu of a trial."""
+        menu, out = QMenu(self.table), self.is_out(trial)
+        act = menu.addAction("Include it again" if out else "Exclude this trial")
         act.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         act.triggered.connect(lambda: self.exclude_requested.emit(trial.number, not out))
         take = menu.addAction("Select this model")
@@ -199,44 +194,30 @@ class TrialsTable(View):
         return menu
 
     def copy_trial(self) -> None:
-        """The current trial's setting and result to the clipboard."""
+        """Copy the current trial's setting and result."""
         trial = self.chosen_trial()
         if trial is not None:
             QGuiApplication.clipboard().setText(self._trial_text(trial.number))
 
     def describe(self) -> str:
-        """How many, and which is the best."""
+        """The number of trials and the best."""
         count = len(self.run.trials)
         best = self.run.best_trial
         if best is None:
             return f"{count} trials, none with a score."
-        template = "{} trials; trial {} is the best with {}."
-        return template.format(count, best.number, format_number(best.score))
+        return f"{count} trials; trial {best.number} is the best with {format_number(best.score)}."
 
     def table_data(self) -> Table:
         """All trials in the order shown."""
-        names = [axis.name for axis in self.record.axes]
-        of_setting = ["model", "setting"] if self.model.several else names
-        headers = ["trial", "score", *of_setting, "seconds", "note"]
-        if not self.model.several:
-            headers[2:-2] = [setting_title(axis) for axis in self.record.axes]
-        trials = [self.model.trial_at(row) for row in range(self.model.rowCount())]
-        rows = [
-            [
-                trial.number,
-                trial.score if math.isfinite(trial.score) else None,
-                *self._of_setting(trial, names),
-                trial.took,
-                self.model.note_text(trial),
-            ]
-            for trial in trials
-        ]
-        return headers, rows
-
-    def _of_setting(self, trial: Trial, names: list[str]) -> list[object]:
-        if self.model.several:
-            return list(setting_cells(self.run.started, trial.setting))
-        return [trial.setting.get(name) for name in names]
+        several, axes = self.model.several, self.record.axes
+        heads = ["model", "setting"] if several else [setting_title(axis) for axis in axes]
+        rows = []
+        for trial in map(self.model.trial_at, range(self.model.rowCount())):
+            setting = [trial.setting.get(axis.name) for axis in axes]
+            cells = setting_cells(self.run.started, trial.setting) if several else setting
+            score = trial.score if math.isfinite(trial.score) else None
+            rows.append([trial.number, score, *cells, trial.took, self.model.note_text(trial)])
+        return ["trial", "score", *heads, "seconds", "note"], rows
 
     def _outcome_text(self, trial: Trial) -> str:
         if trial.behind:
@@ -250,7 +231,7 @@ class TrialsTable(View):
                 self.trial_selected.emit(number)
 
     def fit_columns(self) -> None:
-        """As wide as needed where all have room; else so that none is cut at the edge."""
+        """Fit columns so that none is cut."""
         if not hasattr(self, "table"):
             return
         metrics = QFontMetrics(self.table.font())
@@ -259,23 +240,19 @@ class TrialsTable(View):
         for column, widest in enumerate(self._widest_texts()):
             head = self.model.column_title(column)
             # The bold header needs a tenth more, and the first one room for the arrow of order.
-            arrow = 16 if column == 0 else 6
-            wide = max(
-                metrics.horizontalAdvance(widest), 1.1 * bold.horizontalAdvance(head) + arrow
-            )
-            of_setting = 2 <= column < self.model.of_setting + 2
-            max_width = wide
-            if of_setting:
+            head_width = 1.1 * bold.horizontalAdvance(head) + (16 if column == 0 else 6)
+            wide = max(metrics.horizontalAdvance(widest), head_width)
+            if 2 <= column < self.model.of_setting + 2:
                 longest = LONGEST_OF_SEVERAL if self.model.several else LONGEST_SETTING
-                max_width = appearance.pixels(longest)
-            needed.append(int(min(wide, max_width)) + PADDING)
+                wide = min(wide, appearance.pixels(longest))
+            needed.append(int(wide) + PADDING)
         needed[-1] = max(needed[-1], metrics.horizontalAdvance("default setting") + PADDING)
         for column, wide in enumerate(column_widths(needed, self.table.viewport().width())):
             self.table.setColumnWidth(column, wide)
             # The header would cut the bold words instead of eliding them.
             title, room = self.model.column_title(column), int((wide - PADDING) / 1.1)
-            short = shorten_text(title, bold, room)
-            self.model.short_heads[column] = title if column == 0 else short
+            short = title if column == 0 else shorten_text(title, bold, room)
+            self.model.short_heads[column] = short
 
     def _widest_texts(self) -> list[str]:
         # Numbers have three digits, so that the widest text of a column is known beforehand.
@@ -297,11 +274,7 @@ class TrialsTable(View):
 
 
 def column_widths(needed: list[int], room: int) -> list[int]:
-    """Widths of columns so that none is cut at the right edge, as long as nobody scrolls.
-
-    Columns go into as many widths of the table as it takes; those that share one are widened until
-    they fill it. The table scrolls by whole columns, so that none is cut at the left edge either.
-    """
+    """Column widths that cut no column, in pages of the table's width."""
     if sum(needed) <= room:
         return needed
     groups: list[list[int]] = []
@@ -314,6 +287,6 @@ def column_widths(needed: list[int], room: int) -> list[int]:
 
 
 def _share_out(widths: list[int], spare: int) -> list[tuple[int, int]]:
-    """Each width with its share of the pixels that are left, none lost by rounding."""
+    """Each width with its share of the spare pixels."""
     share, odd = divmod(spare, len(widths))
     return [(wide, share + (position < odd)) for position, wide in enumerate(widths)]

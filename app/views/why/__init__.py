@@ -1,1 +1,1 @@
-"""Views of the Results page that answer what people ask after the score."""
+"""Views of the Results page that explain the model."""

@@ -1,4 +1,4 @@
-"""Which columns matter: how much worse the score becomes where a column is shuffled."""
+"""Permutation importance of columns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.text.results.explanation_text import columns_text
 from app.text.score_text import difference_text, metric_in_short
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
-from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.items import Lines, clear_colour, pen, whiskers
 from app.views.plot.scrolled_bars import ScrolledBars
+from app.views.results.result_view import hidden_chooser
 from app.views.why.why_view import WhyView, of_rows
-from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, ColumnImportance, ColumnLoss, ScoreLoss
 
@@ -25,7 +25,7 @@ WEIGHT = "weight {}"
 
 
 class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
-    """A bar for each column with its interval, the most important on top."""
+    """A bar for each column with its interval."""
 
     name = "columns"
     title = "Which columns matter?"
@@ -46,8 +46,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         self.row = 0  # that the keys are on
         super().__init__(parent)
         self.intervals, self.zero, self.row_mark = Lines(), Lines(), Lines()
-        for mark in (self.zero, self.intervals, self.row_mark):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.zero, self.intervals, self.row_mark)
         self.canvas.installEventFilter(self)
         self.canvas.viewport().installEventFilter(self)
 
@@ -57,28 +56,25 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         return of_rows(results)
 
     def controls(self) -> list[QWidget]:
-        """Columns alone, or those that say the same together."""
-        self.grouping = QuietComboBox()
-        self.grouping.setAccessibleName("Columns alone or together")
+        """Columns alone, or correlated ones together."""
+        self.grouping = hidden_chooser("Columns alone or together", self._regroup)
         self.grouping.addItem("each column alone", "columns")
         self.grouping.addItem("correlated columns together", "groups")
-        self.grouping.activated.connect(lambda _index: self._regroup())
-        self.grouping.hide()
         return [self.grouping, *super().controls()]
 
     def losses(self) -> Sequence[ScoreLoss]:
-        """What is shown, the most important first."""
+        """The bars, the most important first."""
         if self._answer is None:
             return []
         alone = self.grouping.currentData() == "columns"
         return self._answer.columns if alone else self._answer.groups
 
     def row_count(self) -> int:
-        """How many bars."""
+        """The number of bars."""
         return len(self.losses())
 
     def show_answer(self, answer: Answer) -> None:
-        """Other bars; the first is chosen."""
+        """Show other bars; the first is selected."""
         self.row = 0
         has_groups = isinstance(answer, ColumnImportance) and bool(answer.alike)
         self.grouping.setVisible(has_groups)
@@ -87,7 +83,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         super().show_answer(answer)
 
     def choose_row(self, row: int) -> None:
-        """Show what a column does."""
+        """Select a column and announce it."""
         losses = self.losses()
         if 0 <= row < len(losses):
             self.row = row
@@ -95,7 +91,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
             self.column_chosen.emit(losses[row].names[0])
 
     def draw(self) -> None:
-        """Bars from 0 to the mean; the interval on top."""
+        """Draw the means with their intervals."""
         theme, losses = appearance.current(), self.losses()
         self.row = min(self.row, len(losses) - 1)
         self.name_rows([" + ".join(loss.names) for loss in losses], 0.4)
@@ -109,36 +105,26 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
             [False] * len(means),
             theme.muted,
         )
-        x: list[float] = []
-        y: list[float] = []
-        for row, loss in enumerate(losses):
-            if loss.low is not None and loss.high is not None:
-                x += [loss.low, loss.high, float("nan")]
-                y += [float(row), float(row), float("nan")]
+        lows, highs = [loss.low for loss in losses], [loss.high for loss in losses]
+        y, x = whiskers(range(len(losses)), lows, highs)
         self.intervals.set_style(pen(theme.ink, 2.0))
         self.intervals.set_data(x, y)
         self.zero.set_style(pen(theme.muted, 1.2, dashed=True))
         self.zero.set_data([0.0, 0.0], [-1.0, len(losses) + 1.0])
         words = [self._bar_text(loss) for loss in losses]
-        self.words.set_data(
-            [
-                (max(loss.mean, loss.high or 0.0), float(row), word)
-                for row, (loss, word) in enumerate(zip(losses, words, strict=True))
-            ]
-        )
+        bar_ends = [max(loss.mean, loss.high or 0.0) for loss in losses]
+        self.words.set_data(list(zip(bar_ends, map(float, range(len(losses))), words, strict=True)))
         self._draw_cursor(low, high)
         metrics = QFontMetricsF(small_font())
         longest = max((metrics.horizontalAdvance(word) for word in words), default=0.0) + 16
         room = min(0.5, longest / max(self.canvas.inner_width(self.plot), 1.0))
         span = (high - low) or 1e-3
         self.plot.hold_x(low - 0.04 * span, low + span / (1 - room), exact=True)
-        self._caption.setText(
-            " ".join(filter(None, (self.question, columns_text(self.answer), self.of_folds())))
-        )
+        sentences = (self.question, columns_text(self.answer), self.of_folds())
+        self._caption.setText(" ".join(filter(None, sentences)))
         self.show_window()
 
     def _draw_cursor(self, low: float, high: float) -> None:
-        """A line at the left of the row that the keys are on."""
         theme = appearance.current()
         self.row_mark.set_style(pen(theme.accent, 3.0))
         x = low - 0.03 * ((high - low) or 1e-3)
@@ -149,11 +135,10 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         return text if weight is None else f"{text}, {WEIGHT.format(format_number(weight))}"
 
     def describe(self) -> str:
-        """The most important column, and what must be known of the others."""
+        """The most important column, and caveats."""
         first, metric = self.losses()[0], self.answer.metric
-        sentence = "{} matters most: {} of {}.".format(
-            " + ".join(first.names), difference_text(metric, first.mean), metric_in_short(metric)
-        )
+        names, loss = " + ".join(first.names), difference_text(metric, first.mean)
+        sentence = f"{names} matters most: {loss} of {metric_in_short(metric)}."
         return f"{sentence} {columns_text(self.answer)}".strip()
 
     def table_data(self) -> Table:
@@ -170,7 +155,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         self.redraw()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A click, or the arrows and Enter, choose a column."""
+        """A click, or the arrows and Enter, select a column."""
         if self._answer is None:
             return super().eventFilter(watched, event)
         if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:
@@ -178,11 +163,8 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
             row = round(self.plot.vb.mapSceneToView(scene_point).y())
             self.canvas.setFocus(Qt.FocusReason.MouseFocusReason)
             self.choose_row(row)
-        elif (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and watched is self.canvas
-        ):
+        elif event.type() == QEvent.Type.KeyPress and watched is self.canvas:
+            assert isinstance(event, QKeyEvent)
             moves: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
             if event.key() in moves:
                 self.row = max(0, min(self.row_count() - 1, self.row + moves[event.key()]))

@@ -1,4 +1,4 @@
-"""What one column does: partial dependence, single rows, and where the values are."""
+"""Partial dependence on one column."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.number_format import format_number
 from app.views.plot.data_table import Table
-from app.views.plot.items import Band, Dots, Lines, clear_colour, pen
+from app.views.plot.items import Band, Dots, Lines, clear_colour, pen, whiskers
 from app.views.plot.scales import Scale
+from app.views.results.result_view import hidden_chooser
 from app.views.why.why_view import WhyView, of_rows
-from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, Dependence
 
@@ -22,7 +22,7 @@ HISTOGRAM = 0.16  # share of the height
 
 
 class DependenceView(WhyView[Dependence]):
-    """The mean over test rows as a thick line, single rows thin, a histogram at the bottom."""
+    """The mean, single rows, and a histogram of the column."""
 
     name = "dependence"
     title = "What does a column do?"
@@ -44,9 +44,8 @@ class DependenceView(WhyView[Dependence]):
         self.histogram, self.band = Band(), Band()
         self.singles, self.mean, self.spans = Lines(), Lines(), Lines()
         self.dots = Dots("circle", 9)
-        items = (self.histogram, self.singles, self.band, self.mean, self.spans, self.dots)
-        for mark in items:
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.histogram, self.singles, self.band, self.mean, self.spans)
+        self.plot.addItem(self.dots)
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -55,22 +54,18 @@ class DependenceView(WhyView[Dependence]):
 
     def controls(self) -> list[QWidget]:
         """The columns."""
-        self.which = QuietComboBox()
-        self.which.setAccessibleName("Column")
-        self.which.activated.connect(
-            lambda _index: self.column_wanted.emit(self.which.currentText())
-        )
-        self.which.hide()
+        wanted = self.column_wanted
+        self.which = hidden_chooser("Column", lambda: wanted.emit(self.which.currentText()))
         return [self.which, *super().controls()]
 
     def set_columns(self, names: list[str]) -> None:
-        """The columns to choose from, the most important first."""
+        """Offer the columns, the most important first."""
         self.which.clear()
         self.which.addItems(names)
         self.which.setVisible(bool(names))
 
     def show_answer(self, answer: Answer) -> None:
-        """The curves of a column; a sentence where it has none."""
+        """Show the curves, or why there are none."""
         assert isinstance(answer, Dependence)
         index = self.which.findText(answer.name)
         if index >= 0:
@@ -81,23 +76,22 @@ class DependenceView(WhyView[Dependence]):
             super().show_answer(answer)
 
     def show_refusal(self, sentence: str) -> None:
-        """Why there is no answer: another column may have one."""
+        """Show why there is no answer."""
         self._answer = None
         self._show_message(sentence, offers=False)
 
     def _answer_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The values, and the mean at each with the ends of its interval."""
+        """Values, mean, and the ends of its interval."""
         answer = self.answer
         x, mean = np.array(answer.grid, dtype=float), np.array(answer.mean, dtype=float)
         return x, mean, np.array(answer.low, dtype=float), np.array(answer.high, dtype=float)
 
     def draw(self) -> None:
-        """The curves over the values; words are dots with their intervals."""
+        """Draw curves over numbers, dots over words."""
         theme, answer = appearance.current(), self.answer
         x, mean, low, high = self._answer_arrays()
         numbers = answer.numbers and not answer.words
-        scale = Scale() if numbers else Scale("choice", tuple(answer.words))
-        self.plot.bottom.set_scale(scale)
+        self.plot.bottom.set_scale(Scale() if numbers else Scale("choice", tuple(answer.words)))
         self.plot.bottom.set_title(answer.name)
         self.plot.left.set_title(answer.answer)
         rows = np.array(answer.rows, dtype=float)
@@ -107,9 +101,8 @@ class DependenceView(WhyView[Dependence]):
         floor = bottom - (HISTOGRAM + 0.06) * span
         gap = np.full((len(rows), 1), np.nan)
         self.singles.set_style(pen(clear_colour(theme.muted, 0.35), 1.0))
-        self.singles.set_data(
-            np.tile(np.append(x, np.nan), len(rows)), np.hstack([rows, gap]).ravel()
-        )
+        repeated = np.tile(np.append(x, np.nan), len(rows))
+        self.singles.set_data(repeated, np.hstack([rows, gap]).ravel())
         self.band.set_style(clear_colour(theme.model, 0.25))
         self.mean.set_style(pen(theme.model, 3.0))
         self.spans.set_style(pen(theme.model, 3.0))
@@ -122,30 +115,26 @@ class DependenceView(WhyView[Dependence]):
         else:
             self.band.set_data(nothing, nothing, nothing)
             self.mean.set_data(nothing, nothing)
-            gaps = np.full(len(x), np.nan)
-            self.spans.set_data(np.repeat(x, 3), np.column_stack([low, high, gaps]).ravel())
+            self.spans.set_data(*whiskers(x, low, high))
         self.dots.set_data(*((nothing, nothing) if numbers and len(x) > 2 else (x, mean)))
         left, right = self._draw_histogram(x, floor, HISTOGRAM * span)
         self.plot.hold_x(left, right, exact=True)
         self.plot.hold_y(floor, top + 0.05 * span, exact=True)
 
     def _draw_histogram(self, x: np.ndarray, floor: float, tall: float) -> tuple[float, float]:
-        """Steps along the bottom; the ends of the axis."""
-        theme = appearance.current()
+        """Returns the ends of the axis."""
         counts = np.array(self.answer.counts, dtype=float)
         edges = np.array(self.answer.edges, dtype=float)
         if not len(edges):
-            corners = np.concatenate(
-                [[position - 0.3, position - 0.3, position + 0.3, position + 0.3] for position in x]
-            )
-            heights = np.concatenate([[0.0, count, count, 0.0] for count in counts])
+            corners = np.ravel(x[:, None] + [-0.3, -0.3, 0.3, 0.3])
+            heights = np.ravel(counts[:, None] * [0.0, 1.0, 1.0, 0.0])
             ends = (-0.5, len(x) - 0.5)
         else:
             corners, heights = np.repeat(edges, 2)[1:-1], np.repeat(counts, 2)
             air = 0.03 * ((edges[-1] - edges[0]) or 1.0)
             ends = (float(edges[0]) - air, float(edges[-1]) + air)
         heights = floor + tall * heights / max(float(counts.max(initial=0.0)), 1.0)
-        self.histogram.set_style(clear_colour(theme.muted, 0.45))
+        self.histogram.set_style(clear_colour(appearance.current().muted, 0.45))
         self.histogram.set_data(corners, np.full(len(corners), floor), heights)
         return ends
 

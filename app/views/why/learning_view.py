@@ -1,4 +1,4 @@
-"""Would more rows help: the score after fitting on parts of the training rows."""
+"""The learning curve: scores after fitting on fewer training rows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from app.look import appearance
 from app.text.results.explanation_text import learning_text
 from app.text.score_text import metric_in_short
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, Lines, pen
+from app.views.plot.items import Dots, Lines, pen, whiskers
 from app.views.why.why_view import WhyView, of_rows
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, LearningCurve
 
 
 class LearningView(WhyView[LearningCurve]):
-    """A dot with its interval for each of five sizes."""
+    """A dot with its interval for each size."""
 
     name = "learning"
     title = "Would more rows help?"
@@ -34,8 +34,7 @@ class LearningView(WhyView[LearningCurve]):
         self.plot = self.canvas.add_plot()
         self.plot.bottom.set_title("training rows")
         self.curve, self.spans, self.dots = Lines(), Lines(), Dots("circle", 10)
-        for mark in (self.curve, self.spans, self.dots):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.curve, self.spans, self.dots)
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -47,12 +46,12 @@ class LearningView(WhyView[LearningCurve]):
         return self._answer is not None and bool(self._answer.sizes)
 
     def show_answer(self, answer: Answer) -> None:
-        """One more size."""
+        """Show one more size."""
         super().show_answer(answer)
         self._caption.setText(f"{learning_text(self.answer)} {self.question}")
 
     def draw(self) -> None:
-        """Dots, their intervals, and a line between them."""
+        """Draw dots, intervals and a line."""
         theme = appearance.current()
         entries = [(size.rows, size.mean, size.low, size.high) for size in self.answer.sizes]
         x, mean, low, high = np.array(entries, dtype=float).T
@@ -61,8 +60,7 @@ class LearningView(WhyView[LearningCurve]):
         self.spans.set_style(pen(theme.model, 3.0))
         self.dots.set_style(theme.model, theme.paper, 1.5)
         self.curve.set_data(x, mean)
-        gaps = np.full(len(x), np.nan)
-        self.spans.set_data(np.repeat(x, 3), np.column_stack([low, high, gaps]).ravel())
+        self.spans.set_data(*whiskers(x, low, high))
         self.dots.set_data(x, mean)
         self.plot.hold_x(0.0, float(x.max()))
         every = np.concatenate([mean, low, high])
@@ -75,6 +73,4 @@ class LearningView(WhyView[LearningCurve]):
     def table_data(self) -> Table:
         """Rows, mean, low, high, fits."""
         headers = ["training rows", "mean score", "low", "high", "fits"]
-        return headers, [
-            [size.rows, size.mean, size.low, size.high, size.repeats] for size in self.answer.sizes
-        ]
+        return headers, [[s.rows, s.mean, s.low, s.high, s.repeats] for s in self.answer.sizes]

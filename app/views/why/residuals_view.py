@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 from app.look import appearance
 from app.text.number_format import format_number
 from app.views.plot.data_table import Table
-from app.views.plot.items import Dots, Lines, clear_colour, pen
+from app.views.plot.items import Dots, Lines, clear_colour, pen, whiskers
 from app.views.plot.scales import Scale
+from app.views.results.result_view import hidden_chooser
 from app.views.why.why_view import WhyView, has_numbers, of_rows
-from app.widgets.quiet_controls import QuietComboBox
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, RegressionDiagnostics, ResidualBin
 
@@ -21,7 +21,7 @@ PREDICTION = "prediction"
 
 
 class ResidualsView(WhyView[RegressionDiagnostics]):
-    """A dot a test row; the mean of its neighbours with an interval."""
+    """A dot a test row; binned means with intervals."""
 
     name = "residuals"
     title = "Where is it too high or too low?"
@@ -39,8 +39,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         self.plot.left.set_title("predicted − actual")
         self.zero, self.dots = Lines(), Dots("circle", 6)
         self.spans, self.means = Lines(), Dots("diamond", 11)
-        for mark in (self.dots, self.zero, self.spans, self.means):
-            self.plot.addItem(mark)
+        self.plot.add_marks(self.dots, self.zero, self.spans, self.means)
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
@@ -48,19 +47,12 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         return of_rows(results) and has_numbers(results)
 
     def controls(self) -> list[QWidget]:
-        """What the residuals are drawn over."""
-        self.along = QuietComboBox()
-        self.along.setAccessibleName("Over")
-        self.along.activated.connect(lambda _index: self._restart())
-        self.along.hide()
+        """The x axis: the prediction or a column."""
+        self.along = hidden_chooser("Over", self.draw_afresh)
         return [self.along, *super().controls()]
 
-    def _restart(self) -> None:
-        self.plot.forget_ranges()
-        self.redraw()
-
     def show_answer(self, answer: Answer) -> None:
-        """Other columns to choose from."""
+        """Offer the columns of the answer."""
         self.along.clear()
         self.along.addItem(PREDICTION, "")
         self.along.setVisible(isinstance(answer, RegressionDiagnostics))
@@ -77,7 +69,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         return self.answer.residuals.bins.get(self.along.currentData(), [])
 
     def _residual_points(self) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """Places, residuals, and the words where the column has no numbers."""
+        """Positions, residuals, and words of a column without numbers."""
         values = self._shown_values()
         residual = np.array(self.answer.residuals.residual, dtype=float)
         if any(isinstance(value, str) for value in values):
@@ -88,13 +80,12 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         return np.array(numbers, dtype=float), residual, ()
 
     def draw(self) -> None:
-        """Dots, the line at 0, and the means."""
+        """Draw dots, the zero line and the means."""
         theme, bins = appearance.current(), self._shown_bins()
         x, residual, words = self._residual_points()
         self.plot.bottom.set_scale(Scale("choice", words) if words else Scale())
         self.plot.bottom.set_title(self.along.currentText())
         centres = [position if words else entry.at for position, entry in enumerate(bins)]
-        ends = [(entry.low, entry.high) for entry in bins]
         self.dots.set_style(clear_colour(theme.observed, 0.7), theme.ink, 0.6)
         self.dots.set_data(x, residual)
         low, high = (float(np.nanmin(x)), float(np.nanmax(x))) if len(x) else (0.0, 1.0)
@@ -103,15 +94,15 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         self.zero.set_style(pen(theme.ink, 1.4, dashed=True))
         self.zero.set_data([low, high], [0.0, 0.0])
         self.spans.set_style(pen(theme.model, 3.0))
-        spans = [np.nan if end is None else end for pair in ends for end in (*pair, np.nan)]
-        self.spans.set_data(np.repeat(np.array(centres, dtype=float), 3), spans)
+        ends = [entry.low for entry in bins], [entry.high for entry in bins]
+        self.spans.set_data(*whiskers(centres, *ends))
         self.means.set_style(theme.model, theme.paper, 1.2)
         self.means.set_data(centres, [entry.mean for entry in bins])
         self.plot.hold_x(low, high, exact=bool(words))
         self.plot.hold_y(float(np.nanmin(residual)), float(np.nanmax(residual)))
 
     def describe(self) -> str:
-        """The mean, and where it is furthest from 0."""
+        """The bin whose mean is furthest from 0."""
         bins = self._shown_bins()
         if not bins:
             return "The column has no value in the test rows."

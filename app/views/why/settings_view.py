@@ -1,4 +1,4 @@
-"""Which settings mattered: the share of the scores' differences that each explains by itself."""
+"""The share of score variance that each hyperparameter explains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.text.number_format import percent
 from app.text.results.explanation_text import settings_text
 from app.views.plot.axes import small_font
 from app.views.plot.data_table import Table
-from app.views.plot.items import Lines, clear_colour, pen
+from app.views.plot.items import Lines, clear_colour, pen, whiskers
 from app.views.plot.scrolled_bars import ScrolledBars
 from app.views.why.why_view import WhyView
 from core.estimators.multi_model import MODEL
@@ -18,11 +18,11 @@ from core.space import axis_title
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import SettingImportance
 
-MIN_TRIALS = 10  # below which nothing can be told
+MIN_TRIALS = 10  # fewer are not enough for an estimate
 
 
 class SettingsView(WhyView[SettingImportance], ScrolledBars):
-    """A bar for each setting with its interval, the most important on top."""
+    """A bar for each hyperparameter with its interval."""
 
     name = "mattered"
     title = "Which settings mattered?"
@@ -42,20 +42,20 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
 
     @classmethod
     def is_suitable(cls, results: Results) -> bool:
-        """Several settings, and trials enough."""
+        """Several hyperparameters, and trials enough."""
         setting_names = [name for name in results.setting if name != MODEL]
         return len(setting_names) > 1 and results.trials >= MIN_TRIALS
 
     def row_count(self) -> int:
-        """How many bars."""
+        """The number of bars."""
         return 0 if self._answer is None else len(self._answer.settings)
 
     def setting_titles(self) -> list[str]:
-        """What the settings are called, the most important first."""
+        """The titles, the most important first."""
         return [axis_title(setting.label, setting.name) for setting in self.answer.settings]
 
     def draw(self) -> None:
-        """Bars from 0 to the share; the interval on top."""
+        """Draw the shares with their intervals."""
         theme, settings = appearance.current(), self.answer.settings
         self.name_rows(self.setting_titles(), 0.45)
         self.plot.bottom.set_title("share of the differences in score")
@@ -65,36 +65,28 @@ class SettingsView(WhyView[SettingImportance], ScrolledBars):
             [False] * len(settings),
             theme.muted,
         )
-        x: list[float] = []
-        y: list[float] = []
-        for row, setting in enumerate(settings):
-            x += [setting.low, setting.high, float("nan")]
-            y += [float(row), float(row), float("nan")]
+        lows, highs = [setting.low for setting in settings], [setting.high for setting in settings]
+        y, x = whiskers(range(len(settings)), lows, highs)
         self.intervals.set_style(pen(theme.ink, 2.0))
         self.intervals.set_data(x, y)
         words = [percent(setting.share) for setting in settings]
-        self.words.set_data(
-            [
-                (max(setting.share, setting.high), float(row), word)
-                for row, (setting, word) in enumerate(zip(settings, words, strict=True))
-            ]
-        )
+        bar_ends = [max(setting.share, setting.high) for setting in settings]
+        self.words.set_data(list(zip(bar_ends, map(float, range(len(words))), words, strict=True)))
         metrics = QFontMetricsF(small_font())
         longest = max((metrics.horizontalAdvance(word) for word in words), default=0.0) + 16
         room = min(0.5, longest / max(self.canvas.inner_width(self.plot), 1.0))
-        most = max([0.01, *(setting.high for setting in settings)])
-        self.plot.hold_x(0.0, most / (1 - room), exact=True)
+        self.plot.hold_x(0.0, max(0.01, *highs) / (1 - room), exact=True)
         self._caption.setText(f"{self.question} {settings_text(self.answer)}")
         self.show_window()
 
     def describe(self) -> str:
-        """The most important setting, and what must be known of the others."""
+        """The most important hyperparameter, and caveats."""
         share = percent(self.answer.settings[0].share)
         sentence = f"{self.setting_titles()[0]} explains {share} by itself."
         return f"{sentence} {settings_text(self.answer)}"
 
     def table_data(self) -> Table:
-        """Settings, share, low, high."""
+        """Titles, share, low, high."""
         return ["setting", "share", "low", "high"], [
             [name, setting.share, setting.low, setting.high]
             for name, setting in zip(self.setting_titles(), self.answer.settings, strict=True)

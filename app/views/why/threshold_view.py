@@ -1,6 +1,8 @@
-"""ROC and precision–recall curves of a class, with the threshold as a handle."""
+"""ROC and precision–recall curves with a threshold."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
@@ -12,15 +14,16 @@ from app.text.number_format import format_decimals, format_number
 from app.text.results.explanation_text import threshold_text
 from app.views.plot.data_table import Table
 from app.views.plot.items import Dots, Lines, pen
+from app.views.results.result_view import hidden_chooser
 from app.views.why.why_view import WhyView, has_classes, of_rows
-from app.widgets.quiet_controls import QuietComboBox, QuietSlider
+from app.widgets.quiet_controls import QuietSlider
 from app.widgets.text_labels import wrapping_label
 from core.tuning.run_results import Results
 from core.tuning.why.answer_types import Answer, ClassDiagnostics, ThresholdTally
 
 
 class ThresholdView(WhyView[ClassDiagnostics]):
-    """Both curves; the handle is moved on them, or by the slider below."""
+    """Both curves; drags or the slider move the handle."""
 
     name = "threshold"
     title = "How well does it tell classes apart?"
@@ -40,13 +43,10 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         self.roc.left.set_title("found (recall)")
         self.recall.bottom.set_title("found (recall)")
         self.recall.left.set_title("rightly called (precision)")
-        self.items = {
-            plot: (Lines(), Lines(), Dots("diamond", 13), Dots("circle", 14))
-            for plot in (self.roc, self.recall)
-        }
-        for plot, items in self.items.items():
-            for mark in items:
-                plot.addItem(mark)
+        self.items = {}  # of each plot: curve, baseline, the model's threshold, handle
+        for plot in (self.roc, self.recall):
+            self.items[plot] = (Lines(), Lines(), Dots("diamond", 13), Dots("circle", 14))
+            plot.add_marks(*self.items[plot])
         self.canvas.viewport().installEventFilter(self)
         self._dragged = False
 
@@ -56,11 +56,8 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return of_rows(results) and has_classes(results)
 
     def controls(self) -> list[QWidget]:
-        """The class that is told from the rest."""
-        self.which = QuietComboBox()
-        self.which.setAccessibleName("Class")
-        self.which.activated.connect(lambda _index: self._restart_slider())
-        self.which.hide()
+        """The class against the rest."""
+        self.which = hidden_chooser("Class", self._restart_slider)
         return [self.which, *super().controls()]
 
     def make_content(self) -> QWidget:
@@ -89,17 +86,16 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(0)
         self.counts: dict[tuple[int, int], QLabel] = {}
-        for row in range(3):
-            for column in range(3):
-                cell = wrapping_label("", "muted" if not row or not column else "")
-                cell.setWordWrap(False)
-                cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                grid.addWidget(cell, row, column)
-                self.counts[row, column] = cell
+        for row, column in itertools.product(range(3), range(3)):
+            cell = wrapping_label("", "muted" if not row or not column else "")
+            cell.setWordWrap(False)
+            cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(cell, row, column)
+            self.counts[row, column] = cell
         return grid
 
     def show_answer(self, answer: Answer) -> None:
-        """Other classes; the threshold is where the model decides."""
+        """Show other classes; the threshold is the model's own."""
         self._answer = answer if isinstance(answer, ClassDiagnostics) else None
         self.which.clear()
         self.which.addItems([] if self._answer is None else self._answer.labels)
@@ -119,7 +115,7 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         self.redraw()
 
     def _start_index(self) -> int:
-        """Where the model decides; else where both shares of mistakes are the least."""
+        """The model's threshold, else the maximum of Youden's J."""
         tally = self._class_tally()
         if (chosen := self.decision_index()) is not None:
             return chosen
@@ -127,32 +123,31 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         return int(np.argmax(true / max(tally.positives, 1) - false / max(tally.negatives, 1)))
 
     def decision_index(self) -> int | None:
-        """The place of the threshold that the model decides by; None where it has none."""
+        """The index of the model's threshold, or None."""
         value = self.answer.chosen
         if value is None:
             return None
         if self.which.currentText() != self.answer.second:
             value = 1 - value
-        thresholds = np.array(self._class_tally().thresholds)
-        called = np.flatnonzero(thresholds >= value)
+        called = np.flatnonzero(np.array(self._class_tally().thresholds) >= value)
         return int(called[-1]) if len(called) else 0
 
     def _class_tally(self) -> ThresholdTally:
         return self.answer.of[self.which.currentText()]
 
     def handle_index(self) -> int:
-        """The place of the handle among the thresholds."""
+        """The index of the handle's threshold."""
         return self.slider.maximum() - self.slider.value()
 
     def _curve_shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """False positives, recall and precision at every threshold."""
+        """False positive rate, recall and precision at every threshold."""
         tally = self._class_tally()
         true, false = np.array(tally.true, float), np.array(tally.false, float)
         called = np.maximum(true + false, 1.0)
         return false / max(tally.negatives, 1), true / max(tally.positives, 1), true / called
 
     def draw(self) -> None:
-        """The curves, the lines of the baseline, and the handle."""
+        """Draw curves, baselines and handle."""
         theme, base = appearance.current(), self._class_tally().share
         wrong, recall, right = self._curve_shares()
         lines = {
@@ -161,14 +156,14 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         }
         index, chosen = self.handle_index(), self.decision_index()
         for plot, (x, y, base_x, base_y) in lines.items():
-            curve, nothing, mark, handle = self.items[plot]
+            curve, baseline, mark, handle = self.items[plot]
             curve.set_style(pen(theme.model, 2.2))
-            nothing.set_style(pen(theme.muted, 1.4, dashed=True))
+            baseline.set_style(pen(theme.muted, 1.4, dashed=True))
             mark.set_style(theme.paper, theme.ink, 1.8)
             handle.set_style(theme.observed, theme.ink, 1.2)
             curve.set_data(x, y)
-            nothing.set_data(base_x, base_y)
-            shift = len(x) - len(recall)
+            baseline.set_data(base_x, base_y)
+            shift = len(x) - len(recall)  # the ROC curve begins at 0, 0
             indices = [] if chosen is None else [chosen + shift]
             mark.set_data([x[p] for p in indices], [y[p] for p in indices])
             handle.set_data([x[index + shift]], [y[index + shift]])
@@ -192,13 +187,11 @@ class ThresholdView(WhyView[ClassDiagnostics]):
             cell.setText(str(table[row][column]))
 
     def describe(self) -> str:
-        """Both areas with their intervals, and what the threshold does."""
+        """Both areas with their intervals, and the threshold's effect."""
         tally = self._class_tally()
-        words = (
-            f"Area under the left curve {_with_interval(tally.area)}, baseline 0.5; under "
-            f"the right one {_with_interval(tally.precision)}, baseline "
-            f"{format_number(tally.share)}."
-        )
+        left, right = _with_interval(tally.area), _with_interval(tally.precision)
+        words = f"Area under the left curve {left}, baseline 0.5; under the right one {right}, "
+        words += f"baseline {format_number(tally.share)}."
         self._caption.setText(f"{self.question} {words} {self.of_folds()}".strip())
         return f"{words} {self.sentence.text()}"
 
@@ -208,16 +201,14 @@ class ThresholdView(WhyView[ClassDiagnostics]):
         wrong, recall, right = self._curve_shares()
         headers = ["threshold", "true positives", "false positives"]
         headers += ["false negatives", "true negatives"]
-        shares = (recall.tolist(), right.tolist(), wrong.tolist())
-        columns = zip(tally.thresholds, tally.true, tally.false, *shares, strict=True)
-        rows = [
-            [t, a, b, tally.positives - a, tally.negatives - b, r, p, w]
-            for t, a, b, r, p, w in columns
-        ]
+        curves = (recall.tolist(), right.tolist(), wrong.tolist())
+        columns = zip(tally.thresholds, tally.true, tally.false, *curves, strict=True)
+        positives, negatives = tally.positives, tally.negatives
+        rows = [[t, a, b, positives - a, negatives - b, *shares] for t, a, b, *shares in columns]
         return [*headers, "recall", "precision", "false positive rate"], rows
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A drag on either curve moves the handle to the nearest threshold."""
+        """Drag the handle along a curve."""
         kind, is_ours = event.type(), watched is self.canvas.viewport()
         if self._answer is None or not is_ours or not isinstance(event, QMouseEvent):
             return super().eventFilter(watched, event)

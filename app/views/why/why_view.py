@@ -1,4 +1,4 @@
-"""What the views of questions share: an answer that comes later, or at a person's wish."""
+"""What views of explanations share."""
 
 from __future__ import annotations
 
@@ -20,19 +20,14 @@ WORKING = "This is being worked out …"
 
 
 class WhyView(ResultView, Generic[A_co]):
-    """A view of the answer to a question about the run that is shown.
+    """A view of the answer to a question."""
 
-    Attributes:
-        asks: the question (core.tuning.why.answers) whose answer it draws.
-        answer_type: the answers that it can draw.
-    """
-
-    asks: ClassVar[str] = ""
+    asks: ClassVar[str] = ""  # a question of core.tuning.why.answers
     answer_type: type[A_co]
     button_words: ClassVar[str] = "Work it out"
 
-    answer_requested = Signal(str)  # the question, when a person wants it answered
-    stop_requested = Signal(str)  # the question, when a person wants no more of its answer
+    answer_requested = Signal(str)  # the question
+    stop_requested = Signal(str)  # the question
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._answer: A_co | None = None
@@ -48,36 +43,35 @@ class WhyView(ResultView, Generic[A_co]):
         return self._answer
 
     def controls(self) -> list[QWidget]:
-        """The button that asks, and the one that stops what is under way."""
-        self.ask_button = PlainButton(
-            self.button_words, lambda: self.answer_requested.emit(self.asks)
-        )
-        self.stop_button = PlainButton("Stop", lambda: self.stop_requested.emit(self.asks))
-        for button in (self.ask_button, self.stop_button):
-            button.hide()
+        """The buttons that ask and stop."""
+        asked, stopped = self.answer_requested, self.stop_requested
+        self.ask_button = PlainButton(self.button_words, lambda: asked.emit(self.asks))
+        self.stop_button = PlainButton("Stop", lambda: stopped.emit(self.asks))
+        self.ask_button.hide()
+        self.stop_button.hide()
         return [self.ask_button, self.stop_button]
 
     def show_results(self, results: Results) -> None:
-        """Other results: what was answered of earlier ones no longer counts."""
+        """Show other results; an earlier answer is dropped."""
         self._answer, self._message = None, ""
         super().show_results(results)
 
     def offer_answer(self, seconds: float) -> None:
-        """Say how long the answer takes, and wait for a person."""
+        """Show how long the answer takes, and wait."""
         lasts = duration_text(seconds)
         about = lasts if lasts.startswith("less") else f"about {lasts}"
         self._show_message(f"This takes {about}. “{self.button_words}” begins.", offers=True)
 
     def show_waiting(self) -> None:
-        """The answer is being worked out."""
+        """Show that the answer is being computed."""
         self._show_message(WORKING, offers=False)
 
     def show_refusal(self, sentence: str) -> None:
-        """Why there is no answer; a person may ask again."""
+        """Show why there is no answer; offer another request."""
         self._show_message(sentence, offers=True)
 
     def show_answer(self, answer: Answer) -> None:
-        """Draw an answer, or what is known of it so far."""
+        """Draw an answer, final or partial."""
         self._answer = answer if isinstance(answer, self.answer_type) else None
         self._message = ""
         self.ask_button.hide()
@@ -91,11 +85,11 @@ class WhyView(ResultView, Generic[A_co]):
         return self._answer is not None
 
     def waiting_reason(self) -> str:
-        """What stands in place of the answer."""
+        """The words in place of the answer."""
         return self._message or super().waiting_reason()
 
     def of_folds(self) -> str:
-        """How rows were asked about where every row was tested; "" of one test set."""
+        """A sentence on predictions across folds, or ""."""
         if not self.results.folds:
             return ""
         return (
@@ -111,7 +105,7 @@ class WhyView(ResultView, Generic[A_co]):
 
 
 def of_rows(results: Results) -> bool:
-    """Whether results are about single rows of a table, which can be asked about."""
+    """Whether results are about single rows of a table."""
     return (has_classes(results) or has_numbers(results)) and not task_of(results)
 
 

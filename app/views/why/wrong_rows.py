@@ -1,4 +1,4 @@
-"""The rows that the model is most wrong about, as they stand in the file."""
+"""The rows with the largest errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.tuning.why.answer_types import Answer, RegressionDiagnostics, RowDiagn
 
 
 class WrongRowsView(WhyView[RowDiagnostics]):
-    """A table: the line, what is, what the model says, and the row."""
+    """A table: line, actual, predicted, and the row."""
 
     name = "wrong"
     title = "Which rows is it most wrong about?"
@@ -40,20 +40,17 @@ class WrongRowsView(WhyView[RowDiagnostics]):
         return self.table
 
     def show_answer(self, answer: Answer) -> None:
-        """Other rows; none where everything is right."""
+        """Show other rows, or that all are right."""
         if not isinstance(answer, RowDiagnostics) or not answer.wrong.rows:
             self._answer = None
             self._show_message("It is right about every test row.", offers=False)
             return
         super().show_answer(answer)
-        words = (
-            ""
-            if self._has_numbers
-            else f"{len(answer.wrong.rows)} of {answer.wrong.wrong} wrong rows."
-        )
-        if hidden_count := answer.wrong.left_out:
-            columns_are = "column is" if hidden_count == 1 else "columns are"
-            words += f" {hidden_count} {columns_are} not shown."
+        wrong = answer.wrong
+        words = "" if self._has_numbers else f"{len(wrong.rows)} of {wrong.wrong} wrong rows."
+        if wrong.left_out:
+            columns_are = "column is" if wrong.left_out == 1 else "columns are"
+            words += f" {wrong.left_out} {columns_are} not shown."
         self._caption.setText(f"{self.question} {words}".strip())
 
     @property
@@ -61,16 +58,16 @@ class WrongRowsView(WhyView[RowDiagnostics]):
         return isinstance(self.answer, RegressionDiagnostics)
 
     def draw(self) -> None:
-        """The table."""
+        """Fill the table."""
         self.table.set_table(self.table_data())
 
     def describe(self) -> str:
-        """How many there are."""
+        """The number of rows."""
         wrong = self.answer.wrong
         return f"{len(wrong.rows)} rows; the worst is {wrong.counted} {wrong.lines[0]}."
 
     def table_data(self) -> Table:
-        """Line, actual, predicted, how sure or how far off, and the cells."""
+        """Line, actual, predicted, certainty or error, and the cells."""
         wrong, off_by = self.answer.wrong, self._has_numbers
         certainty = "off by" if off_by else "sure"
         rows = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
