@@ -1,4 +1,4 @@
-"""What computes: reading data, losses, penalties, Gaussian processes, tuning and export. No Qt."""
+"""The computing core: data, losses, penalties, models, tuning and export, without Qt."""
 
 from core.old_names import understand_old_names
 

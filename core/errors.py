@@ -1,4 +1,4 @@
-"""The one error that is meant for people: what is wrong, where, and what to do."""
+"""The one error that is meant for people: what is wrong, where, and the cure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from pathlib import Path
 
 
 class UnusableError(Exception):
-    """Input or circumstances that the program cannot work with, said in one sentence.
-
-    Every other exception is a defect of the program. The command line prints this one as a
-    single line and exits with status 2; the window shows it and stays as it was.
+    """Unusable input or circumstances; every other exception is a defect.
 
     Args:
-        what: what is wrong, a clause without a full stop ("the file is empty").
+        what: a clause without a full stop ("the file is empty").
         where: file, line, column or option ("heart.csv, line 3"); may be empty.
         cure: what the person can do, a clause ("give every row 14 values").
     """
@@ -39,7 +36,7 @@ class UnusableError(Exception):
 
 
 def nearest_names_cure(named: Iterable[str], word: str) -> str:
-    """The cure for a name that is not there: the nearest ones of those that are, or all of them."""
+    """The cure for an unknown name: the nearest known one, or all of them."""
     names = list(named)
     near = difflib.get_close_matches(word, names, n=1)
     return f"did you mean {near[0]}" if near else f"choose one of {', '.join(names)}"
@@ -52,15 +49,7 @@ def write_error(
     cure: str = "choose another folder or name",
     room: str = "free some space",
 ) -> UnusableError:
-    """That something cannot be written, and why.
-
-    Args:
-        subject: "the file"; a disk that is full is named instead.
-        where: its path.
-        error: what the system said.
-        cure: what to do.
-        room: what to do where the disk is full.
-    """
+    """The error for a `subject` ("the file") that cannot be written; `room` cures a full disk."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return UnusableError("the disk is full", where=str(where), cure=room)
     why = f" ({error.strerror or error})" if error.args else ""

@@ -1,4 +1,4 @@
-"""Registries: what the program has by name, and what installed packages add by entry points."""
+"""Registries: the program's own entries by name, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ _faults: dict[tuple[str, str], str] = {}  # by group and entry point
 
 
 def extension_errors() -> list[str]:
-    """A sentence for each extension that had to be left out, of the registries read so far."""
+    """A sentence for each omitted extension of the registries read so far."""
     return list(_faults.values())
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Entries by their names: the program's own first, then those of installed packages.
+    """The program's own entries by name, then those of entry points, read when first needed.
 
-    Entry points are read once, when a name is asked for that is not among the program's own, or
-    when all are listed. An entry that cannot be imported, fails its check or has the name of
-    another one is left out, and `extension_errors` names it.
+    An entry that cannot be imported, fails its check or has a used name is omitted, see
+    `extension_errors`.
 
     Args:
         group: of the entry points ("tunescope.models").
         own_entries: the program's entries; each has a `name`.
-        check: raises an exception for an object that is no such entry, or an unusable one.
+        check: raises an exception for an unusable entry.
     """
 
     def __init__(self, group: str, own_entries: Iterable[T], check: Callable[[Any], None]) -> None:
@@ -43,9 +42,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
         entries = dict(self.own_entries)
         try:
-            points = sorted(
-                entry_points(group=self.group), key=lambda entry_point: entry_point.name
-            )
+            points = sorted(entry_points(group=self.group), key=lambda point: point.name)
         except Exception as error:  # one damaged package spoils the reading of all
             _faults[self.group, ""] = f"No extension can be read: {_error_text(error)}."
             return entries
@@ -66,11 +63,7 @@ class Registry(Mapping[str, T], Generic[T]):
         _faults[self.group, point.name] = f"{problem}: {_error_text(error)}."
 
     def answers(self, ask: Callable[[T], R]) -> dict[str, R]:
-        """{name: what `ask` gives of an entry}.
-
-        An entry of a package for which it raises is left out from then on, and `extension_errors`
-        names it.
-        """
+        """{name: `ask(entry)`}; an extension for which it raises is omitted from then on."""
         answers = {}
         for name, entry in list(self.items()):
             try:
@@ -96,7 +89,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 def check_kind(entry: Any, kind: type) -> None:
-    """Raise a TypeError where an object of an extension is of another kind than its group's."""
+    """Raise a TypeError where an extension's object is not of its group's kind."""
     if not isinstance(entry, kind):
         raise TypeError(f"it is no {kind.__name__} but {_article(type(entry).__name__)}")
 

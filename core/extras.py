@@ -1,4 +1,4 @@
-"""The extras of the distribution: what each consists of, and the command that installs it here."""
+"""The extras of the distribution: their packages, and the command that installs one here."""
 
 from __future__ import annotations
 
@@ -23,30 +23,28 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 def install_command(extra: str) -> str:
-    """What a person runs to install an extra where this very program finds it."""
+    """The command that installs an extra where this very program finds it."""
     return f"{own_command()} install {extra}"
 
 
 def own_command() -> str:
-    """How this very program is called: by its name, or by its path where the name is another's."""
+    """The command of this very program: its name, or its path where the name is another's."""
     if getattr(sys, "frozen", False):
-        link_path = shutil.which("tunescope")  # of a package a link to the program
-        same = link_path is not None and os.path.realpath(link_path) == os.path.realpath(
-            sys.executable
-        )
-        return "tunescope" if same else shlex.quote(sys.executable)
+        # A package installs a link to the program.
+        return "tunescope" if _is_found(sys.executable) else shlex.quote(sys.executable)
     ending = ".exe" if sys.platform == "win32" else ""
     executable = Path(sys.executable).with_name(f"tunescope{ending}")
     if not executable.exists():
         return f"{shlex.quote(sys.executable)} -P -m app"
-    command_path = shutil.which("tunescope")
-    same = command_path is not None and os.path.realpath(command_path) == os.path.realpath(
-        executable
-    )
-    return "tunescope" if same else shlex.quote(str(executable))
+    return "tunescope" if _is_found(executable) else shlex.quote(str(executable))
+
+
+def _is_found(executable: Path | str) -> bool:
+    path = shutil.which("tunescope")
+    return path is not None and os.path.realpath(path) == os.path.realpath(executable)
 
 
 def other_program() -> str:
-    """The command `tunescope` that the path has, where it is not this program; "" otherwise."""
+    """The path of another `tunescope` that the shell would run; "" for none."""
     command_path = shutil.which("tunescope")
     return "" if command_path is None or own_command() == "tunescope" else command_path

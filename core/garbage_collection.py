@@ -1,21 +1,21 @@
-"""How often Python looks for garbage while a process starts: seldom, as imports leave little."""
+"""Rare garbage collection while a process starts, as imports leave little garbage."""
 
 from __future__ import annotations
 
 import gc
 
-SELDOM = 100_000  # new objects between two looks; the imports make some 300,000
-_before: list[tuple[int, int, int]] = []  # how often it was, while it is seldom
+SELDOM = 100_000  # new objects between two collections; the imports make some 300,000
+_before: list[tuple[int, int, int]] = []  # the thresholds to restore
 
 
 def collect_rarely() -> None:
-    """From here on seldom: a fifth of the time of the imports goes into looking otherwise."""
+    """Collect rarely from now on: collections take a fifth of the time of the imports."""
     _before.append(gc.get_threshold())
     gc.set_threshold(SELDOM, *_before[-1][1:])
 
 
 def restore_collection() -> None:
-    """From here on as often as before, but never again through what is there by now."""
+    """Collect as often as before, but never the objects that exist by now."""
     if _before:
         gc.freeze()
         gc.set_threshold(*_before.pop())

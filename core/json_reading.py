@@ -1,8 +1,7 @@
 """Dataclasses read from JSON by the types of their fields.
 
-JSON lacks not-a-number: null stands for it wherever a float must be. A whole number in the place of
-a float stays one, so that it is written again as it was. Fields that a dataclass does not have are
-passed over, so that files of newer versions open.
+Null is NaN where a float is required. A whole number in place of a float stays one. Unknown fields
+are ignored, so that files of newer versions open.
 """
 
 from __future__ import annotations
@@ -40,16 +39,15 @@ def read_as(kind: type[T], plain: Any) -> T:
 
 
 def line_reader(kind: type[T]) -> Callable[[bytes], T]:
-    """What reads a dataclass from a line of JSON, several times as fast as `read_as`.
+    """A reader of a dataclass from a line of JSON, several times as fast as `read_as`.
 
-    It raises a ValueError also where null stands for not-a-number.
+    It raises a ValueError also where null is NaN.
     """
     _field_types(kind)
     return msgspec.json.Decoder(kind).decode
 
 
 def _field_types(kind: Any) -> dict[str, Any]:
-    """What the fields of a dataclass may hold, which msgspec reads in its annotations."""
     if kind not in _PREPARED:
         _PREPARED.add(kind)
         hints = get_type_hints(kind, include_extras=True)
@@ -59,9 +57,9 @@ def _field_types(kind: Any) -> dict[str, Any]:
 
 
 def _json_type(hint: Any) -> Any:
-    """The type for msgspec, which otherwise makes floats of whole numbers."""
     if is_dataclass(hint):
         _field_types(hint)
+    # Without `_NUMBER` msgspec makes floats of whole numbers.
     origin, inner = get_origin(hint), tuple(map(_json_type, get_args(hint)))
     if origin in (Union, types.UnionType):
         return Union[inner]  # noqa: UP007

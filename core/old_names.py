@@ -1,7 +1,6 @@
-"""Old names of modules: files of earlier versions name them, and must still open.
+"""Old names of modules, which model files and run folders of earlier versions hold.
 
-Models and run folders hold classes by the module they were in. An import of an old name gives the
-module that took its place; where the old name is a package now, the package's ``__init__`` does.
+An import of one gives its successor, by a finder or by a package that now has the old name.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ NOW = {
 
 
 class _OldNames(MetaPathFinder, Loader):
-    """Finds a module of an old name: the one that took its place."""
-
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -43,6 +40,6 @@ class _OldNames(MetaPathFinder, Loader):
 
 
 def understand_old_names() -> None:
-    """From now on imports of old names work; a second call changes nothing."""
+    """Make imports of old names work; a second call changes nothing."""
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
         sys.meta_path.append(_OldNames())

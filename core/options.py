@@ -1,4 +1,4 @@
-"""Options of strategies and models: one description serves validation, help text and the form."""
+"""Options of strategies and models: one description for validation, help text and form."""
 
 from __future__ import annotations
 
@@ -16,35 +16,26 @@ Kind = Literal["float", "int", "choice", "bool"]
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its name on the command line, its label in the window, and what it may be.
+    """An option's name on the command line, its label in the window, and its range."""
 
-    Attributes:
-        name: the KEY of ``--option KEY=VALUE``.
-        label: what the form shows, a lay person's words.
-        kind: the type of its value.
-        default: the value when nothing is given (the papers' where they have one).
-        help: one or two sentences: what it does and when to change it.
-        low, high: inclusive bounds of a number; ``low_open`` excludes ``low`` itself.
-        choices: what a choice may be.
-        choice_labels: the same in a lay person's words, one for each; empty where the choices
-            speak for themselves.
-        lowest_label: what the lowest value means where it is no amount ("automatic").
-    """
-
-    name: str
-    label: str
+    name: str  # the KEY of --option KEY=VALUE
+    label: str  # in the form, plain words
     kind: Kind
-    default: Any
-    help: str
-    low: float = -math.inf
+    default: Any  # the paper's, where it has one
+    help: str  # one or two sentences: what it does and when to change it
+    low: float = -math.inf  # inclusive
     high: float = math.inf
-    low_open: bool = False
+    low_open: bool = False  # excludes `low` itself
     choices: tuple[str, ...] = ()
-    choice_labels: tuple[str, ...] = ()
-    lowest_label: str = ""
+    choice_labels: tuple[str, ...] = ()  # empty where the choices are plain words
+    lowest_label: str = ""  # of a lowest value that is no amount ("automatic")
 
     def parse_value(self, value: Any) -> Any:
-        """The value as its own type; text is parsed. Raises UnusableError with the range."""
+        """The value in its own type; text is parsed.
+
+        Raises:
+            UnusableError: it is out of range.
+        """
         if self.kind == "choice":
             if str(value) not in self.choices:
                 raise self._value_error(value, "choose one of " + ", ".join(self.choices))
@@ -87,7 +78,7 @@ def with_defaults(options: Iterable[Option], values: Mapping[str, Any]) -> dict[
     """Every option's value: the given ones checked, the others at their defaults.
 
     Raises:
-        UnusableError: an option that does not exist (with the nearest name), or is out of range.
+        UnusableError: an option does not exist or is out of range.
     """
     by_name = {option.name: option for option in options}
     for name in values:
@@ -107,15 +98,15 @@ def _options_text(by_name: Mapping[str, Option]) -> str:
 
 @dataclass(frozen=True)
 class StrategyOptions(Record):
-    """The values of a strategy's options: a field each in a class of its own.
+    """The values of a strategy's options: its subclass has a field for each.
 
-    What stands here holds where a strategy has no such option.
+    The class attributes are the values for strategies without such an option.
     """
 
     search = ""  # the strategy that tunes each of several models
     average = True  # the best of them
     weights = ""  # of the average's members
-    judged = "cv"
+    judged = "cv"  # how the average's members are evaluated
     repeats = 1
     as_published = False
     earlier = 0  # datasets whose best settings are tried first
@@ -124,14 +115,13 @@ class StrategyOptions(Record):
     validation = "holdout"
     folds = 5
     prior = "none"
-    # A numeric target is brought to this standard deviation beside standardized columns: the
-    # learners' start at C = 1 and β = 1 mean something in one unit only, and the papers' targets
-    # have this one.
+    # Standard deviation of a scaled numeric target: the learners' start at C = 1 and β = 1 has a
+    # meaning in one unit only, that of the papers' targets.
     target_spread = 10.0
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Those of the values that are fields, unchecked; the others at their defaults."""
+        """The values that are fields, unchecked; the others at their defaults."""
         names = [each.name for each in fields(cls) if each.name in values]
         return cls(**{name: values[name] for name in names})
 

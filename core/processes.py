@@ -1,8 +1,6 @@
-"""Processes that belong to this one: started with a pipe, ended within a limit, exits in words.
+"""Child processes: started with a pipe, ended within a limit, their exits in words.
 
-The worker of the window, the evaluator of surrogates and the processes of trials are such. One
-leaves when its pipe closes; one that does not is killed. No wait for one lasts for ever: a message
-that stops half-way counts as the end of its process.
+No wait lasts for ever: a message that stops half-way counts as the end of its process.
 """
 
 from __future__ import annotations
@@ -32,14 +30,13 @@ class OwnedProcess:
 
     Args:
         context: of multiprocessing.
-        serve: its whole life: (its end of the pipe, *arguments).
+        serve: its main function, called as (its end of the pipe, *arguments).
         name: in a list of processes, and in the sentence about its exit.
-        group: whether it makes a process group of its own, which is killed with it; otherwise it
-            may have no processes itself.
+        group: whether it has its own process group, killed with it; otherwise it has no children.
 
     Attributes:
-        pipe: closed once the process has ended; a message that stops half-way raises OSError.
-        forced: whether it had to be ended because it did not react.
+        pipe: closed once the process has ended; an incomplete message raises OSError.
+        forced: whether it was ended because it did not react.
 
     Raises:
         OSError: the system starts no more processes.
@@ -73,12 +70,12 @@ class OwnedProcess:
 
     @property
     def pid(self) -> int:
-        """Its number, by which the system knows it."""
+        """The process id."""
         return int(self._process.pid)
 
     @property
     def sentinel(self) -> int:
-        """What multiprocessing.connection.wait takes: ready once the process has ended."""
+        """For multiprocessing.connection.wait: ready once the process has ended."""
         return int(self._process.sentinel)
 
     @property
@@ -88,15 +85,15 @@ class OwnedProcess:
 
     @property
     def deadline(self) -> float:
-        """When `escalate` has something to do, in seconds of time.monotonic(); 0.0 for never."""
+        """When `escalate` acts, in seconds of time.monotonic(); 0.0 for never."""
         return self._deadline
 
     def expect_reaction(self, seconds: float | None) -> None:
-        """It must have reacted so many seconds from now; None: it has."""
+        """Expect a reaction within so many seconds; None: it has reacted."""
         self._deadline = 0.0 if seconds is None else time.monotonic() + seconds
 
     def escalate(self) -> None:
-        """Where it did not react in time: ask the system to end it, and kill it a second later."""
+        """After the deadline terminate the process, and kill it a second later."""
         if not self._deadline or time.monotonic() < self._deadline:
             return
         if self.forced:
@@ -134,12 +131,9 @@ def _kill_process(process: Any, group: bool) -> None:
 
 
 def exit_text(code: int, name: str, out_of_memory: bool = False) -> str:
-    """What happened, in plain words.
+    """The exit status of a named process in words; negative statuses are signals.
 
-    Args:
-        code: the exit status; negative ones are signals, as multiprocessing gives them.
-        name: of the process.
-        out_of_memory: whether the system has ended a process for want of memory meanwhile.
+    `out_of_memory` is whether the system killed a process for memory meanwhile.
     """
     code = code if code >= -64 else code + 2**32
     if code in OUT_OF_MEMORY or (code in KILLED and out_of_memory):
@@ -159,7 +153,6 @@ def memory_kills() -> int:
 
 
 def _memory_groups() -> list[Path]:
-    """Where Linux counts the kills in this process's control group, of either version."""
     try:
         lines = Path("/proc/self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

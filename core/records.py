@@ -1,8 +1,6 @@
 """Records: frozen dataclasses that are read and written as JSON by the names of their fields.
 
-A field made by `optional` is left out of the JSON while it is None, so that files keep the keys
-that they always had. A record is read by attributes; `record["name"]` and `record.get("name")`
-read the same by the key of its JSON, for extensions and for whoever knows the JSON alone.
+`record["name"]` and `record.get("name")` read a record like its JSON, for extensions.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ JsonObject = dict[str, Any]  # what JSON holds between braces
 
 
 def optional() -> Any:
-    """A field that is None, and no key of the JSON, where there is nothing to say."""
+    """A field that is absent from the JSON while it is None."""
     return field(default=None, metadata={"optional": True})
 
 
 @dataclass(frozen=True)
 class Record:
-    """Data that travels: fields with types, and keys of JSON of the same names."""
+    """Data that travels: typed fields, which are the keys of its JSON."""
 
     __slots__ = ()
 
@@ -46,7 +44,7 @@ class Record:
 
 
 def to_plain(value: Any) -> Any:
-    """Records, and lists and dictionaries with records in them, as what JSON holds."""
+    """Records, also in lists and dictionaries, as JSON holds them."""
     if isinstance(value, Record):
         return {key: to_plain(getattr(value, key)) for key in value}
     if is_dataclass(value) and not isinstance(value, type):
@@ -59,7 +57,7 @@ def to_plain(value: Any) -> Any:
 
 
 def strict_json(value: Any) -> Any:
-    """The same data without what JSON lacks: no not-a-number, no infinity, no numpy."""
+    """The same data without NaN, infinities and numpy types, which JSON lacks."""
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):

@@ -23,38 +23,25 @@ LARGEST_WHOLE = 2**31 - 1  # that every library takes
 
 @dataclass(frozen=True)
 class Axis(Record):
-    """One hyperparameter: what it is called, what it may be, and where it starts.
+    """One hyperparameter: its names, its range and its default."""
 
-    Attributes:
-        name: the estimator's own parameter name.
-        label: a lay person's words for it.
-        kind: a real number, a whole number, or a choice.
-        low, high: inclusive range of a number (unused for a choice).
-        log: whether equal factors, not equal differences, count the same.
-        choices: the values of a choice.
-        default: the value of the default setting.
-        least, most: the numbers beyond which the model takes none, whatever the range; None for
-            what the kind of number says (`bounds`).
-    """
-
-    name: str
-    label: str
+    name: str  # the estimator's own parameter name
+    label: str  # plain words
     kind: Literal["float", "int", "choice"]
-    low: float = 0.0
+    low: float = 0.0  # of a number, inclusive
     high: float = 1.0
-    log: bool = False
-    choices: tuple[Any, ...] = ()
-    default: Any = None
-    least: float | None = None
+    log: bool = False  # whether equal factors, not equal differences, count the same
+    choices: tuple[Any, ...] = ()  # of a choice
+    default: Any = None  # of the default setting
+    least: float | None = None  # limits of the model itself; None for those of `bounds`
     most: float | None = None
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the largest number that the model takes; ±infinity where it takes any.
+        """The smallest and largest number that the model takes, ±infinity for none.
 
-        A whole number whose range begins at 1 or above stays at 1 or above, one that begins at 0 at
-        0 or above; none is larger than libraries count to. On a logarithmic scale every number is
-        above 0, which 0 as the least says.
+        Without limits of the model, whole numbers stay above 0, or at 0 where their range begins
+        there. On a logarithmic scale all numbers are above 0, given as the bound 0.
         """
         least, most = self.least, self.most
         if self.kind == "int":
@@ -70,21 +57,18 @@ class Axis(Record):
         return len(self.choices) > 1 if self.kind == "choice" else self.high > self.low
 
     def within(self, low: float, high: float) -> Axis:
-        """The same axis of a number over another range; a default outside goes to its nearer end.
-
-        Both ends the same fix it to one value.
-        """
+        """This number axis over another range, with its default clipped; equal ends fix it."""
         if self.kind == "int":
             low, high = round(low), round(high)
         return replace(self, low=low, high=high, default=min(high, max(low, self.default)))
 
     @property
     def width(self) -> int:
-        """How many entries of the unit vector it takes."""
+        """The number of its entries in the unit vector."""
         return len(self.choices) if self.kind == "choice" else 1
 
     def up_to(self, most: float) -> Axis:
-        """The same axis of a number without the values above `most`; its least value stays."""
+        """This number axis without the values above `most`; its lowest value stays."""
         if self.kind == "choice" or most >= self.high:
             return self
         high = max(self.low, most)
@@ -125,12 +109,7 @@ class Axis(Record):
 
 
 def axis_title(label: str, name: str) -> str:
-    """What a setting is called wherever it stands: its words, and behind them the library's name.
-
-    Args:
-        label: a lay person's words; "" for none.
-        name: the estimator's own parameter name.
-    """
+    """The title of a setting: its label and the library's name in parentheses; either may be ""."""
     if not label or not name:
         return label or name
     if label.lower() == name.lower():
@@ -141,10 +120,10 @@ def axis_title(label: str, name: str) -> str:
 
 
 def check_axis(axis: Axis) -> None:
-    """See that an axis from a file is one that can be searched and drawn.
+    """Check that an axis from a file can be searched and drawn.
 
     Raises:
-        ValueError: it is not.
+        ValueError: it cannot.
     """
     if axis.kind == "choice":
         is_fine = axis.choices != () and all(map(_is_plain, axis.choices))
@@ -179,7 +158,7 @@ def unit_vector(space: Sequence[Axis], setting: Mapping[str, Any]) -> np.ndarray
 
 
 def setting_at(space: Sequence[Axis], unit: np.ndarray) -> Setting:
-    """The setting at a unit vector, numbers rounded and choices taken where an axis needs it."""
+    """The setting at a unit vector, numbers rounded where an axis needs it."""
     setting, start = {}, 0
     for axis in space:
         setting[axis.name] = axis.from_unit(unit[start : start + axis.width])

@@ -1,4 +1,4 @@
-"""Files written whole: no kill, full disk or second writer ever leaves half of one."""
+"""Files written atomically: no kill, full disk or second writer leaves half of one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A draft to fill; when the block ends it takes the place of `path` and is on the disk.
+    """A draft to fill, which replaces `path` when the block ends without an exception.
 
-    The draft lies beside the destination under a name that nothing else has. A link stays: the
-    file that it leads to is replaced, with the rights that it had. A device or a pipe is written
-    as it is. Where the block raises, the destination stays as it was.
+    Links stay and access rights are kept. A device or a pipe is written directly.
 
     Raises:
         OSError: it cannot be written.
@@ -45,13 +43,13 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text so that a reader sees the old file or the new one, and a power cut too."""
+    """Write a text so that a reader, and a power cut, see the old file or the new one."""
     with whole_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def sync_folder(folder: Path) -> None:
-    """See that the names in a folder are on the disk; some file systems do not offer it."""
+    """Bring a folder's names to the disk, where the file system offers it."""
     if sys.platform == "win32":
         return
     with contextlib.suppress(OSError):

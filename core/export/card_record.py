@@ -1,4 +1,4 @@
-"""What an exported model says of itself, carried inside its file."""
+"""The card of an exported model, carried inside its file."""
 
 from __future__ import annotations
 
@@ -15,32 +15,19 @@ ATTRIBUTE = "tunescope_"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard(Record):
-    """The run of a model, and how new rows are read for it.
-
-    Attributes:
-        exported: which of the run's models it is (core.export.exportable_models).
-        models: the names of the models that it is or averages, where several were tuned.
-        features: the columns that it takes, in its order; text: those that it takes as text.
-        columns: all of the training file.
-        format, read_csv, libsvm, fingerprint: of that file, as in its DataSource.
-        fitted_rows: how many rows it was fitted on.
-        training: what these were like (core.tuning.results.training_columns.TrainingRows), a text.
-        interval: the PredictionInterval around predicted numbers.
-        versions: {library: version} that fitted it.
-        dates, inputs, classes: of ONNX: {column: format of its dates}, {input: column}, labels.
-    """
+    """The run of a model, and how new rows are read for it."""
 
     run: str = ""
     model: str = ""
-    exported: str = ""
-    models: list[str] | None = optional()
+    exported: str = ""  # which of the run's models (core.export.exportable_models)
+    models: list[str] | None = optional()  # where several were tuned
     strategy: str = ""
     task: str = ""
     target: str
-    features: list[str]
-    text: list[str]
-    columns: list[str]
-    format: str
+    features: list[str]  # in the model's order
+    text: list[str]  # features taken as text
+    columns: list[str]  # all of the training file
+    format: str  # this and the next three as in the file's DataSource
     read_csv: dict[str, Any]
     libsvm: dict[str, Any]
     fingerprint: str = ""
@@ -48,17 +35,17 @@ class ModelCard(Record):
     test: Scores = field(default_factory=dict)
     fitted_rows: int = 0
     sampled: SampleFacts | None = optional()
-    training: Any = optional()  # strangers may have written anything
-    interval: Any = optional()
+    training: Any = optional()  # TrainingRows as text; strangers may have written anything
+    interval: Any = optional()  # the PredictionInterval around predicted numbers
     evaluation: EvaluationFacts | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    dates: dict[str, str] | None = optional()
-    inputs: dict[str, str] | None = optional()
+    versions: dict[str, str] = field(default_factory=dict)  # {library: version}
+    dates: dict[str, str] | None = optional()  # of ONNX: {column: format of its dates}
+    inputs: dict[str, str] | None = optional()  # of ONNX: {input: column}
     classes: list[Any] | None = optional()
 
 
 def card_of(pipeline: Any) -> ModelCard | None:
-    """The card of an exported pipeline; None for one from elsewhere."""
+    """The card of an exported pipeline; None for a foreign one."""
     try:
         return read_as(ModelCard, getattr(pipeline, ATTRIBUTE, None))
     except ValueError:

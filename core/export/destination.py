@@ -1,4 +1,4 @@
-"""The destination of an export: a file appears whole, or not at all and a sentence says why."""
+"""The destination of an export: a file appears whole, or a sentence says why not."""
 
 from __future__ import annotations
 
@@ -14,14 +14,8 @@ from core.writing import whole_file
 def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a draft beside the destination, then rename it.
 
-    An older file of that name stays as it was until the new one is complete.
-
-    Args:
-        path: the destination.
-        write: fills the file at the path it is given.
-
     Raises:
-        UnusableError: no such folder, no permission, a full disk, or a folder of that name.
+        UnusableError: as `check_destination`, or the disk is full.
     """
     check_destination(path)
     try:
@@ -32,7 +26,7 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def check_destination(path: Path) -> None:
-    """Refuse what can be seen to be no place for a file, without writing anything.
+    """Refuse an impossible destination without writing anything.
 
     Raises:
         UnusableError: no such folder, no permission, or a folder of that name.

@@ -1,4 +1,4 @@
-"""What a run gave as exporters see it: one model, or an average with its members."""
+"""The members of an exported average, and what the exported model is called."""
 
 from __future__ import annotations
 
@@ -14,32 +14,23 @@ from core.tuning.run_results import EnsembleResults
 
 @dataclass(frozen=True)
 class EnsembleMember:
-    """One model of the average.
+    """One model of the average."""
 
-    Attributes:
-        number: of the trial that found it.
-        weight: its share; all shares sum to 1.
-        score: its validation score.
-    """
-
-    number: int
-    weight: float
-    score: float
+    number: int  # of its trial
+    weight: float  # all sum to 1
+    score: float  # in validation
     setting: Setting
 
 
 def members_of(run: FinishedRun) -> list[EnsembleMember]:
-    """The members that count, the best first; empty where the run gave one model."""
+    """The members with a weight, best first; empty where the run gave one model."""
     ensemble = run.results.ensemble or EnsembleResults()
     rows = zip(ensemble.members, ensemble.weights, ensemble.scores, ensemble.settings, strict=True)
     return [EnsembleMember(n, w, score, setting) for n, w, score, setting in rows if w > 0]
 
 
 def model_noun(run: FinishedRun) -> str:
-    """What the exported model is, and of how many it is the best or the average.
-
-    Such as "Random forest, the best of 9 models", "Average of 4 models of 3 kinds".
-    """
+    """The exported model in words, such as "Average of 4 models of 3 kinds"."""
     members = members_of(run) if run.selected_name == TUNED else []
     kinds = Counter(run.model_title_of(member.setting) for member in members)
     if kinds.total() > 1:

@@ -1,4 +1,4 @@
-"""What can be exported of a run: the tuned model, the default, the baseline, or a trial."""
+"""The models of a run that can be exported: tuned, default, baseline, or of a trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from core.estimators.registry import MODELS
 from core.space import Setting
 from core.tuning.run_results import Results
 from core.tuning.runs.state import RunState
-from core.tuning.runs.trial_table import Trial
 
 _EARLY_SENTENCE = (
     "Its trial was ended early, clearly behind the best: the score is an estimate. The test set "
@@ -25,9 +24,9 @@ MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz")  # of files that hold a m
 
 
 def export_variants_of(task: str = "", model: str = "") -> tuple[str, ...]:
-    """The form that the files of a task's and a model's runs have; all that they may have for "".
+    """The form of the files of a task's and a model's runs; for "" all possible forms.
 
-    One of table, topics, classes (a deep latent Gaussian model's), sequence and structure.
+    One of table, topics, classes (of a deep latent Gaussian model), sequence and structure.
     """
     registered_model = MODELS.get(model) if model else None
     if registered_model is not None and registered_model.folder:
@@ -40,45 +39,29 @@ def export_variants_of(task: str = "", model: str = "") -> tuple[str, ...]:
 
 
 def can_run_code(model: Path | str) -> bool:
-    """Whether opening a model file of this kind can run any code that is in it."""
+    """Whether opening a model file of this kind can run code inside it."""
     return Path(model).suffix.lower() == ".joblib"
 
 
 @dataclass(frozen=True)
 class ExportableModel:
-    """One model that can be exported, and what is known of it.
+    """One model that can be exported, with its scores."""
 
-    Attributes:
-        name: tuned, default, baseline, or the number of a trial.
-        title: in a list.
-        sentence: what to know before taking it.
-        setting: its hyperparameters; empty where it has none.
-        metric: what the run tuned for.
-        judged_by: the metric of the validation score, which may be another.
-        validation: its score in validation; None where it has none.
-        test: {metric: score} on the test set; empty where that has not judged it.
-        averages: whether it is an average of models; `setting` then is of the best of them.
-    """
-
-    name: str
+    name: str  # tuned, default, baseline, or the number of a trial
     title: str
-    sentence: str
-    setting: Setting = field(default_factory=dict)
-    metric: str = ""
-    judged_by: str = ""
+    sentence: str  # what to know before selecting it
+    setting: Setting = field(default_factory=dict)  # of an average the best member's
+    metric: str = ""  # the run's
+    judged_by: str = ""  # the metric of `validation`, which may be another
     validation: float | None = None
-    test: dict[str, float | None] = field(default_factory=dict)
-    averages: bool = False
+    test: dict[str, float | None] = field(default_factory=dict)  # empty for untested models
+    averages: bool = False  # whether it is an average of models
 
 
 def exportable_models(state: RunState, max_trials: int | None = None) -> list[ExportableModel]:
-    """The models of a run that has ended: tuned, default, baseline, then trials, the best first.
+    """The models of a run that has ended: tuned, default, baseline, then the best trials.
 
-    Sequences, molecules, topics and models that leave as folders have no baseline to export.
-
-    Args:
-        state: the run.
-        max_trials: so many of its trials at most.
+    Only runs on tables have a baseline to export.
     """
     started, results = state.started, state.results
     if results is None:
@@ -91,7 +74,7 @@ def exportable_models(state: RunState, max_trials: int | None = None) -> list[Ex
 
 
 def exportable_model(state: RunState, name: str) -> ExportableModel:
-    """One of the choices of a run.
+    """The model of this name.
 
     Raises:
         UnusableError: the run has no such model.
@@ -100,23 +83,16 @@ def exportable_model(state: RunState, name: str) -> ExportableModel:
     if name in models_by_name:
         return models_by_name[name]
     kinds = [kind for kind in (TUNED, DEFAULT, BASELINE) if kind in models_by_name]
-    numbers = (
-        ", or the number of a trial that gave a score" if len(models_by_name) > len(kinds) else ""
-    )
-    raise UnusableError(
-        f"this run has no model “{name}”",
-        where="option which",
-        cure=f"choose {', '.join(kinds)}{numbers}" if models_by_name else "let the run end first",
-    )
+    cure = f"choose {', '.join(kinds)}" if models_by_name else "let the run end first"
+    if len(models_by_name) > len(kinds):
+        cure += ", or the number of a trial that gave a score"
+    raise UnusableError(f"this run has no model “{name}”", where="option which", cure=cure)
 
 
 def _model_noun(state: RunState, setting: Setting) -> str:
-    """The model that a setting is of, where several were tuned; otherwise ""."""
-    return (
-        noun_of(model_and_values(SEVERAL, setting)[0])
-        if state.tunes_several_models and setting
-        else ""
-    )
+    if not state.tunes_several_models or not setting:
+        return ""
+    return noun_of(model_and_values(SEVERAL, setting)[0])
 
 
 def _tuned_model(results: Results, state: RunState) -> ExportableModel:
@@ -162,28 +138,18 @@ def _baseline_model(results: Results) -> ExportableModel:
     )
 
 
-def _trial_title(state: RunState, trial: Trial) -> str:
-    noun = _model_noun(state, trial.setting)
-    return f"Trial {trial.number}, {noun}" if noun else f"Trial {trial.number}"
-
-
 def _trial_models(state: RunState, metric: str, max_trials: int | None) -> list[ExportableModel]:
-    started = state.started
-    sign = -1 if started.maximize else 1
+    sign = -1 if state.started.maximize else 1
     trials = sorted(state.scored_trials(), key=lambda trial: (sign * trial.score, trial.number))
     sentence = (
         f"One of {len(trials)} settings that competed in validation: its score is optimistic. "
         "The test set has not judged it."
     )
-    return [
-        ExportableModel(
-            str(trial.number),
-            _trial_title(state, trial),
-            _EARLY_SENTENCE if trial.behind else sentence,
-            dict(trial.setting),
-            metric,
-            started.metric,
-            trial.score,
-        )
-        for trial in trials[:max_trials]
-    ]
+    models = []
+    for trial in trials[:max_trials]:
+        noun = _model_noun(state, trial.setting)
+        title = f"Trial {trial.number}, {noun}" if noun else f"Trial {trial.number}"
+        remark = _EARLY_SENTENCE if trial.behind else sentence
+        facts = (dict(trial.setting), metric, state.started.metric, trial.score)
+        models.append(ExportableModel(str(trial.number), title, remark, *facts))
+    return models

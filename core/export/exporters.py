@@ -26,43 +26,25 @@ from core.tuning.scores.scoring import one_line_error
 
 @dataclass(frozen=True)
 class ExportVariant:
-    """What a format holds of one form of run (core.export.exportable_models.export_variants_of).
+    """What a format holds of one form of run (`export_variants_of`)."""
 
-    Attributes:
-        title: in the window.
-        sentence: what it is for.
-        write: (run, path) writes the file.
-    """
-
-    title: str
-    sentence: str
-    write: Callable[[FinishedRun, Path], None]
+    title: str  # in the window
+    sentence: str  # what it is for
+    write: Callable[[FinishedRun, Path], None]  # (run, path) writes the file
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """One format of files, as the Export page and the command line find it.
+    """One format of files on the Export page and the command line."""
 
-    Attributes:
-        name: on the command line.
-        ending: of its files, with the dot.
-        forms: what it holds of each form of run; of others it holds nothing.
-        warning: what to know before using it; "" if nothing.
-        of_run: whether it tells of the whole run, not of the model that was chosen.
-        extra: the optional part of the program that it needs (OPTIONAL_PARTS).
-        endings: {ending: what such a file is called} where there are several to choose from.
-        joins: whether what is written joins what a file holds already; `write` then is given the
-            destination itself, otherwise a draft that takes its place.
-    """
-
-    name: str
-    ending: str
-    forms: Mapping[str, ExportVariant]
-    warning: str = ""
-    of_run: bool = False
-    extra: str = ""
-    endings: Mapping[str, str] = field(default_factory=dict)
-    joins: bool = False
+    name: str  # on the command line
+    ending: str  # of its files, with the dot
+    forms: Mapping[str, ExportVariant]  # by form of run; runs of other forms do not have it
+    warning: str = ""  # what to know before using it
+    of_run: bool = False  # whether it holds the run as a whole, not one model
+    extra: str = ""  # the optional dependency that it needs
+    endings: Mapping[str, str] = field(default_factory=dict)  # {ending: what it is}, of several
+    joins: bool = False  # whether it adds to an existing file, and is given the destination itself
 
 
 def _write_study(run: FinishedRun, path: Path) -> None:
@@ -236,7 +218,6 @@ _ROWS = (
 
 
 def _check_exporter(entry: Any) -> None:
-    """Raise an exception for an object of an extension that is no usable exporter."""
     check_kind(entry, Exporter)
     if not entry.forms.keys() & set(export_variants_of()):
         raise ValueError(f"it has none of the forms {', '.join(export_variants_of())}")
@@ -256,14 +237,10 @@ def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
 
 
 def export_from_folder(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run; the kind comes from the ending unless `format` names it.
-
-    Returns:
-        The path of the written file.
+    """Write one file from a run, its kind by the ending unless `format` names it; its path.
 
     Raises:
-        UnusableError: an ending or format that is unknown or that this run does not offer, a run
-            without results, or an unusable destination.
+        UnusableError: an ending or format that this run does not offer, or an unusable run or path.
     """
     path = Path(path).expanduser()
     exporter_for(path, format)
@@ -271,11 +248,10 @@ def export_from_folder(folder: RunFolder, path: Path | str, format: str | None =
 
 
 def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run that was read already, or from another of its models.
+    """Write one file from a run that was read, or from another of its models.
 
     Raises:
-        UnusableError: as `export_from_folder`; or a file about the whole run is asked of another
-            model.
+        UnusableError: as `export_from_folder`, or a whole run's file with another model selected.
     """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
@@ -294,15 +270,14 @@ def export_all(
     paths: Iterable[Path | str],
     formats: Mapping[Path | str, str] | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Write several files; one that fails, in whatever way, takes no other with it.
+    """Write several files, where the failure of one does not affect the others.
 
     Args:
-        read: gives the run, or says why there is none to export.
-        paths: the ending of each says what it holds, unless `formats` does.
-        formats: {path: the name of an exporter}.
+        read: reads the run, or raises an error.
+        formats: {path: the name of an exporter}; other paths go by their endings.
 
     Returns:
-        The files that were written, and {path: sentence} of those that were not.
+        The written files, and {path: sentence} of the others.
     """
     written, failed = [], {}
     run: FinishedRun | None = None
@@ -313,11 +288,9 @@ def export_all(
         except UnusableError as error:
             failed[str(path)] = error.sentence
         except Exception as error:  # a defect of one kind of file costs that file alone
-            failed[str(path)] = UnusableError(
-                f"this file could not be made ({one_line_error(error)})",
-                where=str(path),
-                cure="save the model in another form",
-            ).sentence
+            problem = f"this file could not be made ({one_line_error(error)})"
+            cure = "save the model in another form"
+            failed[str(path)] = UnusableError(problem, where=str(path), cure=cure).sentence
     return written, failed
 
 
@@ -333,17 +306,15 @@ def _check_model(exporter: Exporter, path: Path, which: str) -> None:
 def check_export(
     path: Path | str, task: str = "", model: str = "", which: str = TUNED, format: str | None = None
 ) -> None:
-    """Refuse an export that cannot succeed, before hours are spent on what it would hold.
+    """Refuse an export that cannot succeed, before hours of tuning.
 
     Args:
-        path: where it is to go; the ending says what unless `format` does.
-        task, model: of the run; "" where it is not known yet.
+        path: its ending gives the format unless `format` names it.
+        task, model: of the run; "" where unknown yet.
         which: of its models (core.export.exportable_models).
-        format: the name of an exporter.
 
     Raises:
-        UnusableError: an ending that is unknown or not offered, a package that is missing, or an
-            unusable destination.
+        UnusableError: an unsuitable ending or path, or a missing package.
     """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, task, model)
@@ -365,28 +336,21 @@ def exporter_for(
         endings = exporter.ending, *exporter.endings
         return tuple(dict.fromkeys(endings)) if format is None else (exporter.name,)
 
-    requested_key = path.suffix.lower() if format is None else format
+    key = path.suffix.lower() if format is None else format
     exporters = exporters_for(task, model).values()
-    exporter_by_key = {key: exporter for exporter in exporters for key in keys_of(exporter)}
-    if requested_key in exporter_by_key:
-        return exporter_by_key[requested_key]
+    exporter_by_key = {name: exporter for exporter in exporters for name in keys_of(exporter)}
+    if key in exporter_by_key:
+        return exporter_by_key[key]
     *first_keys, last = exporter_by_key
-    other_exporter = next(
-        (exporter for exporter in EXPORTERS.values() if requested_key in keys_of(exporter)), None
-    )
-    raise UnusableError(
-        _unknown_format_text(path, format)
-        if other_exporter is None
-        else _not_offered_text(other_exporter, task, model),
-        where=str(path) if format is None else "",
-        cure=f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}",
-    )
-
-
-def _unknown_format_text(path: Path, format: str | None) -> str:
-    if format is not None:
-        return f"there is no export called “{format}”"
-    return f"“{path.suffix}” is no ending of an export" if path.suffix else "the ending is missing"
+    cure = f"{'choose' if format else 'end the name in'} {', '.join(first_keys)} or {last}"
+    if unsuitable := next((each for each in EXPORTERS.values() if key in keys_of(each)), None):
+        problem = _not_offered_text(unsuitable, task, model)
+    elif format is not None:
+        problem = f"there is no export called “{format}”"
+    else:
+        ending = path.suffix
+        problem = f"“{ending}” is no ending of an export" if ending else "the ending is missing"
+    raise UnusableError(problem, where=str(path) if format is None else "", cure=cure)
 
 
 def _not_offered_text(exporter: Exporter, task: str, model: str) -> str:

@@ -1,4 +1,4 @@
-"""The finished run as exporters see it: plan, events, results, takeaway and the fitted pipeline."""
+"""The finished run as exporters see it: plan, events, results, metadata and fitted pipeline."""
 
 from __future__ import annotations
 
@@ -31,49 +31,36 @@ E = TypeVar("E", bound=Event)
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """Everything that a run leaves, read once for all exporters.
-
-    Attributes:
-        name: the run's name.
-        events: every event in order.
-        started: the first event.
-        results: of its last RunFinished or RunStopped.
-        takeaway: what lies beside the fitted pipeline.
-        selected_name: the model that is exported (core.export.exportable_models): the tuned one,
-            or another, which then stands in its place in results and takeaway.
-        selected_pipeline: that other one's pipeline.
-        allows_examples: whether rows and examples of the data may leave the computer.
-    """
+    """Everything that a run leaves, read once for all exporters."""
 
     name: str
     plan: Plan
     events: list[Event]
     started: RunStarted
-    results: Results
+    results: Results  # of its last RunFinished or RunStopped
     takeaway: ModelMetadata
     folder: RunFolder = field(repr=False)
-    selected_name: str = TUNED
-    selected_pipeline: Any = field(default=None, repr=False)
-    allows_examples: bool = True
+    selected_name: str = TUNED  # of the exported model; results and takeaway are that model's
+    selected_pipeline: Any = field(default=None, repr=False)  # of a model other than the tuned one
+    allows_examples: bool = True  # whether exports may hold rows and examples of the data
 
     @cached_property
     def pipeline(self) -> Any:
-        """The fitted scikit-learn pipeline that takes raw rows."""
+        """The fitted pipeline of raw rows."""
         return best_of(self.folder) if self.selected_pipeline is None else self.selected_pipeline
 
     @cached_property
     def state(self) -> RunState:
-        """What its events add up to."""
+        """The state after all events."""
         return state_from_events(self.events)
 
     @property
     def model(self) -> Model:
-        """The kind of model, in the form that the run built."""
+        """The kind of model, in the form that the run fitted."""
         strategy, metric = STRATEGIES[self.plan.strategy], METRICS[self.results.metric]
-        needs_probabilities = (
-            strategy.averages or self.plan.costs or metric.needs == "probabilities"
-        )
-        return model_named(self.plan.model, probabilities=bool(needs_probabilities))
+        averages = strategy.averages or self.plan.costs
+        probabilities = bool(averages or metric.needs == "probabilities")
+        return model_named(self.plan.model, probabilities=probabilities)
 
     @property
     def tunes_several_models(self) -> bool:
@@ -81,12 +68,12 @@ class FinishedRun:
         return self.plan.model == SEVERAL
 
     def model_title_of(self, setting: Mapping[str, Any]) -> str:
-        """The title of the model that a setting is of."""
+        """The title of a setting's model."""
         return title_of(model_and_values(self.plan.model, setting)[0])
 
     @property
     def model_title(self) -> str:
-        """The title of the model that is exported; of an average that of its best member."""
+        """The title of the exported model; of an average that of its best member."""
         return self.model_title_of(self.results.setting)
 
     def model_setting(self, setting: Mapping[str, Any]) -> Setting:
@@ -94,10 +81,7 @@ class FinishedRun:
         return model_and_values(self.plan.model, setting)[1]
 
     def labels_of(self, model: str) -> dict[str, str]:
-        """{hyperparameter: a lay person's words} of one of the run's models.
-
-        Those that this run's data alone had are among them.
-        """
+        """{hyperparameter: label} of one of the run's models, with the axes of this run's data."""
         if self.tunes_several_models:
             return labels_of(model, self.takeaway.task)
         axes = {axis.name: axis.label for axis in self.model.space(self.takeaway.task)}
@@ -105,11 +89,9 @@ class FinishedRun:
 
     @property
     def tried_model_count(self) -> int:
-        """How many models have a trial with a score."""
-        model_names = {
-            model_and_values(self.plan.model, t.setting)[0] for t in self.state.scored_trials()
-        }
-        return len(model_names)
+        """The number of models with a scored trial."""
+        trials = self.state.scored_trials()
+        return len({model_and_values(self.plan.model, trial.setting)[0] for trial in trials})
 
     @property
     def is_nested(self) -> bool:
@@ -118,7 +100,7 @@ class FinishedRun:
         return facts is not None and facts.kind == "nested"
 
     def test_score_text(self, form: str = ".6f") -> str:
-        """The score on test rows with its metric: "accuracy on test rows 0.912300"."""
+        """The metric and its score on test rows: "accuracy on test rows 0.912300"."""
         metric = self.results.metric
         if metric not in self.results.test:
             return f"{metric.replace('_', ' ')} on test rows not measured"
@@ -126,12 +108,12 @@ class FinishedRun:
         return f"{metric.replace('_', ' ')} on test rows {formatted_score}"
 
     def events_of_kind(self, kind: type[E]) -> list[E]:
-        """Its events of one kind, in order."""
+        """Its events of one kind."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def has_learned_penalties(self) -> bool:
-        """Whether L2 penalties were learned (not settings tried)."""
+        """Whether L2 penalties were learned."""
         return bool(self.takeaway.penalties)
 
 
@@ -146,11 +128,7 @@ def file_name_of(source: DataSource) -> str:
 
 
 def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
-    """What a run folder holds.
-
-    Args:
-        folder: of the run.
-        examples: whether exports may hold rows and examples of the data.
+    """The run in a folder; `examples` allows exports to hold rows and examples of the data.
 
     Raises:
         UnusableError: the run has no results or no fitted best yet.

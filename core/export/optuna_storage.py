@@ -37,17 +37,10 @@ def write_study(
 ) -> None:
     """Write a study into a storage; a new file appears whole or not at all.
 
-    Args:
-        storage: a path or URL, as `core.export.optuna_study.export_study` says.
-        name: of the study.
-        trials: in their order.
-        maximize: whether larger values are better.
-        metric: what the values measure.
-        attributes: the study's attributes.
+    `storage` is a path or URL as in `core.export.optuna_study.export_study`.
 
     Raises:
-        UnusableError: there is a study of this name, the file is something else, or the storage
-            cannot be written.
+        UnusableError: the study exists, the file is something else, or cannot be written.
     """
     location = str(storage)
     try:
@@ -82,7 +75,6 @@ def write_study(
 
 @contextlib.contextmanager
 def _delete_on_failure(study: Study) -> Iterator[None]:
-    """Take an incomplete study out again where its trials cannot be added."""
     try:
         yield
     except BaseException:
@@ -92,22 +84,18 @@ def _delete_on_failure(study: Study) -> Iterator[None]:
 
 
 def _add_trials(study: Study, storage: BaseStorage, trials: Sequence[FrozenTrial]) -> None:
-    """Add trials to a new study; to a database in one transaction, since Optuna takes one a trial.
-
-    The rows are made by Optuna's own models, which know how this version keeps times and kinds.
-    """
     if not isinstance(storage, RDBStorage):
         study.add_trials(trials)
         return
     for trial in trials:
         trial._validate()
-    with storage.scoped_session() as session, session.begin():
+    with storage.scoped_session() as session, session.begin():  # Optuna commits each trial
         for number, trial in enumerate(trials):
             session.add(_trial_row(trial, number, study._study_id))
 
 
 def _trial_row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel:
-    """A trial with all that belongs to it, as Optuna keeps it."""
+    # Optuna's own tables store times and kinds as its version does.
     Value, Intermediate = models.TrialValueModel, models.TrialIntermediateValueModel
     row = models.TrialModel(
         number=number,
@@ -142,7 +130,6 @@ def _trial_row(trial: FrozenTrial, number: int, study: int) -> models.TrialModel
 
 @contextlib.contextmanager
 def _open_storage(location: str) -> Iterator[BaseStorage]:
-    """The storage, closed on the way out; a file that is new is filled as a draft."""
     if location.startswith(("redis://", "rediss://")):
         yield JournalStorage(JournalRedisBackend(location))
         return
@@ -178,8 +165,7 @@ def _file_storage(path: Path, is_journal: bool, is_draft: bool = False) -> Itera
 
 
 def _relax_durability(connection: Any, record: Any) -> None:
-    """Let SQLite not wait for the disk after every trial."""
-    connection.execute("PRAGMA synchronous=OFF")
+    connection.execute("PRAGMA synchronous=OFF")  # no wait for the disk after every trial
     connection.execute("PRAGMA journal_mode=MEMORY")
 
 
@@ -194,12 +180,7 @@ def _database_storage(url: str) -> Iterator[RDBStorage]:
 
 
 def _refuse_other_text(path: Path) -> None:
-    """Optuna would append to any file.
-
-    Raises:
-        UnusableError: it does not begin as a journal does.
-    """
-    with path.open("rb") as file:
+    with path.open("rb") as file:  # Optuna would append to any file
         line = file.readline(1 << 16)
     try:
         is_journal = "op_code" in json.loads(line)

@@ -1,13 +1,9 @@
 """A run as an Optuna study, in a storage that Optuna and optuna-dashboard open.
 
-| in the run | in the study |
-| --- | --- |
-| a trial with a score | COMPLETE, its score the value, the folds' scores intermediate values |
-| a trial that was ended early | PRUNED, the same folds; the estimate among its attributes |
-| a trial that failed, or never ended | FAIL, the reason among its attributes |
-| a step of a penalty learner | COMPLETE, the penalties its parameters, the objective its value |
-
-Hyperparameters of several models in one run are called MODEL.NAME.
+Scored trials are COMPLETE, with the folds' scores as intermediate values; those that ended early
+are PRUNED, their estimate an attribute; failed or unfinished ones are FAIL, the reason an
+attribute. A step of a penalty learner is COMPLETE, with the penalties as parameters and the
+objective as value. Hyperparameters of several models in one run are called MODEL.NAME.
 """
 
 from __future__ import annotations
@@ -48,20 +44,15 @@ End = TrialFinished | TrialFailed
 
 
 def export_study(run: RunFolder, storage: Path | str) -> str:
-    """Write a run as a study of its name; what else the storage holds stays.
+    """Write a run, finished or not, as a study of its name, which is returned; other studies stay.
 
     Args:
-        run: finished or not.
+        run: its folder.
         storage: the path of a journal (``.log``, ``.journal`` or ``.jsonl``) or of a SQLite file,
-            which is made where there is none; or the URL of a storage, such as
-            ``sqlite:///study.db``.
-
-    Returns:
-        The study's name.
+        new or not; or the URL of a storage, such as ``sqlite:///study.db``.
 
     Raises:
-        UnusableError: nothing was tried yet, there is a study of this name, or the storage cannot
-            be written.
+        UnusableError: no trial was started, the study exists, or the storage cannot be written.
     """
     events = run.all_events()
     state = state_from_events(events)
@@ -88,7 +79,6 @@ def _metric_name(state: RunState) -> str:
 
 
 def _study_attributes(state: RunState) -> JsonObject:
-    """What the study says of the run; plain values."""
     plan, dataset = state.started.plan, state.started.dataset
     plan_facts = {name: plan.get(name) for name in ("model", "strategy", "seed", "folds")}
     dataset_facts = {name: dataset.get(name) for name in ("name", "task", "rows", "features")}
@@ -98,20 +88,15 @@ def _study_attributes(state: RunState) -> JsonObject:
 def _frozen_trials(
     state: RunState, starts: Mapping[int, TrialStarted], ends: Mapping[int, End]
 ) -> list[FrozenTrial]:
-    """The trials in the order of their numbers."""
     model = state.started.run_plan.model
     numbers = sorted({*starts, *ends})
     params = [_study_params(model, (ends.get(n) or starts[n]).setting) for n in numbers]
     spaces = _param_distributions(state, params)
     return [
         _frozen_trial(
-            state,
-            starts.get(n),
-            ends.get(n),
-            trial_params,
-            {name: spaces[name] for name in trial_params},
+            state, starts.get(n), ends.get(n), used, {name: spaces[name] for name in used}
         )
-        for n, trial_params in zip(numbers, params, strict=True)
+        for n, used in zip(numbers, params, strict=True)
     ]
 
 
@@ -144,9 +129,9 @@ def _frozen_trial(
     assert event is not None  # it was started or it has ended
     if event.number in state.excluded:
         notes["excluded"] = True
-    began = (
-        start.seconds if start is not None else max(0.0, event.seconds - getattr(end, "took", 0.0))
-    )
+    began = max(0.0, event.seconds - getattr(end, "took", 0.0))
+    if start is not None:
+        began = start.seconds
     frozen_trial = create_trial(
         state=kind,
         value=value,
@@ -159,7 +144,6 @@ def _frozen_trial(
 
 
 def _step_trials(state: RunState) -> Iterator[FrozenTrial]:
-    """The steps of a penalty learner, the penalties as parameters on a logarithmic axis."""
     steps: list[PenaltyStep | HyperGradientStep] = [*state.steps, *state.gradients]
     params = [
         {f"penalty {group}": C for group, C in _step_penalties(step).items() if 0 < C < math.inf}
@@ -191,20 +175,16 @@ def _step_penalties(step: Any) -> dict[str, float]:
 
 
 def _with_times(trial: FrozenTrial, state: RunState, began: float, ended: float) -> FrozenTrial:
-    """The trial at its moments, in local time without a zone, as Optuna has them."""
-    try:
-        run_start = (
-            datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
-        )
+    try:  # Optuna has local times without a zone
+        start = datetime.fromisoformat(state.started.started_at).astimezone().replace(tzinfo=None)
     except ValueError:
-        run_start = datetime.fromtimestamp(0)
-    trial.datetime_start = run_start + timedelta(seconds=began)
-    trial.datetime_complete = run_start + timedelta(seconds=max(began, ended))
+        start = datetime.fromtimestamp(0)
+    trial.datetime_start = start + timedelta(seconds=began)
+    trial.datetime_complete = start + timedelta(seconds=max(began, ended))
     return trial
 
 
 def _user_attributes(notes: Mapping[str, Any]) -> JsonObject:
-    """Notes as attributes: those that there are, in strict JSON."""
     return {
         name: value
         for name, value in notes.items()
@@ -213,7 +193,6 @@ def _user_attributes(notes: Mapping[str, Any]) -> JsonObject:
 
 
 def _study_params(model: str, setting: Mapping[str, Any]) -> Params:
-    """A setting by the names that it has in the study, in Optuna's kinds of value."""
     trial_model, values = model_and_values(model, setting)
     several = MODEL in setting and trial_model != model
     named = {
@@ -228,7 +207,7 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def _param_distributions(state: RunState, params: Sequence[Params]) -> dict[str, BaseDistribution]:
-    """{name: distribution} of every parameter: that of its axis, widened by what was tried."""
+    """{name: distribution} of every parameter: that of its axis, widened by the values used."""
     values_by_name: dict[str, list[Any]] = {}
     for trial_params in params:
         for name, value in trial_params.items():
@@ -243,25 +222,20 @@ def _param_distributions(state: RunState, params: Sequence[Params]) -> dict[str,
 def _axis_distributions(
     state: RunState, values_by_name: Mapping[str, Sequence[Any]]
 ) -> dict[str, BaseDistribution]:
-    """The distributions of the run's own axes, and of the axes of its several models."""
     axis_distributions = distributions(state.started.space)
     if not state.tunes_several_models:
         return axis_distributions
     task = state.started.dataset.task
     for name in dict.fromkeys(values_by_name.get(MODEL, ())):
         if name in MODELS and task in MODELS[name].tasks:
-            model_distributions = distributions(MODELS[name].space_of(task, rare=True))
-            axis_distributions |= {
-                f"{name}.{axis}": kind for axis, kind in model_distributions.items()
-            }
+            kinds = distributions(MODELS[name].space_of(task, rare=True))
+            axis_distributions |= {f"{name}.{axis}": kind for axis, kind in kinds.items()}
     return axis_distributions
 
 
 def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
-    """A distribution that holds all values, as near the given one as can be."""
-    is_numeric = all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in values
-    )
+    """The narrowest distribution of the given kind that holds all values."""
+    is_numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
     choices = getattr(kind, "choices", None)
     if choices is not None or not is_numeric or not all(map(math.isfinite, values)):
         known_choices = [_to_plain_value(choice) for choice in choices or ()]

@@ -40,22 +40,22 @@ def predict_file(
     *,
     trust: bool = False,
 ) -> pd.DataFrame:
-    """One line a row of the file: the prediction, and for classes the probability of each.
+    """A table with a line for each row of the file.
 
     Args:
         model_path: a model that Tunescope exported (.skops, .joblib or .onnx; .npz or .json for
-            sequences and molecules; .zip for topics and deep latent Gaussian models).
-        file: CSV or LIBSVM rows like those the model was trained on; the target may be absent.
+        sequences and molecules; .zip for topics and deep latent Gaussian models).
+        file: CSV or LIBSVM rows like the training file's; the target may be absent.
         out: where to write the table as CSV; None to write nothing.
-        report: (tokens, molecules or rows done, how many) from time to time.
+        report: called with (rows done, all rows) from time to time.
         trust: whether a file that can run code when it is opened (.joblib) may be opened.
 
     Returns:
-        Columns "prediction" and, where the model gives them, "probability of CLASS"; before them
-        the sequence of a token; for molecules what core.export.bundle.fold_prediction says.
+        Columns "prediction" and, where possible, "probability of CLASS"; before them the sequence
+        of a token; for molecules those of core.export.bundle.fold_prediction.
 
     Raises:
-        UnusableError: an unusable model or file, a missing column, or nowhere to write.
+        UnusableError: an unusable model, file or `out`, or a missing column.
     """
     tables = list(prediction_tables(model_path, file, report, trust=trust))
     table = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
@@ -72,19 +72,14 @@ def predict_into(
     *,
     trust: bool = False,
 ) -> int:
-    """Write the predictions of a file of any size as CSV; how many there are.
+    """Write the predictions of a file of any size as CSV, whole or not at all, and count them.
 
-    Args:
-        model_path, file, report, trust: as for `predict_file`.
-        out: where to write; the file appears whole or not at all.
-
-    Raises:
-        UnusableError: as `predict_file`.
+    Arguments and errors are those of `predict_file`.
     """
     path, count = Path(out).expanduser(), 0
     check_destination(path)
     tables = prediction_tables(model_path, file, report, trust=trust)
-    first = next(tables)  # what is unusable is said before anything is written
+    first = next(tables)  # unusable input raises before anything is written
 
     def write_tables(draft: Path) -> None:
         nonlocal count
@@ -104,14 +99,7 @@ def prediction_tables(
     *,
     trust: bool = False,
 ) -> Iterator[pd.DataFrame]:
-    """Tables of predictions as `predict_file` has them: one, or of a file past memory several.
-
-    Args:
-        model_path, file, report, trust: as there.
-
-    Raises:
-        UnusableError: as there.
-    """
+    """The tables of `predict_file`: several of a file larger than memory."""
     path = check_path(str(model_path))
     ending = path.suffix.lower()
     if ending == ".zip" or (ending == ".npz" and folder_file.holds_model(path)):
@@ -130,10 +118,10 @@ def prediction_tables(
 
 
 def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
-    """What a pipeline says of raw rows.
+    """The predictions of a pipeline for raw rows.
 
     Raises:
-        UnusableError: it cannot predict them; `where` says whose they are.
+        UnusableError: it cannot predict them; `where` names their file or run.
     """
     try:
         return predictions_table(pipeline, rows)
@@ -146,7 +134,6 @@ def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
 
 
 def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
-    """The raw rows of a file, all at once where they fit into memory."""
     for file_part in memory_sized_parts(open_table(file)):
         with file_part.lines.translate_line_numbers():
             rows = rows_of(file_part, card)
@@ -154,11 +141,7 @@ def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
 
 
 def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, ModelCard]:
-    """An exported pipeline and what it says about itself.
-
-    Args:
-        model_path: a .skops or .joblib file.
-        trust: whether a file that can run code when it is opened may be opened.
+    """An exported pipeline and its card; `trust` allows files that can run code when opened.
 
     Raises:
         UnusableError: no such file, another ending, damaged, untrusted, or not from Tunescope.
@@ -196,7 +179,7 @@ def predictions_table(pipeline: Any, rows: Any) -> pd.DataFrame:
 def outputs_table(
     predictions: np.ndarray, probabilities: np.ndarray | None, classes: Sequence[Any]
 ) -> pd.DataFrame:
-    """A line a row: the prediction, and the probability of every class where there are some."""
+    """The prediction of every row, and the probabilities of its classes if there are some."""
     table = pd.DataFrame({"prediction": predictions})
     if probabilities is not None:
         for column, label in enumerate(classes):

@@ -33,18 +33,14 @@ _PAIR = re.compile(rb"\d+:\S+")
 
 @dataclass
 class ReadNotes:
-    """What was noted while a file was read.
+    """Remarks on a file that was read."""
 
-    Attributes:
-        ignored_columns: columns that the model does not know.
-        strays: {column of numbers: what is said of its words, which count as missing}.
-    """
-
-    ignored_columns: list[str] = field(default_factory=list)
+    ignored_columns: list[str] = field(default_factory=list)  # unknown to the model
+    # {column of numbers: sentence on its words, which count as missing}
     strays: dict[str, str] = field(default_factory=dict)
 
     def add_notes(self, notes: ReadNotes) -> None:
-        """Add what was noted in a further part of the file."""
+        """Add the remarks on a further part of the file."""
         self.ignored_columns = list(dict.fromkeys([*self.ignored_columns, *notes.ignored_columns]))
         for column, sentence in notes.strays.items():
             before = self.strays.get(column, "")
@@ -55,16 +51,10 @@ class ReadNotes:
 def rows_of(
     file_part: FilePart, card: ModelCard, notes: ReadNotes | None = None
 ) -> pd.DataFrame | sparse.csr_matrix:
-    """The features of every row in a part of a file, as the model's pipeline takes them.
+    """The features of every row in a part of a file, for the model's pipeline.
 
-    The target may be there or not; further columns are passed over. The file may be written
-    differently from the training file (delimiter, decimal sign, encoding, compression), or be a
-    table in another format.
-
-    Args:
-        file_part: of a table of any format, or of LIBSVM lines where the model was trained on them.
-        card: of the model.
-        notes: where it is noted what a person should know.
+    The target may be absent; unknown columns are ignored. Delimiter, decimal sign, encoding,
+    compression and table format may differ from the training file's.
 
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.
@@ -91,7 +81,6 @@ def _wrong_kind(path: Path, wanted: str) -> UnusableError:
 
 
 def _without_labels(head: bytes) -> bool:
-    """Whether the first line that says something begins with a pair, not with a label."""
     lines = (line.partition(b"#")[0].split() for line in head.splitlines())
     first = next((words for words in lines if words), [])
     return bool(first) and all(_PAIR.fullmatch(word) for word in first)
@@ -100,13 +89,7 @@ def _without_labels(head: bytes) -> bool:
 def _libsvm_matrix(
     file: TextFile, card: ModelCard, zero_based: bool | None = None
 ) -> sparse.csr_matrix:
-    """The rows, with the model's number of features; features it does not know are passed over.
-
-    Args:
-        file: the rows, perhaps only some of a larger file.
-        card: of the model.
-        zero_based: whether the larger file counts from 0; None where all of it is here.
-    """
+    """The rows; `zero_based` as the larger file counts, if this is a part of one."""
     path = file.path
     if _without_labels(file.head):
         matrix, from_zero = _unlabelled(path, file.compression, zero_based)
@@ -124,11 +107,9 @@ def _libsvm_matrix(
     width = len(card.features)
     entries = matrix.tocoo()
     columns = entries.col + shift
-    is_known_column = columns < width
-    return sparse.csr_matrix(
-        (entries.data[is_known_column], (entries.row[is_known_column], columns[is_known_column])),
-        shape=(matrix.shape[0], width),
-    )
+    is_known = columns < width
+    positions = (entries.row[is_known], columns[is_known])
+    return sparse.csr_matrix((entries.data[is_known], positions), (matrix.shape[0], width))
 
 
 def _unlabelled(
@@ -159,16 +140,12 @@ def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> 
         except UnusableError:
             _refuse_words(table_file, kinds)
             raise
-        notes.strays |= {
-            finding.column: finding.sentence for finding in raw.findings if finding.column in kinds
-        }
+        notes.strays |= {f.column: f.sentence for f in raw.findings if f.column in kinds}
         table = _name_by_position(raw.table, card)
         table = table.set_axis(_column_names(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
-        raise _missing_columns_error(
-            table_file.path, missing, [str(name) for name in table.columns], card
-        )
+        raise _missing_columns_error(table_file.path, missing, list(map(str, table)), card)
     if not len(table):
         raise UnusableError(
             "there is no row under the names of the columns",
@@ -181,12 +158,7 @@ def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> 
 
 
 def _refuse_words(table_file: TableFile, kinds: dict[str, str]) -> None:
-    """Say where the first word stands in a column of numbers, if that is what is wrong.
-
-    Raises:
-        UnusableError: it is.
-    """
-    try:
+    try:  # words in a column of numbers are located
         raw = table_file.read(dict.fromkeys(kinds, "category"))
     except UnusableError:
         return
@@ -195,17 +167,15 @@ def _refuse_words(table_file: TableFile, kinds: dict[str, str]) -> None:
         if kinds.get(str(name).strip()) != "number":
             continue
         values = raw.table[name].dropna().astype(str)
-        invalid_values = [
-            value for value in values.unique() if not is_number(value, decimal or ".", thousands)
-        ]
-        invalid_values = [value for value in invalid_values if not is_missing(value)]
-        if not invalid_values:
+        words = [v for v in values.unique() if not is_number(v, decimal or ".", thousands)]
+        words = [word for word in words if not is_missing(word)]
+        if not words:
             continue
-        row = int(np.flatnonzero((raw.table[name] == invalid_values[0]).to_numpy(bool))[0])
-        count = int(values.isin(invalid_values).sum())
+        row = int(np.flatnonzero((raw.table[name] == words[0]).to_numpy(bool))[0])
+        count = int(values.isin(words).sum())
         more = f", and {count - 1:,} more like it" if count > 1 else ""
         raise UnusableError(
-            f"“{invalid_values[0][:60]}” is no number{more}",
+            f"“{words[0][:60]}” is no number{more}",
             where=f"{table_file.path.name}, line {raw.line_of(row):,}, column {name}",
             cure="the model takes numbers here: correct the cell, or leave it empty",
         )
@@ -214,10 +184,7 @@ def _refuse_words(table_file: TableFile, kinds: dict[str, str]) -> None:
 def _read_like_training(
     path: Path, compression: str, head: bytes, card: ModelCard
 ) -> pd.DataFrame | None:
-    """The table by the training file's own arguments; None where these do not fit this file.
-
-    The encoding is this file's own.
-    """
+    """The table by the training file's own arguments; None where these do not fit this file."""
     if not card.read_csv or _is_headless(card):
         return None
     arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": decode_head(head)[0]}
@@ -239,19 +206,17 @@ def _read_like_training(
 
 
 def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
-    """The table's names, those of features as the model knows them: blanks around are no part."""
     feature_of = {name.strip(): name for name in features}
     names = [str(name) for name in table.columns]
     return [name if name in features else feature_of.get(name.strip(), name) for name in names]
 
 
 def _is_headless(card: ModelCard) -> bool:
-    """Whether the training file had no header; its columns then have the names of their places."""
-    return "names" in card.read_csv and card.read_csv.get("header") is None
+    return "names" in card.read_csv and card.read_csv.get("header") is None  # of the training file
 
 
 def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """What a model may ask of pandas: how cells are written, and nothing else."""
+    # A model file may only set how cells are written.
     arguments = {name: options[name] for name in _READ_OPTIONS if name in options}
     if len(arguments.get("sep", ",")) > 1 and arguments["sep"] != r"\s+":
         del arguments["sep"]  # any pattern, which could take for ever
@@ -259,7 +224,6 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
-    """Columns of files without a header, named as in the training file, target present or not."""
     if not _is_headless(card):
         return table
     all_names = card.columns
@@ -272,43 +236,31 @@ def _name_by_position(table: pd.DataFrame, card: ModelCard) -> pd.DataFrame:
 def _missing_columns_error(
     path: Path, missing: list[str], file_columns: list[str], card: ModelCard
 ) -> UnusableError:
-    missing_text = ", ".join(f"“{name}”" for name in missing[:5]) + (
-        " …" if len(missing) > 5 else ""
-    )
-    reason = (
-        f"the column {missing_text} is missing"
-        if len(missing) == 1
-        else f"columns are missing: {missing_text}"
-    )
+    quoted = ", ".join(f"“{name}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
+    reason = f"columns are missing: {quoted}"
+    if len(missing) == 1:
+        reason = f"the column {quoted} is missing"
     columns_text = ", ".join(file_columns[:8]) + (" …" if len(file_columns) > 8 else "")
     spare = [name for name in file_columns if name not in (*card.features, card.target)]
-    near = [
-        f"“{file_column}” to “{name}”"
-        for name, file_column in _nearest_names(missing, spare).items()
-    ]
+    near = [f"“{near}” to “{name}”" for name, near in _nearest_names(missing, spare).items()]
     cure = f"rename {', '.join(near[:3])} if that is what is meant, or " if near else ""
     cure += f"add what is missing; the file has {columns_text}"
     return UnusableError(reason, where=path.name, cure=cure)
 
 
 def _nearest_names(missing: list[str], spare: list[str]) -> dict[str, str]:
-    """{missing column: the column of the file that has the nearest name}, where one is near."""
-    spare_by_normalized_name = {_normalized_name(name): name for name in reversed(spare)}
+    """{missing column: the file's column with the nearest name}, where one is near."""
+    names_by_key = {_normalized_name(name): name for name in reversed(spare)}
     nearest_names: dict[str, str] = {}
     for name in missing[:20]:
-        near = difflib.get_close_matches(
-            _normalized_name(name), list(spare_by_normalized_name), n=1, cutoff=0.6
-        )
-        inside = [
-            normalized_name
-            for normalized_name in spare_by_normalized_name
-            if _normalized_name(name) and _normalized_name(name) in normalized_name.split()
-        ]
-        if near or inside:
-            nearest_names[name] = spare_by_normalized_name.pop((near or inside)[0])
+        key = _normalized_name(name)
+        near = difflib.get_close_matches(key, list(names_by_key), n=1, cutoff=0.6)
+        near += [longer for longer in names_by_key if key and key in longer.split()]
+        if near:
+            nearest_names[name] = names_by_key.pop(near[0])
     return nearest_names
 
 
 def _normalized_name(name: str) -> str:
-    """A name without case and signs: "Age (years)" and "age_years" are near."""
+    # "Age (years)" and "age_years" are near.
     return " ".join(re.findall(r"\w+", name.lower().replace("_", " ")))

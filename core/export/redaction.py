@@ -1,7 +1,6 @@
 """A run without what it quotes of the data: cells, rows, tokens and words of texts.
 
-Names of columns, groups and classes stay, for no model can be told without them. What a model
-itself knows (its categories, its vocabulary) stays in the files that predict.
+Names of columns, groups and classes stay; so do categories and vocabulary in files that predict.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ _ERROR = re.compile(r"(\w+): .*", re.DOTALL)  # as core.tuning.scores.scoring.on
 
 
 def _public_names(takeaway: ModelMetadata) -> set[str]:
-    """The names of columns, classes, groups and the file."""
     columns = [column.name for column in takeaway.columns]
     classes = [str(label) for label in takeaway.classes]
     named = [takeaway.dataset, takeaway.target, *takeaway.group_names, *takeaway.feature_names]
@@ -45,7 +43,7 @@ def _public_names(takeaway: ModelMetadata) -> set[str]:
 
 
 def without_examples(run: FinishedRun) -> FinishedRun:
-    """The run as it may leave the computer where rows and examples may not."""
+    """The run for exports that may not hold rows and examples."""
     public_names = _public_names(run.takeaway)
     return replace(
         run,
@@ -61,7 +59,6 @@ def _without_quotes(sentence: str, public_names: Collection[str]) -> str:
 
 
 def _redact_metadata(takeaway: ModelMetadata) -> ModelMetadata:
-    """What lies beside the pipeline, without cells."""
     public_names = _public_names(takeaway)
     outputs = takeaway.output_names if takeaway.task.has_target else []
     return replace(
@@ -89,10 +86,8 @@ def _redact_results(value: Any, public_names: Collection[str]) -> Any:
 
 
 def _redact_events(events: list[Event], public_names: Collection[str]) -> list[Event]:
-    """The events, without rows, words of topics and cells in the reasons of failures."""
-    return [
-        _redact_event(event, public_names) for event in events if not isinstance(event, _SHOW_ROWS)
-    ]
+    shown = (event for event in events if not isinstance(event, _SHOW_ROWS))
+    return [_redact_event(event, public_names) for event in shown]
 
 
 def _redact_event(event: Event, public_names: Collection[str]) -> Event:
@@ -107,7 +102,6 @@ def _redact_event(event: Event, public_names: Collection[str]) -> Event:
 
 
 def _redact_source(source: DataSource) -> DataSource:
-    """How the file was read, without the words that count as missing in single columns."""
     missing = source.read_csv.get("na_values")
     if not isinstance(missing, dict):
         return source
@@ -125,11 +119,11 @@ def _redact_source(source: DataSource) -> DataSource:
 def common_words(missing: dict[str, list[str]]) -> list[str]:
     """The words for a missing value that hold in every column."""
     lists = list(missing.values())
-    return [word for word in lists[0] if all(word in word_list for word_list in lists)]
+    return [word for word in lists[0] if all(word in words for words in lists)]
 
 
 def _numbered(outputs: list[str], features: list[str]) -> list[str]:
-    """Names of prepared columns; a category, or a word of texts, by its number instead."""
+    """Names of prepared columns, with numbers for categories and words of texts."""
     seen: defaultdict[str, int] = defaultdict(int)
     by_length = sorted(features, key=len, reverse=True)
     names = []

@@ -1,4 +1,4 @@
-"""Another model of a run in the place of the tuned one: fitted now, and kept nowhere."""
+"""A run with another of its models in place of the tuned one, fitted now and not stored."""
 
 from __future__ import annotations
 
@@ -22,15 +22,12 @@ from core.tuning.run_results import Results
 def with_selected_model(
     run: FinishedRun, which: str, dataset: Dataset | None = None
 ) -> FinishedRun:
-    """The run as exporters see it, with the chosen model for the tuned one.
-
-    The model is fitted on the rows that the tuned one was fitted on. The run's folder stays as it
-    is.
+    """The run with another model in place of the tuned one, fitted on the same rows.
 
     Args:
-        run: as it ended.
+        run: as it ended; its folder stays unchanged.
         which: tuned, default, baseline, or the number of a trial.
-        dataset: the run's data, where they are at hand; otherwise they are read.
+        dataset: the run's data, read if None.
 
     Raises:
         UnusableError: the run has no such model, or its data cannot be read or have changed.
@@ -80,7 +77,6 @@ def _prepared_names(problem: Problem, pipeline: Pipeline) -> list[str]:
 
 
 def _model_results(results: Results, choice: ExportableModel, remarks: tuple[str, ...]) -> Results:
-    """What is known of the chosen model; comparisons of the tuned one are no part of it."""
     return Results(
         setting=choice.setting,
         default_setting=results.default_setting,

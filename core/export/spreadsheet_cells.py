@@ -1,4 +1,4 @@
-"""Cells of tables for people: a spreadsheet must not take the text of a file for a formula."""
+"""Cells of tables for people: a spreadsheet must not take a file's text for a formula."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?")
 
 
 def escape_formula(cell: Any) -> Any:
-    """The cell; a text that a spreadsheet would calculate has an apostrophe before it.
+    """The cell, with an apostrophe before a text that a spreadsheet would calculate.
 
-    Numbers stay numbers, as values and as text. No predictions go through here.
+    Numbers stay numbers, as values and as text. Predictions are not escaped.
     """
     if not isinstance(cell, str):
         return cell

@@ -1,4 +1,4 @@
-"""What a fitted preparation makes of every text that it knows: a table to look up elsewhere."""
+"""The output of a fitted preparation for every text it knows, as a table to look up."""
 
 from __future__ import annotations
 
@@ -13,22 +13,16 @@ UNKNOWN = "\0 a text that no column has \0"
 
 
 def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.ndarray]:
-    """The texts of one column, and what the fitted step makes of them and of an unknown one.
+    """The C known texts of a column, "" for missing values last, and the fitted step's outputs.
 
-    Args:
-        step: fitted, of `core.datasets.preparation`: yes/no or categories, with or without filling.
-        names: of its columns.
-        index: of the column among them.
-
-    Returns:
-        C texts, the last "" for what is missing, and what they become, shape (C + 1, outputs); the
-        last line is what an unknown text becomes.
+    The outputs, shape (C + 1, outputs), end with those of an unknown text. The step is one of
+    `core.datasets.preparation` for the columns `names`, yes/no or categories.
     """
     encoder = _encoder(step)
     words_by_column = [
         [str(word) for word in words if isinstance(word, str)] for words in encoder.categories_
     ]
-    keys = [word for word in words_by_column[index] if word]
+    keys = list(filter(None, words_by_column[index]))
     probe = [*keys, np.nan, UNKNOWN]
     columns = {
         name: np.full(len(probe), words[0] if words else UNKNOWN, dtype=object)
@@ -36,10 +30,8 @@ def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.n
     }
     rows = pd.DataFrame({**columns, names[index]: np.array(probe, dtype=object)})
     outputs = step.transform(rows)
-    dense = np.asarray(
-        outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=np.float64
-    )
-    widths = _output_widths(encoder)
+    outputs = outputs.toarray() if hasattr(outputs, "toarray") else outputs
+    dense, widths = np.asarray(outputs, dtype=np.float64), _output_widths(encoder)
     start = sum(widths[:index])
     return [*keys, ""], dense[:, start : start + widths[index]]
 
@@ -47,15 +39,10 @@ def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.n
 def _encoder(step: Any) -> OneHotEncoder | OrdinalEncoder:
     if not isinstance(step, Pipeline):
         return step
-    return next(
-        transformer
-        for _, transformer in step.steps
-        if isinstance(transformer, (OneHotEncoder, OrdinalEncoder))
-    )
+    return next(t for _, t in step.steps if isinstance(t, (OneHotEncoder, OrdinalEncoder)))
 
 
 def _output_widths(encoder: OneHotEncoder | OrdinalEncoder) -> list[int]:
-    """How many outputs every column has."""
     if isinstance(encoder, OrdinalEncoder):
         return [1] * len(encoder.categories_)
     pairs = zip(encoder.categories_, encoder.infrequent_categories_, strict=True)

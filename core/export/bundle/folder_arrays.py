@@ -1,18 +1,18 @@
 """Fitted topic models and deep latent Gaussian models as named numpy arrays, one model or several.
 
-| array | shape | content |
-| --- | --- | --- |
-| format, kind | () | version of this table, 1; "lda" or "dlgm" |
-| weights | (T,) | of the members; sum 1 |
-| settings | () | the rest as JSON text: columns, how the training file was written, versions |
-| words | (V,) | lda: the words that are known |
-| columns | (V,) | lda, of counts: their columns in the file, from 0 |
-| components_t | (K, V) | lda: λ of member t, which is E[β] but for the scale of its rows |
-| alpha, tolerance, iterations | (T,) | lda: of every member, as in core.estimators.lda.online_lda |
-| classes | (K,) | dlgm: labels |
-| weights_t_LETTER | | dlgm: the parameters of core.estimators.dlgm.network |
-| mean_t, scale_t | (D,) | dlgm: of the columns |
-| noise_t | (draws, N1 + N2) | dlgm: the draws that predictions are averaged over |
+format, kind: (), version of this list, 1; "lda" or "dlgm"
+weights: (T,), of the members; sum 1
+settings: (), JSON text: columns, how the training file was written, versions
+
+words: (V,), lda: the vocabulary
+columns: (V,), lda, of counts: their columns in the file, from 0
+components_t: (K, V), lda: λ of member t, E[β] up to the scale of its rows
+alpha, tolerance, iterations: (T,), lda: as in core.estimators.lda.online_lda
+
+classes: (K,), dlgm: labels
+weights_t_LETTER: dlgm: the parameters of core.estimators.dlgm.network
+mean_t, scale_t: (D,), dlgm: of the columns
+noise_t: (draws, N1 + N2), dlgm: the draws that predictions are averaged over
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ def members_of_model(model: Any) -> tuple[list[Any], np.ndarray]:
     if members is None:
         members = [member for _, member in getattr(model, "members", [("model", model)])]
     weights = getattr(model, "weights", None)
-    raw_weights = (
-        np.ones(len(members)) if weights is None else np.asarray(weights, dtype=np.float64)
-    )
-    return list(members), raw_weights / raw_weights.sum()
+    raw = np.ones(len(members)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return list(members), raw / raw.sum()
 
 
 def folder_arrays(run: FinishedRun) -> Arrays:
@@ -87,12 +85,9 @@ def _dlgm_arrays(
         member_arrays = {"mean": member.mean_, "scale": member.scale_, "noise": member.noise_}
         arrays |= {f"{name}_{t}": value for name, value in member_arrays.items()}
         arrays |= {f"weights_{t}_{letter}": value for letter, value in member.weights_.items()}
-    libsvm = run.takeaway.source.format == "libsvm"
-    columns = (
-        {"width": len(run.takeaway.feature_names)}
-        if libsvm
-        else {"parts": [transform_document(t) for t in column_transforms(prepare)]}
-    )
+    columns: dict[str, Any] = {"width": len(run.takeaway.feature_names)}
+    if run.takeaway.source.format != "libsvm":
+        columns = {"parts": [transform_document(t) for t in column_transforms(prepare)]}
     return arrays, {**columns, "activations": [member.activation for member in members]}
 
 

@@ -1,4 +1,4 @@
-"""A fitted preparation of table columns as plain data that numpy alone can follow."""
+"""A fitted preparation of table columns as plain data for numpy alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELDS = {"number": _SCALED, "date": ("format", *_SCALED), "text": ("keys", "ta
 
 
 def column_transforms(prepare: Pipeline) -> list[ColumnTransform]:
-    """The parts of a preparation without a final scaling, in the order of its outputs.
+    """The transforms of a preparation in the order of its outputs.
 
     Raises:
         ValueError: it has a final scaling, or takes a matrix.
@@ -28,7 +28,7 @@ def column_transforms(prepare: Pipeline) -> list[ColumnTransform]:
 
 
 def transform_document(transform: ColumnTransform) -> dict[str, Any]:
-    """The fields that matter for its kind, as JSON holds them."""
+    """The fields of its kind, for JSON."""
     names = ("column", "kind", *_FIELDS[transform.kind])
     return {name: getattr(transform, name) for name in names}
 
@@ -48,7 +48,5 @@ def _transforms_of_step(step_name: str, step: Any, names: Any) -> list[ColumnTra
             transforms.append(ColumnTransform(str(name), "text", keys=keys, table=table.tolist()))
         return transforms
     fills = np.nan_to_num(np.asarray(step.statistics_, dtype=float)).tolist()
-    return [
-        ColumnTransform(str(name), "number", fill=fill)
-        for name, fill in zip(names, fills, strict=True)
-    ]
+    pairs = zip(names, fills, strict=True)
+    return [ColumnTransform(str(name), "number", fill=fill) for name, fill in pairs]

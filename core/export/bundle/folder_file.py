@@ -1,7 +1,6 @@
 """The folder export: topic models and deep latent Gaussian models with a program that predicts.
 
-One zip file that unpacks to a folder: README.txt, model.npz, predict.py (numpy alone), and for
-topics words.csv and topics.csv.
+Its zip file has README.txt, model.npz and predict.py, and for topics words.csv and topics.csv.
 """
 
 from __future__ import annotations
@@ -41,23 +40,14 @@ _MAIN = "core.export.bundle.bundle_main"
 
 @dataclass(frozen=True)
 class PredictorProgram:
-    """The program in a folder, by what it predicts (`core.estimators.model.Model.folder`).
+    """The program in a folder, by its predictions (`core.estimators.model.Model.folder`)."""
 
-    Attributes:
-        kind: the word for it in model.npz.
-        does: one sentence.
-        files: what it reads and writes.
-        modules: what it holds, each below those that it imports from.
-        predicts: of these the one with `predict_table`.
-        opening: of README.txt, with places for {noun} and {dataset}.
-    """
-
-    kind: str
-    does: str
-    files: str
-    modules: tuple[str, ...]
-    predicts: str
-    opening: str
+    kind: str  # in model.npz
+    does: str  # one sentence
+    files: str  # its input and output
+    modules: tuple[str, ...]  # each after those that it imports from
+    predicts: str  # the module with `predict_table`
+    opening: str  # of README.txt, with {noun} and {dataset}
 
 
 PROGRAMS = {
@@ -152,22 +142,15 @@ def _readme_text(run: FinishedRun, arrays: Arrays) -> str:
 
 
 def _topic_tables(run: FinishedRun) -> dict[str, bytes]:
-    """The topics of the best member, and the probability of every word in each of them."""
     members, weights = members_of_model(run.pipeline[-1])
     best = members[int(np.argmax(weights))]
     words = [str(word) for word in run.pipeline[0].named_steps["columns"].vocabulary_]
     named = [f"topic {k + 1}" for k in range(len(best.components_))]
     sizes, tops = topic_sizes(best), topic_words(best, words, MAX_TOPIC_WORDS)
-    topics = [
-        [name, f"{size:.5f}", " ".join(top)]
-        for name, size, top in zip(named, sizes, tops, strict=True)
-    ]
-    largest_first = [topics[k] for k in np.argsort(-sizes, kind="stable")]
-    shares = word_probabilities(best).T
-    rows = [
-        [word, *(f"{p:.4g}" for p in probabilities)]
-        for word, probabilities in zip(words, shares, strict=True)
-    ]
+    order = np.argsort(-sizes, kind="stable")
+    largest_first = [[named[k], f"{sizes[k]:.5f}", " ".join(tops[k])] for k in order]
+    word_shares = zip(words, word_probabilities(best).T, strict=True)
+    rows = [[word, *(f"{share:.4g}" for share in shares)] for word, shares in word_shares]
     return {
         "topics.csv": _csv_bytes(["topic", "share of all words", "likeliest words"], largest_first),
         "words.csv": _csv_bytes(["word", *named], rows),
@@ -182,7 +165,7 @@ def _csv_bytes(header: list[str], rows: list[list[str]]) -> bytes:
 
 
 def holds_model(path: Path) -> bool:
-    """Whether an npz file is the one that comes out of an exported zip file."""
+    """Whether an npz file comes from an exported zip file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             check_archive(arrays.zip, path)
@@ -192,9 +175,7 @@ def holds_model(path: Path) -> bool:
 
 
 def load_folder_arrays(path: Path) -> Arrays:
-    """The arrays in an exported zip file, or in the npz file that came out of it.
-
-    No code in it is run.
+    """The arrays in an exported zip file or in its npz file; no code in it is run.
 
     Raises:
         UnusableError: it holds no such model, is damaged, too large, or newer.
@@ -206,7 +187,7 @@ def load_folder_arrays(path: Path) -> Arrays:
     except UnusableError:
         raise
     except Exception as error:
-        # Torn archives raise many kinds; each means the same to a person.
+        # Damaged archives raise many kinds of exceptions.
         raise damaged_npz_error(path) from error
     if version > FORMAT:
         raise UnusableError(
@@ -218,7 +199,6 @@ def load_folder_arrays(path: Path) -> Arrays:
 
 
 def _model_inside(path: Path) -> Any:
-    """The npz file, out of the archive where there is one around it."""
     with zipfile.ZipFile(path) as archive:
         check_archive(archive, path)
         if path.suffix.lower() == ".npz":
@@ -235,7 +215,7 @@ def _model_inside(path: Path) -> Any:
 
 
 def predict_rows(path: Path, file: str, report: Any) -> pd.DataFrame:
-    """The table of predictions of an exported folder for a file, by the very code inside it.
+    """Predictions of an exported folder for a file, by the very code of its program.
 
     Raises:
         UnusableError: the model is damaged, or the file cannot be used.

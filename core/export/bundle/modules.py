@@ -1,8 +1,6 @@
-"""Modules of this program written into one file, so that a script carries what it calls.
+"""Own modules written into one file, so that a script carries the code that it calls.
 
-The imports of the modules from one another leave, since everything stands in one file; their
-imports of other libraries go to the top. Two private functions of one name are kept apart by
-renaming the later one.
+Imports from one another are dropped, those of other libraries go to the top.
 """
 
 from __future__ import annotations
@@ -43,24 +41,21 @@ else:
 
 @dataclass
 class SourceBundle:
-    """The sources of modules, ready to stand one below the other.
+    """The sources of modules, ready to be written one below the other."""
 
-    Attributes:
-        modules: whole modules of other libraries that are imported, as written.
-        names: {module of another library: names imported from it}.
-        sources: every module's source without its imports, in order.
-    """
-
+    # import lines of whole modules of other libraries
     modules: set[str] = field(default_factory=set)
+    # {library module: names imported from it}
     names: dict[str, set[str]] = field(default_factory=dict)
-    sources: list[str] = field(default_factory=list)
-    _source_of_name: dict[str, str] = field(default_factory=dict)  # top-level name: its source
+    sources: list[str] = field(default_factory=list)  # without their imports, in order
+    # {top-level name: its source}
+    _source_of_name: dict[str, str] = field(default_factory=dict)
 
     def add_module(self, module: ModuleType) -> None:
-        """Take a module's source.
+        """Add a module's source.
 
         Raises:
-            ValueError: a public name stands for two things, or a module is imported whole.
+            ValueError: two definitions have one public name, or an own module is imported whole.
         """
         text = inspect.getsource(module)
         aliases: list[str] = []
@@ -76,23 +71,20 @@ class SourceBundle:
                 new_names |= self._note_definitions(statement, module.__name__)
         lines = text.splitlines()
         for statement in removed_statements:
-            first = min([statement.lineno, *(d.lineno for d in _decorators(statement))])
+            decorators = getattr(statement, "decorator_list", [])
+            first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
             last = statement.end_lineno or first
             lines[first - 1 : last] = [""] * (last - first + 1)
         new_source = "\n".join([*aliases, *lines]) + "\n"
         self.sources.append(_tidy_blank_lines(_rename_names(new_source, new_names)))
 
     def _is_known(self, statement: ast.stmt) -> bool:
-        """Whether an earlier module defined the very same."""
+        """Whether an earlier module has the same definition."""
         names, source = _defined_names(statement), ast.unparse(statement)
         return bool(names) and all(self._source_of_name.get(name) == source for name in names)
 
     def _note_definitions(self, statement: ast.stmt, module: str) -> dict[str, str]:
-        """Take note of what a statement defines; new names for private ones that are taken.
-
-        Raises:
-            ValueError: a public name stands for two things.
-        """
+        """Record the names that a statement defines; new names for duplicate private ones."""
         new_names = {}
         for name in _defined_names(statement):
             if name in self._source_of_name and not name.startswith("_"):
@@ -103,12 +95,10 @@ class SourceBundle:
         return new_names
 
     def import_lines(self) -> tuple[list[str], list[str]]:
-        """The import lines for the top of the file: of Python's own library, and of others."""
+        """The import lines of the standard library, and of other libraries."""
         lines = {module: f"import {module}" for module in self.modules}
-        lines |= {
-            f"{module} import": f"from {module} import {', '.join(sorted(names))}"
-            for module, names in self.names.items()
-        }
+        for module, names in self.names.items():
+            lines[f"{module} import"] = f"from {module} import {', '.join(sorted(names))}"
         order = sorted(lines, key=lambda key: (lines[key].startswith("from"), key))
         standard_lines = [lines[key] for key in order if key.split(".")[0].split()[0] in STANDARD]
         return standard_lines, [lines[key] for key in order if lines[key] not in standard_lines]
@@ -130,10 +120,10 @@ class SourceBundle:
 
 
 def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
-    """The bundle of modules, each below those that it imports from.
+    """The bundle of modules, each after those that it imports from.
 
     Raises:
-        ValueError: see `Bundle.add`.
+        ValueError: as `SourceBundle.add_module`.
     """
     source_bundle = SourceBundle()
     for module in modules:
@@ -141,12 +131,7 @@ def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
     return source_bundle
 
 
-def _decorators(statement: ast.stmt) -> list[ast.expr]:
-    return getattr(statement, "decorator_list", [])
-
-
 def _defined_names(statement: ast.stmt) -> list[str]:
-    """The top-level names that a statement defines."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
     if isinstance(statement, ast.Assign):
@@ -160,7 +145,7 @@ def _defined_names(statement: ast.stmt) -> list[str]:
 
 
 def _rename_names(text: str, new_names: dict[str, str]) -> str:
-    """The source with names replaced where they stand as names, not as attributes or in text."""
+    """The source with new names, except for attributes and in strings."""
     if not new_names:
         return text
     lines = text.splitlines(keepends=True)
@@ -177,9 +162,8 @@ def _rename_names(text: str, new_names: dict[str, str]) -> str:
 
 
 def _tidy_blank_lines(text: str) -> str:
-    """At most two blank lines in a row, none at the ends."""
     lines: list[str] = []
-    for line in text.strip("\n").splitlines():
+    for line in text.strip("\n").splitlines():  # at most two blank lines in a row
         if line.strip() or lines[-2:] != ["", ""]:
             lines.append(line.rstrip())
     return "\n".join(lines).strip("\n")

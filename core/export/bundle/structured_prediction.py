@@ -1,7 +1,4 @@
-"""Predictions for new sequences and molecules, from the arrays of an exported model.
-
-What reads and predicts is the very code that exported scripts hold.
-"""
+"""Predictions for new sequences and molecules, by the very code of exported scripts."""
 
 from __future__ import annotations
 
@@ -23,12 +20,7 @@ from core.export.files.parameter_arrays import Arrays
 
 
 def predict_rows(arrays: Arrays, file: str, report: Callable[[int, int], None]) -> pd.DataFrame:
-    """The table of predictions for a file.
-
-    Args:
-        arrays: a model, checked.
-        file: a table of any format.
-        report: (tokens or molecules done, how many) from time to time.
+    """The predictions of a model's checked arrays for a table in a file of any format.
 
     Raises:
         UnusableError: the file cannot be read, a column is missing, or a cell cannot be used.
@@ -49,11 +41,7 @@ def predict_rows(arrays: Arrays, file: str, report: Callable[[int, int], None]) 
 
 
 def text_of_file(file: str, settings: Any) -> str:
-    """The text of a file as CSV.
-
-    Args:
-        file: a table of any format.
-        settings: of the model, JSON text: how the file that it was trained on was written.
+    """The text of a file of any format as CSV, in the cell format of a model's JSON `settings`.
 
     Raises:
         UnusableError: it cannot be read.
@@ -65,7 +53,6 @@ def text_of_file(file: str, settings: Any) -> str:
 
 
 def _csv_text(table_file: TableFile, quote: str, decimal: str) -> str:
-    """A table with every cell as the text that it would be in such a CSV file."""
     kinds = dict.fromkeys(table_file.first_cells(), "category")
     table = table_file.read(kinds, ("",)).table.astype(object)
     if decimal != ".":

@@ -1,4 +1,4 @@
-"""The joblib export: the fitted pipeline as scikit-learn's users know it."""
+"""The joblib export: the fitted pipeline in the usual format of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.export.finished_run import FinishedRun
 
 
 def write(run: FinishedRun, path: Path) -> None:
-    """Write the fitted pipeline; ``joblib.load`` gives it back anywhere scikit-learn is."""
+    """Write the fitted pipeline, for ``joblib.load``."""
     joblib.dump(with_card(run), path, compress=("zlib", 3))
 
 
 def load_pipeline(path: Path) -> Any:
-    """The pipeline in a joblib file. This can run code in the file: the person vouches for it.
+    """The pipeline in a joblib file, whose opening can run code in it.
 
     Raises:
         UnusableError: it is no joblib file or needs a library that is missing.
@@ -32,7 +32,7 @@ def load_pipeline(path: Path) -> Any:
             cure="install it, or export the model again from Tunescope",
         ) from error
     except Exception as error:
-        # Unpickling damaged bytes may raise anything at all; each means the same to a person.
+        # Unpickling damaged bytes may raise anything.
         raise UnusableError(
             "this is no joblib model file, or it is damaged",
             where=str(path),

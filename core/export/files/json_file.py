@@ -1,10 +1,8 @@
 """The JSON export: every number of a run as text that any program reads.
 
-Penalties are given on both scales: C of this program (½ C_j ‖w_j‖² beside the summed loss) and
-C_sklearn = 1/C_j, the inverse strength of scikit-learn's LogisticRegression. For linear models the
-ridge penalty is λ_j = σ² C_j (scikit-learn's ``Ridge(alpha=λ)``).
-
-A model of sequences or molecules is in the document as a whole (core.export.files.json_model).
+Penalties have both scales: C of this program (½ C_j ‖w_j‖² beside the summed loss) and C_sklearn =
+1/C_j, the inverse strength of scikit-learn's LogisticRegression. For linear models the ridge
+penalty is λ_j = σ² C_j (scikit-learn's ``Ridge(alpha=λ)``).
 """
 
 from __future__ import annotations
@@ -58,9 +56,8 @@ _TUNED_SCORES = (
 def write(run: FinishedRun, path: Path) -> None:
     """Write the run's numbers."""
     document = _to_strict_json(as_document(run))
-    path.write_text(
-        json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-    )
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def as_document(run: FinishedRun) -> JsonObject:
@@ -103,10 +100,9 @@ def as_document(run: FinishedRun) -> JsonObject:
 
 
 def linear_coefficients(run: FinishedRun) -> JsonObject:
-    """Intercept and weight of every prepared column of a linear model; empty for other models.
+    """Intercept and weights of a linear model for the prepared columns; empty for other models.
 
-    Several classes give {class: number} in place of each number. Weights belong to the prepared
-    columns: standardized ones where the model standardizes.
+    Several classes give {class: number} in place of each number.
     """
     names = run.takeaway.output_names
     model, mu, sigma = _on_own_scale(without_threshold(run.pipeline[-1]))
@@ -133,9 +129,8 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
 
 
 def _on_own_scale(model: Any) -> tuple[Any, float, float]:
-    """The model of a target that was standardized, with the target's mean and deviation."""
     if not isinstance(model, TransformedTargetRegressor):
-        return model, 0.0, 1.0
+        return model, 0.0, 1.0  # with the mean and deviation of a standardized target
     scaler = model.transformer_
     return model.regressor_, float(scaler.mean_[0]), float(scaler.scale_[0])
 
@@ -176,7 +171,6 @@ def _scores_document(run: FinishedRun) -> JsonObject:
 
 
 def _average_document(run: FinishedRun) -> JsonObject:
-    """The models that are averaged, the best first; "parameters" are those of the best."""
     members = members_of(run)
     if not members:
         return {}
@@ -190,14 +184,11 @@ def _average_document(run: FinishedRun) -> JsonObject:
         ],
         "held_out": ensemble.held_out,
         "single_best_held_out": ensemble.single_held_out,
-        "left_out": [
-            {"trial": omission.number, "reason": omission.reason} for omission in ensemble.left_out
-        ],
+        "left_out": [{"trial": o.number, "reason": o.reason} for o in ensemble.left_out],
     }
 
 
 def _model_documents(run: FinishedRun) -> list[JsonObject]:
-    """How each of several models stood, the best first; scores are those of validation."""
     return [
         {
             "model": row.model,
@@ -219,17 +210,12 @@ def _penalties_document(run: FinishedRun) -> JsonObject:
     groups: dict[str, JsonObject] = {}
     for index, name in enumerate(takeaway.group_names):
         C = takeaway.penalties[name]
+        columns = zip(takeaway.output_names, takeaway.group_of_output, strict=False)
         groups[name] = {
             "C": C,
             "C_sklearn": 1 / C if C > 0 else None,
             "switched_off": name in switched_off,
-            "columns": [
-                column
-                for column, group in zip(
-                    takeaway.output_names, takeaway.group_of_output, strict=False
-                )
-                if group == index
-            ],
+            "columns": [column for column, group in columns if group == index],
         }
         if takeaway.noise_variance is not None:
             groups[name]["ridge_alpha"] = takeaway.noise_variance * C
@@ -257,7 +243,6 @@ def _trial_documents(run: FinishedRun) -> list[JsonObject]:
 
 
 def _to_strict_json(value: Any) -> Any:
-    """The same without NaN and infinities, which JSON does not know."""
     if isinstance(value, dict):
         return {str(key): _to_strict_json(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

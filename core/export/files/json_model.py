@@ -1,8 +1,7 @@
 """A model of sequences or molecules inside the JSON export, every parameter by its name.
 
-"penalties" holds the groups with their C and what belongs to them; "fitted" holds the encoding and
-the weights, in the order of the parameters. For an average there is a list in place of each C and
-each weight, with a number for every member, and "shares" says how much each member counts.
+An average has a list in place of each C and each weight, with a number for every member, and the
+members' weights as "shares".
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MAX_FILE_BYTES = 2**31  # of a JSON file
 
 @dataclass(frozen=True, kw_only=True)
 class PenaltyGroup(Record):
-    """A group of parameters with their penalty, and the size ‖w‖ of their weights."""
+    """A group of parameters with their penalty, and the norm ‖w‖ of their weights."""
 
     C: float | list[float]
     switched_off: bool = False
@@ -50,7 +49,7 @@ class Penalties(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class FittedModel(Record):
-    """What core.export.files.parameter_arrays describes, beside the penalties."""
+    """The content of core.export.files.parameter_arrays, without the penalties."""
 
     format: int
     kind: str
@@ -65,7 +64,7 @@ def model_document(run: FinishedRun) -> dict[str, Any]:
     """The penalties by group and the fitted model of a run, as plain data."""
     arrays, switched_off = arrays_of(run), set(run.results.switched_off)
     names, group_of_weight = arrays["names"].tolist(), arrays["group_of_weight"]
-    weights = arrays["weights"].T
+    weights, penalties = arrays["weights"].T, arrays["penalties"].T.tolist()
     groups = {
         group: PenaltyGroup(
             C=C,
@@ -75,9 +74,7 @@ def model_document(run: FinishedRun) -> dict[str, Any]:
             if len(arrays["groups"]) == 1
             else [names[i] for i in np.flatnonzero(group_of_weight == k)],
         )
-        for k, (group, C) in enumerate(
-            zip(arrays["groups"].tolist(), arrays["penalties"].T.tolist(), strict=True)
-        )
+        for k, (group, C) in enumerate(zip(arrays["groups"].tolist(), penalties, strict=True))
     }
     is_crf = str(arrays["kind"]) == "crf"
     fitted = FittedModel(
@@ -90,12 +87,12 @@ def model_document(run: FinishedRun) -> dict[str, Any]:
         weights=dict(zip(names, weights.tolist(), strict=True)),
     )
     scale = "the penalty is C/2 times the squared weights, beside the summed loss"
-    penalties = {"scale": scale, **to_plain(Penalties(groups))}
-    return {"penalties": penalties, "fitted": to_plain(fitted)}
+    document = {"scale": scale, **to_plain(Penalties(groups))}
+    return {"penalties": document, "fitted": to_plain(fitted)}
 
 
 def _first_member(model: Any) -> Any:
-    """The model, or the first member of an average: all encode tokens alike."""
+    # All members of an average encode tokens alike.
     return model.members_[0][1] if hasattr(model, "members_") else model
 
 
@@ -103,7 +100,7 @@ def load_arrays(path: Path) -> Arrays:
     """The arrays of the model in an exported JSON file, which may come from anywhere.
 
     Raises:
-        UnusableError: it is no JSON, is damaged, too large, or holds no model.
+        UnusableError: it is damaged, too large, or holds no model.
     """
     try:
         size = path.stat().st_size
@@ -120,7 +117,6 @@ def load_arrays(path: Path) -> Arrays:
 
 
 def _document_arrays(document: Any, path: Path) -> Arrays:
-    """The document's arrays; whether they fit together is seen later."""
     plain = document if isinstance(document, dict) else {}
     if not isinstance(plain.get("fitted"), dict):
         raise UnusableError(

@@ -1,7 +1,6 @@
-"""The card of a run's model, carried inside the pipeline.
+"""The card of a run's model, a plain dict in the attribute ``tunescope_`` of its pipeline.
 
-A plain dict in the attribute ``tunescope_`` of the scikit-learn pipeline survives skops and joblib
-alike, needs no second file, and means nothing to programs that do not look for it.
+Both skops and joblib store it, and other programs ignore it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from core.records import to_plain
 
 
 def with_card(run: FinishedRun) -> Any:
-    """The fitted pipeline, plain, with its card attached; the run's own stays as it is."""
+    """The fitted pipeline in plain classes with its card; the run's own is unchanged."""
     pipeline = plain_pipeline(run.pipeline)
     setattr(pipeline, ATTRIBUTE, to_plain(_make_card(run)))
     return pipeline
@@ -59,25 +58,21 @@ def _make_card(run: FinishedRun) -> ModelCard:
 
 
 def interval_of_run(run: FinishedRun) -> PredictionInterval | None:
-    """The interval around numbers that a run's model predicts; None for classes, or of few rows.
-
-    Its errors are those on test rows, which the tested model had not seen.
-    """
+    """The interval around a run's predicted numbers; None for classes, or of few rows."""
     predictions = run.results.predictions
     if not run.takeaway.task.has_numbers or run.selected_name != TUNED or predictions is None:
         return None
+    # The errors are those of the tested model on test rows.
     return interval_of(np.array(predictions.actual, float), np.array(predictions.tuned, float))
 
 
 def _model_names(run: FinishedRun) -> list[str]:
-    """The names of the models that it is, or that it averages, each once."""
     settings = [member.setting for member in members_of(run)] if run.selected_name == TUNED else []
     names = (model_and_values(run.plan.model, s)[0] for s in settings or [run.results.setting])
     return list(dict.fromkeys(names))
 
 
 def _text_features(run: FinishedRun) -> list[str]:
-    """The features that the pipeline takes as text; the others are numbers."""
     names, source = run.takeaway.feature_names, run.takeaway.source
     if source.format != "sample":
         return [name for name in names if name in source.read_csv.get("dtype", {})]

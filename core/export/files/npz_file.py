@@ -1,4 +1,4 @@
-"""The npz export: a model of sequences or molecules as named arrays that numpy alone opens."""
+"""The npz export: a model of sequences or molecules as named arrays for numpy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.errors import UnusableError
 from core.export.files.parameter_arrays import Arrays, arrays_of, check_arrays
 from core.export.finished_run import FinishedRun
 
-# What zipfile, zlib and numpy say of torn bytes, of claims that no memory holds, of encryption.
+# Of zipfile, zlib and numpy for damaged bytes, excessive sizes and encryption.
 _READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, TypeError, SyntaxError),
@@ -54,7 +54,7 @@ def load_arrays(path: Path) -> Arrays:
 
 
 def damaged_npz_error(path: Path) -> UnusableError:
-    """What is said of a file whose bytes do not fit its ending."""
+    """The error for a file whose bytes do not fit its ending."""
     return UnusableError(
         f"this is no {path.suffix.lower()} model file, or it is damaged",
         where=str(path),

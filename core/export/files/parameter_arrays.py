@@ -1,18 +1,17 @@
 """A fitted model of sequences or molecules as named numpy arrays, the form that files carry.
 
-| array | shape | content |
-| --- | --- | --- |
-| format | () | version of this table: 1 for one model, 2 for an average |
-| kind | () | "crf" or "rna" |
-| weights, names | (n,) | every parameter and what it is called |
-| groups, penalties | (k,) | regularization groups and their C, on the scale of ½ C ‖w‖² |
-| shares | (T,) | of an average alone: of its members, whose weights are (T, n), penalties (T, k) |
-| group_of_weight | (n,) | the place of every parameter's group; −1 for none |
-| settings | () | the rest as JSON text: columns' names, how the file is written, how it decodes |
-| classes | (K,) | crf: labels |
-| columns | (c,) | crf: columns that give features, in the order of the parameters |
-| means, deviations | (c,) | crf: what standardizes a number column; NaN for other columns |
-| values_0, values_1 … | | crf: the known values of a category column; empty for a number column |
+format: (), version of this list: 1 for one model, 2 for an average
+kind: (), "crf" or "rna"
+weights, names: (n,), every parameter and its name
+groups, penalties: (k,), regularization groups and their C, on the scale of ½ C ‖w‖²
+shares: (T,), of an average's members, whose weights are (T, n), penalties (T, k)
+group_of_weight: (n,), the index of every parameter's group; −1 for none
+settings: (), JSON text of `ParameterSettings`
+
+classes: (K,), crf: labels
+columns: (c,), crf: columns of features, in the order of the parameters
+means, deviations: (c,), crf: of number columns; NaN for other columns
+values_0, values_1 …: crf: the known values of a category column; empty for a number column
 
 crf: n = K + K² + K F: initial, transition (from label i to j at K + iK + j), then K weights for
 every feature, where a category column gives a feature for each of its values and a number column
@@ -43,22 +42,15 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class ParameterSettings(Record):
-    """What belongs to a model beside its arrays.
+    """What belongs to a model beside its arrays."""
 
-    Attributes:
-        sequence, target: columns.
-        reading: how the training file was written.
-        decoding: of a crf: posterior or viterbi.
-        gamma, shortest_hairpin: of a model of molecules.
-    """
-
-    sequence: str
-    target: str
-    reading: CellFormat
+    sequence: str  # column
+    target: str  # column
+    reading: CellFormat  # of the training file
     run: str = ""
     versions: dict[str, str] = field(default_factory=dict)
-    decoding: str | None = optional()
-    gamma: float | None = optional()
+    decoding: str | None = optional()  # of a crf: posterior or viterbi
+    gamma: float | None = optional()  # of a model of molecules, like the next
     shortest_hairpin: int | None = optional()
 
 
@@ -100,7 +92,7 @@ def arrays_of(run: FinishedRun) -> Arrays:
 
 
 def cell_format_of_run(run: FinishedRun) -> CellFormat:
-    """How the training file was written, as far as a cell's meaning depends on it."""
+    """The format of cells in the training file."""
     read_options = run.takeaway.source.read_csv
     return CellFormat(
         quote=read_options.get("quotechar", '"'),
@@ -114,7 +106,7 @@ def cell_format_of_run(run: FinishedRun) -> CellFormat:
 
 @dataclass(frozen=True)
 class ColumnDocument(Record):
-    """How a column becomes features: by the mean and deviation of a number, or known values."""
+    """The encoding of a column: mean and deviation of a number, or known values."""
 
     name: str
     mean: float | None = optional()
@@ -145,7 +137,7 @@ def encoding_arrays(columns: list[ColumnDocument]) -> Arrays:
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """The names, a number behind those that stand for several parameters."""
+    """The names, with a number behind those of several parameters."""
     counts = Counter(names)
     seen: Counter[str] = Counter()
     numbered_names = []
@@ -191,18 +183,15 @@ def _raise_unless(condition: bool, message: str) -> None:
 
 def _check_parameters(arrays: Arrays) -> None:
     weights, groups = arrays["weights"], arrays["group_of_weight"]
-    _raise_unless(
-        weights.dtype.kind == "f" and weights.ndim in (1, 2), "the weights are no numbers"
-    )
+    are_numbers = weights.dtype.kind == "f" and weights.ndim in (1, 2)
+    _raise_unless(are_numbers, "the weights are no numbers")
     _raise_unless(bool(np.isfinite(weights).all()), "a weight is not finite")
     _raise_unless(arrays["names"].shape == weights.shape[-1:], "names and weights differ in number")
     fits = groups.shape == weights.shape[-1:] and groups.dtype.kind == "i"
     _raise_unless(fits, "the groups do not fit")
     k = len(arrays["groups"])
-    _raise_unless(
-        arrays["penalties"].shape == (*weights.shape[:-1], k),
-        "groups and penalties differ in number",
-    )
+    fits = arrays["penalties"].shape == (*weights.shape[:-1], k)
+    _raise_unless(fits, "groups and penalties differ in number")
     if weights.ndim == 2:
         _check_shares(arrays["shares"], len(weights))
     _raise_unless(bool(np.all((groups >= -1) & (groups < k))), "a weight's group is unknown")
@@ -216,9 +205,8 @@ def _read_settings(arrays: Arrays) -> ParameterSettings:
 
 def _check_shares(shares: np.ndarray, members: int) -> None:
     _raise_unless(shares.shape == (members,) and shares.dtype.kind == "f", "the shares do not fit")
-    _raise_unless(
-        bool((shares > 0).all()) and abs(shares.sum() - 1.0) < 1e-6, "the shares are none"
-    )
+    fits = bool((shares > 0).all()) and abs(shares.sum() - 1.0) < 1e-6
+    _raise_unless(fits, "the shares are none")
 
 
 def _check_crf(arrays: Arrays) -> None:
@@ -234,10 +222,8 @@ def _check_crf(arrays: Arrays) -> None:
         mean, deviation = float(arrays["means"][index]), float(arrays["deviations"][index])
         is_numeric = np.isfinite(mean) and np.isfinite(deviation) and deviation > 0
         is_categorical = values.dtype.kind == "U" and len(set(values.tolist())) == len(values)
-        _raise_unless(
-            is_categorical and bool(is_numeric) != bool(len(values)),
-            f"column {index + 1} is unclear",
-        )
+        is_one = is_categorical and bool(is_numeric) != bool(len(values))
+        _raise_unless(is_one, f"column {index + 1} is unclear")
         features += max(1, len(values))
     K = len(classes)
     expected = K + K * K + K * features

@@ -15,7 +15,7 @@ from core.export.finished_run import FinishedRun
 
 
 def write(run: FinishedRun, path: Path) -> None:
-    """Write the fitted pipeline; ``skops.io.load(path, trusted=…)`` gives it back."""
+    """Write the fitted pipeline, for ``skops.io.load(path, trusted=…)``."""
     from skops.io.exceptions import UnsupportedTypeException
 
     try:
@@ -28,9 +28,7 @@ def write(run: FinishedRun, path: Path) -> None:
 
 
 def load_pipeline(path: Path) -> Any:
-    """The pipeline in a skops file, if it holds nothing but what our own exports hold.
-
-    What the models of installed extensions hold is ours too.
+    """The pipeline in a skops file with the types of our exports and of installed extensions.
 
     Raises:
         UnusableError: it is no skops file, is damaged, or holds anything else.

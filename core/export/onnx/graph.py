@@ -1,8 +1,6 @@
 """An ONNX graph that grows node by node, in double precision.
 
-The inputs have a name space of their own: they are called like the columns, and every other name
-begins with a prefix that no column has. A column called like an output, or not at all, is told in
-`Graph.inputs` by which name it goes.
+Inputs are named like the columns; the other names begin with a prefix that no column has.
 """
 
 from __future__ import annotations
@@ -44,24 +42,22 @@ class OnnxGraph:
         return f"{self._prefix}{self._count}"
 
     def add_node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one result; its name."""
+        """Add a node with one output; its name."""
         return self.add_multi_output_node(kind, 1, *inputs, domain=domain, **attributes)[0]
 
     def add_multi_output_node(
         self, kind: str, results: int, *inputs: str, domain: str = "", **attributes: Any
     ) -> list[str]:
-        """Add a node with several results; their names."""
+        """Add a node with several outputs; their names."""
         from onnx import helper
 
         names = [self._next_name() for _ in range(results)]
-        node = helper.make_node(
-            kind, list(inputs), names, name=names[0], domain=domain, **attributes
-        )
-        self._nodes.append(node)
+        attributes |= {"name": names[0], "domain": domain}
+        self._nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
         return names
 
     def add_constant(self, value: Any) -> str:
-        """Add a constant array, numbers double unless they are whole; its name."""
+        """Add a constant array, numbers double unless they are integers; its name."""
         from onnx import numpy_helper
 
         array = np.asarray(value, order="C")
@@ -72,17 +68,13 @@ class OnnxGraph:
         return name
 
     def add_sum(self, terms: Sequence[str]) -> str:
-        """The sum of several results."""
+        """The sum of several terms."""
         return terms[0] if len(terms) == 1 else self.add_node("Sum", *terms)
 
     def add_affine(self, X: str, weights: np.ndarray, constant: Any) -> str:
         """X W + b."""
-        product = self.add_node(
-            "MatMul", X, self.add_constant(np.asarray(weights, dtype=np.float64))
-        )
-        return self.add_node(
-            "Add", product, self.add_constant(np.asarray(constant, dtype=np.float64))
-        )
+        W, b = (self.add_constant(np.asarray(a, dtype=np.float64)) for a in (weights, constant))
+        return self.add_node("Add", self.add_node("MatMul", X, W), b)
 
     def add_input(self, column: str, *, text: bool, width: int = 1) -> str:
         """Add an input of the shape (N, width); its name, the column's own where that is free."""
@@ -97,7 +89,7 @@ class OnnxGraph:
         return name
 
     def add_output(self, name: str, result: str, kind: np.dtype, width: int = 0) -> None:
-        """Promise a result under a name of `OUTPUTS`, of the shape (N,), or (N, width)."""
+        """Add a result as an output of `OUTPUTS`, of the shape (N,), or (N, width)."""
         from onnx import helper
 
         self._nodes.append(helper.make_node("Identity", [result], [name]))
@@ -106,7 +98,7 @@ class OnnxGraph:
         self._graph_outputs.append(helper.make_tensor_value_info(name, number, shape))
 
     def model_proto(self) -> Any:
-        """The whole as an ONNX model, checked."""
+        """The graph as an ONNX model, checked."""
         from onnx import checker, helper
 
         graph = helper.make_graph(

@@ -1,13 +1,12 @@
-"""The ONNX export: preparation and model in one file that runs wherever an ONNX runtime is.
+"""The ONNX export: preparation and model in one file for any ONNX runtime.
 
 Inputs have the columns' names, (N, 1) each: double for numbers (NaN where missing) and dates
-(seconds since 1970), text for the others ("" where missing). A column called like an output, or not
-at all, has "column " before its name; "inputs" in the metadata says which column each input takes.
-A LIBSVM file's rows are one input of the shape (N, features).
+(seconds since 1970), text for the others ("" where missing). A column without a name, or with an
+output's, has "column " before its name; "inputs" in the metadata has the column of each input. A
+LIBSVM file's rows are one input of the shape (N, features).
 
 Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of the classes,
-or "scores" (N, K) where the model has no probabilities. Numbers are calculated in double precision.
-What `tunescope predict` must know lies in the file's metadata.
+or "scores" (N, K) where the model has no probabilities. The metadata hold the model's card.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def write(run: FinishedRun, path: Path) -> None:
     """Write the model.
 
     Raises:
-        UnusableError: the optional part is missing, or ONNX has no counterpart of a part of it.
+        UnusableError: ONNX is not installed, or has no counterpart of the model.
     """
     path.write_bytes(onnx_model(with_card(run)).SerializeToString())
 
@@ -70,36 +69,30 @@ def onnx_model(pipeline: Any) -> Any:
 
 
 def _label_type(labels: np.ndarray) -> np.dtype:
-    """The type of labels in the file, where text has no length."""
+    # Text has no length in the file.
     return np.dtype(object) if labels.dtype.kind == "U" else labels.dtype
 
 
 class OnnxModel:
-    """An ONNX file of this program, open: it predicts raw rows as its pipeline does.
-
-    Attributes:
-        card: what it says of itself.
-        classes_: the labels; empty for regression.
-    """
+    """An open ONNX file of this program, which predicts raw rows as its pipeline does."""
 
     def __init__(self, path: Path) -> None:
         runtime = optional_module("onnx", "onnxruntime")
         try:
             options = runtime.SessionOptions()
             options.log_severity_level = 4
-            self._session = runtime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
+            providers = ["CPUExecutionProvider"]
+            self._session = runtime.InferenceSession(str(path), options, providers=providers)
             card_text = self._session.get_modelmeta().custom_metadata_map.get(KEY, "{}")
             self.card = read_as(ModelCard, json.loads(card_text))
         except Exception as error:
-            # The runtime raises kinds of its own for damaged bytes; each means the same here.
+            # The runtime raises exceptions of its own for damaged bytes.
             raise UnusableError(
                 "this is no ONNX model, or it is damaged",
                 where=str(path),
                 cure="export the model again",
             ) from error
-        self.classes_: list[Any] = self.card.classes or []
+        self.classes_: list[Any] = self.card.classes or []  # empty for regression
 
     @property
     def input_names(self) -> list[str]:
@@ -107,11 +100,7 @@ class OnnxModel:
         return [str(session_input.name) for session_input in self._session.get_inputs()]
 
     def outputs(self, rows: Any) -> dict[str, np.ndarray]:
-        """Predictions (N,), and where there are classes "probabilities" or "scores", (N, K).
-
-        Args:
-            rows: as `core.export.raw_rows.rows_of` gives them for the card.
-        """
+        """Predictions (N,) and, for classes, "probabilities" or "scores", (N, K)."""
         names = [str(session_output.name) for session_output in self._session.get_outputs()]
         chunks = [
             self._session.run(names, self._session_inputs(rows[start : start + CHUNK_ROWS]))
@@ -139,7 +128,7 @@ class OnnxModel:
 
 
 def seconds(values: pd.Series, date_format: str) -> np.ndarray:
-    """Dates as text to seconds since 1970, NaN for what is none."""
+    """Dates as text to seconds since 1970, NaN for texts that are no dates."""
     dates = pd.to_datetime(values, errors="coerce", format=date_format, utc=True)
     times = dates.to_numpy(dtype="datetime64[s]")
     return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))

@@ -1,13 +1,10 @@
 """Fitted scikit-learn models as nodes of an ONNX graph, all in double precision.
 
-The operators that ONNX has for whole models calculate in single precision: a support vector machine
-with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out here.
+ONNX's own operators for models calculate in single precision, which for a support vector machine
+with C = 1000 was off by 2e-3 of the target's deviation. So sums and kernels are written out.
 
-| symbol | code | shape | meaning |
-| --- | --- | --- | --- |
-| N, p, K | | | rows, prepared columns, classes |
-| X | ``X`` | (N, p) | the prepared rows, name of a result |
-| s, a | ``support_vectors_``, ``dual_coef_`` | (S, p), | support vectors and their weights |
+N rows, p prepared columns, K classes; X (N, p) is the name of the prepared rows; s (S, p) and a are
+the support vectors (``support_vectors_``) and their weights (``dual_coef_``).
 """
 
 from __future__ import annotations
@@ -50,21 +47,15 @@ _HIDDEN = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
 
 @dataclass(frozen=True)
 class ClassifierOutputs:
-    """What a classifier says, as names of results.
+    """The outputs of a classifier, as names of results."""
 
-    Attributes:
-        class_index: of the predicted class among the sorted ones, (N,).
-        scores: probabilities or scores, (N, K).
-        has_probabilities: whether they are probabilities.
-    """
-
-    class_index: str
-    scores: str
-    has_probabilities: bool
+    class_index: str  # of the prediction among the sorted classes, (N,)
+    scores: str  # probabilities or scores, (N, K)
+    has_probabilities: bool  # whether `scores` are probabilities
 
 
 def add_regressor(graph: OnnxGraph, X: str, model: Any) -> str:
-    """What a fitted regressor predicts, (N, 1).
+    """The predictions of a fitted regressor, (N, 1).
 
     Raises:
         UnusableError: the graph has no counterpart of this kind of model.
@@ -73,7 +64,7 @@ def add_regressor(graph: OnnxGraph, X: str, model: Any) -> str:
 
 
 def add_classifier(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
-    """What a fitted classifier predicts.
+    """The outputs of a fitted classifier.
 
     Raises:
         UnusableError: the graph has no counterpart of this kind of model.
@@ -82,26 +73,22 @@ def add_classifier(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
 
 
 def _writer_of(writers: dict[type, Callable[..., Any]], model: Any) -> Callable[..., Any]:
-    writer = writers.get(type(model))
-    if writer is None:
+    if type(model) not in writers:
         raise _no_counterpart(model)
-    return writer
+    return writers[type(model)]
 
 
 def _no_counterpart(model: Any) -> UnusableError:
-    return UnusableError(
-        f"ONNX has no counterpart of this kind of model ({type(model).__name__})",
-        cure="export it as skops, or choose another model",
-    )
+    problem = f"ONNX has no counterpart of this kind of model ({type(model).__name__})"
+    return UnusableError(problem, cure="export it as skops, or choose another model")
 
 
 # Numbers ----------------------------------------------------------------------------------
 
 
 def _linear_numbers(graph: OnnxGraph, X: str, model: Any) -> str:
-    return graph.add_affine(
-        X, np.reshape(model.coef_, (-1, 1)), np.reshape(model.intercept_, (1, 1))
-    )
+    coefficients, constant = np.reshape(model.coef_, (-1, 1)), np.reshape(model.intercept_, (1, 1))
+    return graph.add_affine(X, coefficients, constant)
 
 
 def _dummy_numbers(graph: OnnxGraph, X: str, model: DummyRegressor) -> str:
@@ -109,7 +96,6 @@ def _dummy_numbers(graph: OnnxGraph, X: str, model: DummyRegressor) -> str:
 
 
 def _same_for_every_row(graph: OnnxGraph, X: str, row_values: np.ndarray) -> str:
-    """One line of numbers, (1, K), for each of the N rows."""
     rows = graph.add_node("Shape", X, start=0, end=1)
     shape = graph.add_node("Concat", rows, graph.add_constant(np.array([1])), axis=0)
     return graph.add_node("Expand", graph.add_constant(row_values.astype(np.float64)), shape)
@@ -149,7 +135,7 @@ def _dummy_classes(graph: OnnxGraph, X: str, model: DummyClassifier) -> Classifi
 
 
 def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
-    """One number a row, (N, 1), by the logistic function; one a class, (N, K), by softmax."""
+    """The logistic function of one number a row, (N, 1), or the softmax of one a class, (N, K)."""
     if len(model.classes_) > 2:
         return _likeliest(graph, graph.add_node("Softmax", z, axis=1))
     second = graph.add_node("Sigmoid", z)
@@ -157,7 +143,6 @@ def _linked_classes(graph: OnnxGraph, z: str, model: Any) -> ClassifierOutputs:
 
 
 def _both_shares(graph: OnnxGraph, second: str) -> str:
-    """The probabilities of both classes from that of the second, (N, 1)."""
     first = graph.add_node("Sub", graph.add_constant(np.ones((1, 1))), second)
     return graph.add_node("Concat", first, second, axis=1)
 
@@ -191,42 +176,31 @@ def _support_classes(graph: OnnxGraph, X: str, model: SVC) -> ClassifierOutputs:
     sure they are, Σf / (3 (|Σf| + 1)).
     """
     pairs = list(combinations(range(len(model.classes_)), 2))
-    f = graph.add_affine(
-        _rbf_kernel(graph, X, model), *_pair_weights(model, pairs)
-    )  # > 0: the first
+    # Positive for the first class of a pair.
+    f = graph.add_affine(_rbf_kernel(graph, X, model), *_pair_weights(model, pairs))
     zeros, ones = graph.add_constant(np.zeros((1, 1))), graph.add_constant(np.ones((1, 1)))
     firsts, seconds = (np.eye(len(model.classes_))[list(side)] for side in zip(*pairs, strict=True))
     if len(pairs) == 1:
         scores = graph.add_node("MatMul", f, graph.add_constant(np.array([[1.0, -1.0]])))
-        return ClassifierOutputs(
-            graph.add_node("ArgMax", scores, axis=1, keepdims=0), scores, False
-        )
+        class_index = graph.add_node("ArgMax", scores, axis=1, keepdims=0)
+        return ClassifierOutputs(class_index, scores, False)
     first_wins = graph.add_node("Where", graph.add_node("Greater", f, zeros), ones, zeros)
     second_wins = graph.add_node("Sub", ones, first_wins)
-    votes = graph.add_sum(
-        [
-            graph.add_node("MatMul", first_wins, graph.add_constant(firsts)),
-            graph.add_node("MatMul", second_wins, graph.add_constant(seconds)),
-        ]
-    )
+    first_votes = graph.add_node("MatMul", first_wins, graph.add_constant(firsts))
+    second_votes = graph.add_node("MatMul", second_wins, graph.add_constant(seconds))
+    votes = graph.add_sum([first_votes, second_votes])
     confidence = graph.add_node("MatMul", f, graph.add_constant(firsts - seconds))
     size = graph.add_node("Add", graph.add_node("Abs", confidence), ones)
-    tie_break = graph.add_node(
-        "Div", confidence, graph.add_node("Mul", size, graph.add_constant(np.full((1, 1), 3.0)))
-    )
-    return ClassifierOutputs(
-        graph.add_node("ArgMax", votes, axis=1, keepdims=0),
-        graph.add_node("Add", votes, tie_break),
-        False,
-    )
+    size = graph.add_node("Mul", size, graph.add_constant(np.full((1, 1), 3.0)))
+    tie_break = graph.add_node("Div", confidence, size)
+    class_index = graph.add_node("ArgMax", votes, axis=1, keepdims=0)
+    return ClassifierOutputs(class_index, graph.add_node("Add", votes, tie_break), False)
 
 
 def _pair_weights(model: SVC, pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of the kernel in every pair's decision, (S, pairs), and its constant.
-
-    Row j − 1 of libsvm's table holds the weights of class i's support vectors against class j > i,
-    row j those against class j < i. scikit-learn turns the sign of two classes' public copy.
-    """
+    """The weights of the kernel in every pair's decision, (S, pairs), and its constant."""
+    # Row j − 1 of libsvm's table holds the weights of class i's vectors against class j > i, row j
+    # those against class j < i. scikit-learn turns the sign of two classes' public copy.
     dual = _to_dense(model.dual_coef_)
     sign = -1.0 if len(model.classes_) == 2 else 1.0
     ends = np.cumsum(model.n_support_)
@@ -243,19 +217,14 @@ def _rbf_kernel(graph: OnnxGraph, X: str, model: SVC | SVR) -> str:
     if model.kernel != "rbf":
         raise _no_counterpart(model)
     vectors, gamma = _to_dense(model.support_vectors_), float(model._gamma)
-    row_squares = graph.add_node(
-        "ReduceSumSquare", X, graph.add_constant(np.array([1])), keepdims=1
-    )
+    columns = graph.add_constant(np.array([1]))
+    row_squares = graph.add_node("ReduceSumSquare", X, columns, keepdims=1)
     vector_squares = graph.add_constant((vectors**2).sum(axis=1)[None])
-    cross_products = graph.add_node("MatMul", X, graph.add_constant(-2.0 * vectors.T))
-    squared_distances = graph.add_node(
-        "Max",
-        graph.add_sum([row_squares, cross_products, vector_squares]),
-        graph.add_constant(np.zeros((1, 1))),
-    )
-    return graph.add_node(
-        "Exp", graph.add_node("Mul", squared_distances, graph.add_constant(np.full((1, 1), -gamma)))
-    )
+    products = graph.add_node("MatMul", X, graph.add_constant(-2.0 * vectors.T))
+    squares = graph.add_sum([row_squares, products, vector_squares])
+    squares = graph.add_node("Max", squares, graph.add_constant(np.zeros((1, 1))))
+    exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -gamma)))
+    return graph.add_node("Exp", exponent)
 
 
 def _calibrated_classes(
@@ -268,9 +237,7 @@ def _calibrated_classes(
 def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
     """Sigmoids of the decisions, 1 / (1 + exp(a f + b)), with sum 1 over the classes, (N, K)."""
     inner, sigmoids = add_classifier(graph, X, model.estimator), model.calibrators
-    if inner.has_probabilities or any(
-        type(sigmoid) is not _SigmoidCalibration for sigmoid in sigmoids
-    ):
+    if inner.has_probabilities or {*map(type, sigmoids)} != {_SigmoidCalibration}:
         raise _no_counterpart(model)
     a, b = (np.array([[getattr(sigmoid, name) for sigmoid in sigmoids]]) for name in ("a_", "b_"))
     decisions = inner.scores
@@ -287,28 +254,22 @@ def _one_calibrated(graph: OnnxGraph, X: str, model: Any) -> str:
 def _mean_of_shares(graph: OnnxGraph, X: str, vote: VotingClassifier) -> ClassifierOutputs:
     if vote.voting == "hard":  # a tie between labels would be broken in another way
         raise _no_counterpart(vote)
-    member_outputs = [add_classifier(graph, X, member) for member in vote.estimators_]
-    return _likeliest(
-        graph, _weighted(graph, [outputs.scores for outputs in member_outputs], vote.weights)
-    )
+    member_shares = [add_classifier(graph, X, member).scores for member in vote.estimators_]
+    return _likeliest(graph, _weighted(graph, member_shares, vote.weights))
 
 
 def _threshold_classes(
     graph: OnnxGraph, X: str, model: FixedThresholdClassifier
 ) -> ClassifierOutputs:
-    """The second of two classes from its threshold on; the probabilities stay as they are."""
     inner = add_classifier(graph, X, model.estimator_)
     if not inner.has_probabilities or model.pos_label != model.classes_[1]:
         raise _no_counterpart(model)
     second = graph.add_node("Gather", inner.scores, graph.add_constant(np.array([1])), axis=1)
-    is_second = graph.add_node(
-        "GreaterOrEqual", second, graph.add_constant(np.array([float(model.threshold)]))
-    )
+    threshold = graph.add_constant(np.array([float(model.threshold)]))
+    is_second = graph.add_node("GreaterOrEqual", second, threshold)
     class_index = graph.add_node("Cast", is_second, to=_INT64)
-    return replace(
-        inner,
-        class_index=graph.add_node("Reshape", class_index, graph.add_constant(np.array([-1]))),
-    )
+    flat = graph.add_node("Reshape", class_index, graph.add_constant(np.array([-1])))
+    return replace(inner, class_index=flat)
 
 
 def _boosted_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
@@ -321,22 +282,15 @@ def _forest_classes(graph: OnnxGraph, X: str, model: Any) -> ClassifierOutputs:
 
 def _naive_bayes(graph: OnnxGraph, X: str, model: GaussianNB) -> ClassifierOutputs:
     """Softmax of log π_k − ½ Σ_j log 2πσ²_kj − ½ Σ_j ((x_j − θ_kj) / σ_kj)²."""
-    difference = graph.add_node(
-        "Sub", _third_axis(graph, X), graph.add_constant(model.theta_[None])
-    )
+    wide = graph.add_node("Unsqueeze", X, graph.add_constant(np.array([1])))  # (N, 1, p)
+    difference = graph.add_node("Sub", wide, graph.add_constant(model.theta_[None]))
     scaled = graph.add_node("Div", difference, graph.add_constant(np.sqrt(model.var_)[None]))
-    squares = graph.add_node(
-        "ReduceSumSquare", scaled, graph.add_constant(np.array([2])), keepdims=0
-    )
+    columns = graph.add_constant(np.array([2]))
+    squares = graph.add_node("ReduceSumSquare", scaled, columns, keepdims=0)
     exponent = graph.add_node("Mul", squares, graph.add_constant(np.full((1, 1), -0.5)))
     constant = np.log(model.class_prior_) - 0.5 * np.log(2 * np.pi * model.var_).sum(axis=1)
     joint = graph.add_node("Add", exponent, graph.add_constant(constant[None]))
     return _likeliest(graph, graph.add_node("Softmax", joint, axis=1))
-
-
-def _third_axis(graph: OnnxGraph, X: str) -> str:
-    """(N, p) as (N, 1, p)."""
-    return graph.add_node("Unsqueeze", X, graph.add_constant(np.array([1])))
 
 
 def _mean_of_neighbours(graph: OnnxGraph, X: str, model: KNeighborsRegressor) -> str:
@@ -350,35 +304,19 @@ def _vote_of_neighbours(graph: OnnxGraph, X: str, model: KNeighborsClassifier) -
 
 
 def _neighbour_mean(graph: OnnxGraph, row_indices: str, weights: str, targets: np.ndarray) -> str:
-    """The weighted mean of the neighbours' `targets`, (N, outputs)."""
-    neighbour_targets = graph.add_node(
-        "Gather", graph.add_constant(targets), row_indices, axis=0
-    )  # (N, k, outputs)
-    weighted_targets = graph.add_node(
-        "Mul",
-        neighbour_targets,
-        graph.add_node("Unsqueeze", weights, graph.add_constant(np.array([2]))),
-    )
-    sums = graph.add_node(
-        "ReduceSum", weighted_targets, graph.add_constant(np.array([1])), keepdims=0
-    )
+    nearest = graph.add_node("Gather", graph.add_constant(targets), row_indices, axis=0)
+    wide = graph.add_node("Unsqueeze", weights, graph.add_constant(np.array([2])))
+    weighted = graph.add_node("Mul", nearest, wide)  # (N, k, outputs)
+    sums = graph.add_node("ReduceSum", weighted, graph.add_constant(np.array([1])), keepdims=0)
     total = graph.add_node("ReduceSum", weights, graph.add_constant(np.array([1])), keepdims=1)
     return graph.add_node("Div", sums, total)
 
 
 def _weighted(graph: OnnxGraph, results: list[str], weights: Any) -> str:
-    """The weighted mean of results; None weighs them alike."""
-    raw_weights = (
-        np.ones(len(results)) if weights is None else np.asarray(weights, dtype=np.float64)
-    )
-    shares = raw_weights / raw_weights.sum()
+    raw = np.ones(len(results)) if weights is None else np.asarray(weights, dtype=np.float64)
+    shares = [graph.add_constant(np.full((1, 1), share)) for share in raw / raw.sum()]
     pairs = zip(results, shares, strict=True)
-    return graph.add_sum(
-        [
-            graph.add_node("Mul", result, graph.add_constant(np.full((1, 1), w)))
-            for result, w in pairs
-        ]
-    )
+    return graph.add_sum([graph.add_node("Mul", result, share) for result, share in pairs])
 
 
 def _to_dense(matrix: Any) -> np.ndarray:

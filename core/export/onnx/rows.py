@@ -1,17 +1,12 @@
 """The preparation of raw rows as an ONNX graph: one input a column, double numbers or text.
 
-What a text becomes is looked up in a table that the fitted preparation itself has filled.
-
-| symbol | code | shape | meaning |
-| --- | --- | --- | --- |
-| N | | | rows |
-| p | | | prepared columns |
-| C | ``keys`` | | texts of a column that the preparation knows, the missing one "" among them |
-| | ``table`` | (C + 1, outputs) | what each becomes; the last line is for unknown ones |
+N rows become p prepared columns. A column has C known texts (``keys``, "" for missing values); its
+``table`` (C + 1, outputs) has the fitted preparation's outputs, those of unknown texts last.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,12 +34,8 @@ def rows_graph(prepare: Pipeline) -> tuple[OnnxGraph, str]:
         columns = [str(name) for name in encode.feature_names_in_]
         graph = OnnxGraph(columns)
         inputs = {name: graph.add_input(name, text=_is_text(encode, name)) for name in columns}
-        column_nodes = [
-            column_node
-            for step in encode.transformers_
-            for column_node in _transformed_columns(graph, inputs, *step)
-        ]
-        last = graph.add_node("Concat", *column_nodes, axis=1)
+        steps = (_transformed_columns(graph, inputs, *step) for step in encode.transformers_)
+        last = graph.add_node("Concat", *itertools.chain.from_iterable(steps), axis=1)
     else:
         graph = OnnxGraph([MATRIX])
         last = graph.add_input(MATRIX, text=False, width=int(encode.n_features_in_))
@@ -54,7 +45,7 @@ def rows_graph(prepare: Pipeline) -> tuple[OnnxGraph, str]:
 
 
 def _refuse_texts(encode: ColumnTransformer) -> None:
-    """ONNX takes texts apart into words by other rules, and not into parts of words at all."""
+    # ONNX splits texts into words by other rules, and not into parts of words at all.
     for step_name, _, names in encode.transformers_:
         if step_name.startswith("text "):
             raise UnusableError(
@@ -64,7 +55,7 @@ def _refuse_texts(encode: ColumnTransformer) -> None:
 
 
 def date_formats(prepare: Pipeline) -> dict[str, str]:
-    """{date column: how its text is written}; its input takes seconds since 1970."""
+    """{date column: its format}; its input takes seconds since 1970."""
     encode = prepare.named_steps["columns"]
     if isinstance(encode, FunctionTransformer) or not hasattr(encode, "transformers_"):
         return {}
@@ -76,18 +67,15 @@ def date_formats(prepare: Pipeline) -> dict[str, str]:
 
 
 def _is_text(encode: ColumnTransformer, name: str) -> bool:
-    step_names = [
-        step_name
+    return any(
+        step_name.startswith(("yes/no", "category")) and name in np.atleast_1d(names).tolist()
         for step_name, _, names in encode.transformers_
-        if name in np.atleast_1d(names).tolist()
-    ]
-    return any(step_name.startswith(("yes/no", "category")) for step_name in step_names)
+    )
 
 
 def _transformed_columns(
     graph: OnnxGraph, inputs: dict[str, str], step_name: str, step: Any, names: Any
 ) -> Iterator[str]:
-    """The prepared columns of one transformer; `inputs` has the input of every column."""
     if step_name == "remainder":
         return
     if step_name.startswith("date "):
@@ -119,7 +107,6 @@ def _date_numbers(graph: OnnxGraph, step: Pipeline, raw_seconds: str) -> str:
 def _encoded_column(
     graph: OnnxGraph, step: Any, names: list[str], position: int, texts: str
 ) -> str:
-    """One column of text as what the fitted step makes of each text that it knows."""
     keys, table = text_table(step, names, position)
     numbers = graph.add_node(
         "LabelEncoder",

@@ -1,8 +1,7 @@
 """Forests and boosted trees as one ONNX operator.
 
-A row goes left where x_feature <= threshold, as in scikit-learn, in double precision. The operator
-adds up the leaves' values in double precision too, but gives the sum in single: so what is common
-to all rows, a mean or a start, is added behind it, and the sum is off by 6e-8 of the rest.
+A row goes left where x_feature <= threshold, in double precision. The operator returns its sum in
+single precision: so what all rows have in common, a mean or a start, is added after it.
 """
 
 from __future__ import annotations
@@ -17,20 +16,14 @@ from core.export.onnx.graph import OnnxGraph
 
 @dataclass(frozen=True)
 class _Tree:
-    """One tree, its nodes numbered from the root, 0.
+    """One tree, its nodes numbered from the root, 0."""
 
-    Attributes:
-        leaf: which nodes are leaves, (nodes,).
-        feature, threshold, left, right: of each node; nothing is asked of a leaf.
-        values: what a leaf adds to each of the outputs, (nodes, outputs).
-    """
-
-    leaf: np.ndarray
-    feature: np.ndarray
+    leaf: np.ndarray  # which nodes are leaves, (nodes,)
+    feature: np.ndarray  # of each node, like the next three; unused at a leaf
     threshold: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    values: np.ndarray
+    values: np.ndarray  # of a leaf for each of the outputs, (nodes, outputs)
 
 
 def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
@@ -44,14 +37,14 @@ def forest_mean(graph: OnnxGraph, X: str, model: Any) -> str:
         values = (nodes.value[:, 0, :] - mean) / len(model.estimators_)
         splits = (nodes.feature, nodes.threshold, nodes.children_left, nodes.children_right)
         trees.append(_Tree(nodes.children_left < 0, *splits, values))
-    # scikit-learn's forests look at single precision, so that rows fall where they fell there.
+    # scikit-learn's forests compare in single precision.
     single = graph.add_node("Cast", X, to=TensorProto.FLOAT)
     double = graph.add_node("Cast", single, to=TensorProto.DOUBLE)
     return graph.add_node("Add", _sum_of_trees(graph, double, trees), graph.add_constant(mean))
 
 
 def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
-    """What histogram-boosted trees add up to before any link, (N, trees an iteration)."""
+    """The sum of histogram-boosted trees before any link, (N, trees an iteration)."""
     width = model.n_trees_per_iteration_
     trees = []
     for iteration in model._predictors:
@@ -62,10 +55,8 @@ def boosted_sum(graph: OnnxGraph, X: str, model: Any) -> str:
             features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
             leaf = nodes["is_leaf"].astype(bool)
             trees.append(_Tree(leaf, features, thresholds, nodes["left"], nodes["right"], values))
-    start = graph.add_constant(
-        np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
-    )
-    return graph.add_node("Add", _sum_of_trees(graph, X, trees), start)
+    start = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(1, -1)
+    return graph.add_node("Add", _sum_of_trees(graph, X, trees), graph.add_constant(start))
 
 
 def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
@@ -74,14 +65,15 @@ def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
     sizes = [len(tree.leaf) for tree in trees]
     width = trees[0].values.shape[1]
     leaf = np.concatenate([tree.leaf for tree in trees])
-    split_arrays = {
-        name: np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
+    feature, threshold, left, right = (
+        np.where(leaf, 0, np.concatenate([getattr(tree, name) for tree in trees]))
         for name in ("feature", "threshold", "left", "right")
-    }
+    )
     tree_of = np.repeat(np.arange(len(trees)), sizes)
     node_of = np.concatenate([np.arange(size) for size in sizes])
     values = np.concatenate([tree.values for tree in trees])
     leaf_nodes, output = np.nonzero(leaf[:, None] & np.ones(width, dtype=bool))
+    leaf_values = values[leaf_nodes, output]
     single = graph.add_node(
         "TreeEnsembleRegressor",
         X,
@@ -90,17 +82,13 @@ def _sum_of_trees(graph: OnnxGraph, X: str, trees: list[_Tree]) -> str:
         nodes_treeids=tree_of.tolist(),
         nodes_nodeids=node_of.tolist(),
         nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-        nodes_featureids=split_arrays["feature"].astype(int).tolist(),
-        nodes_values_as_tensor=numpy_helper.from_array(
-            split_arrays["threshold"].astype(np.float64)
-        ),
-        nodes_truenodeids=split_arrays["left"].astype(int).tolist(),
-        nodes_falsenodeids=split_arrays["right"].astype(int).tolist(),
+        nodes_featureids=feature.astype(int).tolist(),
+        nodes_values_as_tensor=numpy_helper.from_array(threshold.astype(np.float64)),
+        nodes_truenodeids=left.astype(int).tolist(),
+        nodes_falsenodeids=right.astype(int).tolist(),
         target_treeids=tree_of[leaf_nodes].tolist(),
         target_nodeids=node_of[leaf_nodes].tolist(),
         target_ids=output.tolist(),
-        target_weights_as_tensor=numpy_helper.from_array(
-            values[leaf_nodes, output].astype(np.float64)
-        ),
+        target_weights_as_tensor=numpy_helper.from_array(leaf_values.astype(np.float64)),
     )
     return graph.add_node("Cast", single, to=TensorProto.DOUBLE)

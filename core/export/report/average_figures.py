@@ -1,4 +1,4 @@
-"""The report's figures of an average: its members' weights, and its course against one model."""
+"""The report's figures of an average: its members' weights, and its score against one model's."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ MAX_BARS = 30
 
 
 def weight_bars(bars: Sequence[tuple[str, float]]) -> str:
-    """A bar a member, the best first; beyond some, the rest is in the table only.
-
-    Args:
-        bars: (name, weight), weights summing to 1.
-    """
+    """A bar for each (name, weight) of a member, best first; the weights sum to 1."""
     shown = bars[:MAX_BARS]
     drawing = SvgDrawing(
         "Weights of the members",
@@ -47,17 +43,10 @@ def weight_bars(bars: Sequence[tuple[str, float]]) -> str:
 
 
 def score_courses(lines: Mapping[str, Sequence[tuple[int, float]]], metric: str) -> str:
-    """Courses over trials with their names at the ends; the first is stressed.
-
-    Args:
-        lines: {name: (finished trials, score)}, two at most.
-        metric: name of the vertical axis.
-    """
+    """Scores of {name: (finished trials, score)} with names at the ends, for one or two lines."""
     drawing = SvgDrawing(
         "Average against single best",
-        "; ".join(
-            f"{name} {svg_number(points[-1][1])} at the end" for name, points in lines.items()
-        ),
+        "; ".join(f"{name} {svg_number(line[-1][1])} at the end" for name, line in lines.items()),
         width=680,
         height=280,
     )
@@ -77,7 +66,6 @@ def score_courses(lines: Mapping[str, Sequence[tuple[int, float]]], metric: str)
         drawing.add_path([(axes.x(n), axes.y(score)) for n, score in points], kind)
     ends = [axes.y(points[-1][1]) for points in lines.values()]
     for name, label_y in zip(lines, spread_apart(ends, 15, 18, axes.bottom_y), strict=True):
-        drawing.add_text(
-            axes.x.end + 8, label_y + 4, name, "t0" if name == next(iter(lines)) else "tick"
-        )
+        kind = "t0" if name == next(iter(lines)) else "tick"
+        drawing.add_text(axes.x.end + 8, label_y + 4, name, kind)
     return drawing.to_svg()

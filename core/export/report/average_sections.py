@@ -1,4 +1,4 @@
-"""The report's sections on an average: who is in it, and whether it is better than one model."""
+"""The report's sections on an average: its members, and whether it beats one model."""
 
 from __future__ import annotations
 
@@ -39,21 +39,17 @@ def _members_section(run: FinishedRun, members: list[EnsembleMember]) -> str:
     figure = average_figures.weight_bars(bars) if len(members) > 1 else ""
     names, member_cells = _setting_columns(run, members)
     header = ("trial", "weight", METRICS[run.started.metric].title, *names)
-    rows = [
-        (m.number, m.weight, m.score, *cells)
-        for m, cells in zip(members, member_cells, strict=True)
-    ]
-    left_out = [omission.reason for omission in ensemble.left_out]
-    body = (
-        figure + html_table(header, rows) + paragraphs([*_count_text(members, ensemble), *left_out])
-    )
+    pairs = zip(members, member_cells, strict=True)
+    rows = [(m.number, m.weight, m.score, *cells) for m, cells in pairs]
+    reasons = [omission.reason for omission in ensemble.left_out]
+    body = figure + html_table(header, rows)
+    body += paragraphs([_count_text(members, ensemble), *reasons])
     return section_card("Who is in the average?", _WEIGHTS.get(ensemble.kind, ""), body)
 
 
 def _setting_columns(
     run: FinishedRun, members: list[EnsembleMember]
 ) -> tuple[list[str], list[list[Any]]]:
-    """Columns for what the members are, and their cells: settings, or of several models these."""
     if run.tunes_several_models:
         return ["model", "setting"], [model_and_setting(run, m.setting) for m in members]
     labels, names = run.labels_of(run.plan.model), _differing_settings(members)
@@ -61,35 +57,31 @@ def _setting_columns(
 
 
 def _differing_settings(members: list[EnsembleMember]) -> list[str]:
-    """The settings in which the members differ, at most some; all of them where none differs."""
     names = list(members[0].setting)
     differing = [n for n in names if any(m.setting[n] != members[0].setting[n] for m in members)]
     return (differing or names)[:MAX_SETTING_COLUMNS]
 
 
-def _count_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> list[str]:
+def _count_text(members: list[EnsembleMember], ensemble: EnsembleResults) -> str:
     trials_text = f" of {ensemble.finished:,} trials" if ensemble.finished else ""
     if len(members) == 1:
-        return [f"The single best{trials_text}: an average of two or more needs 20 trials."]
+        return f"The single best{trials_text}: an average of two or more needs 20 trials."
     even = abs(ensemble.effective - len(members)) < 0.05
     worth = "" if even else f"; by their weights they count as {ensemble.effective:.1f}"
-    return [f"The {len(members)} best{trials_text}{worth}."]
+    return f"The {len(members)} best{trials_text}{worth}."
 
 
 def _course_section(run: FinishedRun, updates: list[EnsembleUpdated]) -> list[str]:
-    """The average against the single best after every trial, and at the end."""
     title = METRICS[run.results.metric].title
-    scored_updates = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
+    scored = [u for u in updates if _is_finite(u.average) and _is_finite(u.single)]
     figure = as_table = ""
-    if len(scored_updates) > 1:
+    if len(scored) > 1:
         lines = {
-            "average": [(u.finished, float(u.average or 0.0)) for u in scored_updates],
-            "single best": [(u.finished, float(u.single or 0.0)) for u in scored_updates],
+            "average": [(u.finished, float(u.average or 0.0)) for u in scored],
+            "single best": [(u.finished, float(u.single or 0.0)) for u in scored],
         }
         figure = average_figures.score_courses(lines, f"{title[0].lower()}{title[1:]}, held out")
-        rows = [
-            (u.finished, u.average, u.single, len(u.members), u.effective) for u in scored_updates
-        ]
+        rows = [(u.finished, u.average, u.single, len(u.members), u.effective) for u in scored]
         header = ("trials", "average", "single best", "members", "effective members")
         as_table = collapsible("As a table", html_table(header, rows))
     scores = _held_out_table(run)
@@ -111,6 +103,5 @@ def _held_out_table(run: FinishedRun) -> str:
     if held is None or single is None:
         return ""
     header = (METRICS[metric].title, "average", "single best")
-    return html_table(
-        header, [("held out", format_score(held), format_score(single))], row_heads=True
-    )
+    row = ("held out", format_score(held), format_score(single))
+    return html_table(header, [row], row_heads=True)

@@ -8,20 +8,13 @@ from core.datasets.molecules import bracket_pairs
 from core.export.report.svg import CHARACTER, SvgDrawing
 
 WIDTH = 980
-LETTERS_AT = 7.0  # pixels a base, from which on its letter can be read
+LETTERS_AT = 7.0  # pixels a base from which its letter is legible
 
 
 def token_strip(
     tokens: Sequence[str], labels: Sequence[str], truth: Sequence[str], sure: Sequence[float]
 ) -> str:
-    """Every token with its label and how sure the model is; the true label below where it differs.
-
-    Args:
-        tokens: T words.
-        labels: what the model says of each.
-        truth: what each is.
-        sure: the probability of every label said, 0 to 1.
-    """
+    """Tokens with predicted labels and their probabilities (`sure`), and differing true labels."""
     correct_count = sum(label == true for label, true in zip(labels, truth, strict=True))
     drawing = SvgDrawing(
         "One labelled sequence",
@@ -48,13 +41,9 @@ def token_strip(
 
 
 def pair_arcs(letters: str, predicted: str, truth: str) -> str:
-    """A molecule's base pairs as arcs: predicted above the letters, true ones below.
+    """The base pairs of a molecule as arcs: predicted above, true ones below; solid where in both.
 
-    Pairs that both have are solid; those that only one has are dashed.
-
-    Args:
-        letters: L bases.
-        predicted, truth: structures in dot-bracket notation, L characters each.
+    `predicted` and `truth` are structures in dot-bracket notation.
     """
     predicted_pairs, true_pairs = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
     drawing = SvgDrawing(
@@ -69,22 +58,19 @@ def pair_arcs(letters: str, predicted: str, truth: str) -> str:
     tallest = min(190.0, step * longest / 2 + 12)
     line = tallest + 24
     drawing.height = int(2 * tallest + 64)
-    for pairs, other_pairs, direction in (
-        (predicted_pairs, true_pairs, 1),
-        (true_pairs, predicted_pairs, -1),
-    ):
+    common_pairs = predicted_pairs & true_pairs
+    for pairs, direction in ((predicted_pairs, 1), (true_pairs, -1)):
         base = line if direction > 0 else line + 16
         for i, j in sorted(pairs):
             height = direction * max(8.0, tallest * (j - i) / longest)
-            kind = "arc c2" if (i, j) in other_pairs else "arc apart c1"
+            kind = "arc c2" if (i, j) in common_pairs else "arc apart c1"
             drawing.add_arc(plot_left + step * i, plot_left + step * j, base, height, kind)
     if step >= LETTERS_AT:
         for index, letter in enumerate(letters):
             drawing.add_text(plot_left + step * index, line + 12, letter, "base", "middle")
     else:
-        drawing.add_line(
-            plot_left, line + 8, plot_left + step * (len(letters) - 1), line + 8, "axis"
-        )
+        plot_right = plot_left + step * (len(letters) - 1)
+        drawing.add_line(plot_left, line + 8, plot_right, line + 8, "axis")
     drawing.add_text(4, 16, "predicted", "name")
     drawing.add_text(4, drawing.height - 8, "true", "name")
     return drawing.to_svg()

@@ -40,7 +40,7 @@ def interval_bars(
     format_value: Callable[[float], str],
     title: str,
 ) -> str:
-    """A bar for each (name, value, low, high); the dashed line is at 0."""
+    """A bar for each (name, value, low, high)."""
     drawing = SvgDrawing(
         title,
         "; ".join(f"{name} {format_value(mean)}" for name, mean, _, _ in bars),
@@ -78,13 +78,8 @@ def dependence(answer: Dependence) -> str:
     words, grid = answer.words, answer.grid
     all_values = [*answer.mean, *(v for row in answer.rows for v in row)]
     x_range = (-0.5, len(grid) - 0.5) if words else padded_range(grid)
-    axes = svg_axes(
-        drawing,
-        x_range,
-        padded_range(all_values),
-        (answer.name, answer.answer),
-        whole_x=bool(words),
-    )
+    labels, y_range = (answer.name, answer.answer), padded_range(all_values)
+    axes = svg_axes(drawing, x_range, y_range, labels, whole_x=bool(words))
     for row in answer.rows:
         drawing.add_path([(axes.x(g), axes.y(v)) for g, v in zip(grid, row, strict=True)], "pale")
     for g, low, high in zip(grid, answer.low, answer.high, strict=True):
@@ -99,26 +94,23 @@ def dependence(answer: Dependence) -> str:
 
 
 def roc_curve(tally: ThresholdTally, marked_index: int | None) -> str:
-    """Recall over the share of others that are called the class; dashed: baseline."""
-    drawing = SvgDrawing(
-        "ROC curve", f"Area {svg_number(tally.area[0] or 0.0)}.", width=380, height=320
-    )
-    axes = svg_axes(
-        drawing, (0, 1), (0, 1), ("others called it (false positive rate)", "found (recall)")
-    )
+    """Recall over the false positive rate, with the baseline."""
+    area = svg_number(tally.area[0] or 0.0)
+    drawing = SvgDrawing("ROC curve", f"Area {area}.", width=380, height=320)
+    labels = ("others called it (false positive rate)", "found (recall)")
+    axes = svg_axes(drawing, (0, 1), (0, 1), labels)
     drawing.add_line(axes.x(0), axes.y(0), axes.x(1), axes.y(1), "dashed")
     points = [
         (f / max(tally.negatives, 1), t / max(tally.positives, 1))
         for t, f in zip(tally.true, tally.false, strict=True)
     ]
-    _draw_curve(
-        drawing, axes, [(0.0, 0.0), *points], None if marked_index is None else marked_index + 1
-    )
+    marked = None if marked_index is None else marked_index + 1
+    _draw_curve(drawing, axes, [(0.0, 0.0), *points], marked)
     return drawing.to_svg()
 
 
 def precision_recall_curve(tally: ThresholdTally, marked_index: int | None) -> str:
-    """Precision over recall; dashed: baseline."""
+    """Precision over recall, with the baseline."""
     description = f"Average precision {svg_number(tally.precision[0] or 0.0)}."
     drawing = SvgDrawing("Precision and recall", description, width=380, height=320)
     axes = svg_axes(drawing, (0, 1), (0, 1), ("found (recall)", "rightly called (precision)"))
@@ -134,24 +126,22 @@ def precision_recall_curve(tally: ThresholdTally, marked_index: int | None) -> s
 def _draw_curve(
     drawing: SvgDrawing, axes: SvgAxes, points: list[tuple[float, float]], marked_index: int | None
 ) -> None:
-    drawing.add_path([(axes.x(a), axes.y(b)) for a, b in points], "curve c0")
+    path = [(axes.x(a), axes.y(b)) for a, b in points]
+    drawing.add_path(path, "curve c0")
     if marked_index is not None:
-        drawing.add_dot(
-            axes.x(points[marked_index][0]), axes.y(points[marked_index][1]), "dot d1", 6
-        )
+        drawing.add_dot(*path[marked_index], "dot d1", 6)
 
 
 def calibration(bins: Sequence[CalibrationBin], label: str) -> str:
-    """Shares seen over probabilities said, with their intervals and counts."""
+    """Observed shares over predicted probabilities, with intervals and counts."""
     drawing = SvgDrawing(
         "Calibration",
         "; ".join(f"{b.predicted:.2f} said, {b.observed:.2f} seen" for b in bins),
         width=380,
         height=320,
     )
-    axes = svg_axes(
-        drawing, (0, 1), (0, 1), (f"predicted probability of {label}", "share that has it")
-    )
+    labels = (f"predicted probability of {label}", "share that has it")
+    axes = svg_axes(drawing, (0, 1), (0, 1), labels)
     drawing.add_line(axes.x(0), axes.y(0), axes.x(1), axes.y(1), "dashed")
     drawing.add_path([(axes.x(b.predicted), axes.y(b.observed)) for b in bins], "curve c0")
     for b in bins:
@@ -169,12 +159,8 @@ def residuals(answer: Residuals, points: bool) -> str:
     drawing = SvgDrawing("Residuals", f"{answer.rows} rows of the test set.", width=760, height=300)
     heights = answer.residual if points else [v for b in bins for v in (b.mean, *_interval_ends(b))]
     x_values = answer.predicted if points else [float(b.at) for b in bins]
-    axes = svg_axes(
-        drawing,
-        padded_range(x_values),
-        padded_range([0.0, *heights]),
-        ("predicted", "predicted − actual"),
-    )
+    labels, y_range = ("predicted", "predicted − actual"), padded_range([0.0, *heights])
+    axes = svg_axes(drawing, padded_range(x_values), y_range, labels)
     if points:
         for p, r in zip(answer.predicted, answer.residual, strict=True):
             drawing.add_dot(axes.x(p), axes.y(r), "faint d-seen", 2.5)

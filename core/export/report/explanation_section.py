@@ -1,7 +1,4 @@
-"""The report's sections on what people ask after the score.
-
-What was answered before is taken from the run's folder; what takes seconds is worked out now.
-"""
+"""The report's sections on the questions after the score, from stored or quick answers."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ MAX_CELLS = 14  # columns of a quoted row
 
 
 def explanation_sections(run: FinishedRun) -> list[str]:
-    """The sections that the run's answers can fill; one sentence where they cannot be had."""
+    """The sections with answers; a sentence instead of those that are missing."""
     if run.selected_name != TUNED or not can_explain(run.results, run.takeaway.task):
         return []
     answer_by_question, problem = answers_of(run)
@@ -61,27 +58,22 @@ def explanation_sections(run: FinishedRun) -> list[str]:
                 sections.append(_learning_section(curve))
     if problem:
         why = "Which columns matter, and where it is wrong, is not in this report."
-        sections.append(
-            section_card("What else could be asked", "", paragraphs([f"{why} {problem}"]))
-        )
+        body = paragraphs([f"{why} {problem}"])
+        sections.append(section_card("What else could be asked", "", body))
     return sections
 
 
 def answers_of(run: FinishedRun) -> tuple[dict[str, Answer], str]:
-    """{question: answer} of what was answered before or takes seconds; why some are missing."""
+    """{question: answer} of stored or quick answers, and why others are missing."""
     results = run.results
-    stored_answers = {q: kept_answer(run.folder, results, q) for q in (IMPORTANCE, ROWS, LEARNING)}
-    answer_by_question = {
-        question: answer for question, answer in stored_answers.items() if answer is not None
-    }
+    stored = {q: kept_answer(run.folder, results, q) for q in (IMPORTANCE, ROWS, LEARNING)}
+    answer_by_question = {q: answer for q, answer in stored.items() if answer is not None}
     missing = [question for question in (IMPORTANCE, ROWS) if question not in answer_by_question]
     if not missing:
         return answer_by_question, ""
     if seconds_before(ROWS, run.state) > SOON:
-        return (
-            answer_by_question,
-            "It takes longer than a report should: ask on the Results page first.",
-        )
+        problem = "It takes longer than a report should: ask on the Results page first."
+        return answer_by_question, problem
     try:
         tested_model = fit_tested_model(run.folder, read_data(run.plan.data))
         for question in missing:
@@ -116,15 +108,13 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
             "most with its predictions were shuffled."
         )
     body = figures.column_bars(shown, label, format_difference) if shown else ""
-    body += paragraphs(sentences) + collapsible(
-        "As a table", html_table(header, rows, row_heads=True)
-    )
+    as_table = html_table(header, rows, row_heads=True)
+    body += paragraphs(sentences) + collapsible("As a table", as_table)
     if importance.alike:
         group_rows = [_loss_cells(group, format_difference) for group in importance.groups]
         group_header = ("columns shuffled together", "loss of score", "low", "high")
-        body += collapsible(
-            "Correlated columns together", html_table(group_header, group_rows, row_heads=True)
-        )
+        as_table = html_table(group_header, group_rows, row_heads=True)
+        body += collapsible("Correlated columns together", as_table)
     question = (
         f"Permutation importance: how much worse the score of {importance.rows:,} test rows "
         "becomes if a column is shuffled, of the model that was fitted without them. Line: 95 % "
@@ -163,10 +153,9 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
         is_binary = len(diagnostics.labels) == 2  # those of the other class say the same
         labels = diagnostics.labels[: 1 if is_binary else MAX_CLASSES]
         sections += [_curves_section(label, diagnostics) for label in labels]
-        bins_by_label = {label: diagnostics.of[label].calibration for label in labels}
-        sections += [
-            _calibration_section(label, bins) for label, bins in bins_by_label.items() if bins
-        ]
+        for label in labels:
+            if bins := diagnostics.of[label].calibration:
+                sections.append(_calibration_section(label, bins))
     if isinstance(diagnostics, RegressionDiagnostics):
         residuals = diagnostics.residuals
         question = (
@@ -200,26 +189,17 @@ def _curves_section(label: str, diagnostics: ClassDiagnostics) -> str:
         recall, right = true / max(tally.positives, 1), true / max(true + false, 1)
         counts = (true, false, tally.positives - true, tally.negatives - false)
         rows.append((thresholds[index], *counts, f"{recall:.3f}", f"{right:.3f}"))
-    header = (
-        diagnostics.scale,
-        "true positives",
-        "false positives",
-        "false negatives",
-        "true negatives",
-        "recall",
-        "precision",
-    )
+    outcomes = ("true positives", "false positives", "false negatives", "true negatives")
+    header = (diagnostics.scale, *outcomes, "recall", "precision")
     area = f"Area under the ROC curve {_with_interval(tally.area)}, baseline 0.5."
     average = f"Average precision {_with_interval(tally.precision)}, baseline {tally.share:.3f}."
     figure = f'<div class="cards"><div>{figures.roc_curve(tally, marked_index)}</div>'
     figure += f"<div>{figures.precision_recall_curve(tally, marked_index)}</div></div>"
-    marked = (
-        "" if marked_index is None else " The large dot is the threshold that the model decides by."
-    )
-    body = (
-        figure + paragraphs([area, average]) + collapsible("As a table", html_table(header, rows))
-    )
-    question = f"“{label}” against the rest. Dashed: baseline.{marked}"
+    body = figure + paragraphs([area, average])
+    body += collapsible("As a table", html_table(header, rows))
+    question = f"“{label}” against the rest. Dashed: baseline."
+    if marked_index is not None:
+        question += " The large dot is the threshold that the model decides by."
     return section_card("How well does it tell classes apart?", question, body)
 
 
@@ -245,18 +225,14 @@ def _calibration_section(label: str, bins: list[CalibrationBin]) -> str:
 
 def _wrong_rows_section(diagnostics: RowDiagnostics) -> str:
     wrong, is_regression = diagnostics.wrong, isinstance(diagnostics, RegressionDiagnostics)
-    how_far = any(sure is not None for sure in wrong.sure)  # some models give no probabilities
-    header = [
-        wrong.counted,
-        "actual",
-        "predicted",
-        *(["off by" if is_regression else "sure"] * how_far),
-    ]
+    has_distances = any(sure is not None for sure in wrong.sure)  # some models lack probabilities
+    distance = ["off by" if is_regression else "sure"] * has_distances
+    header = [wrong.counted, "actual", "predicted", *distance]
     cells = zip(wrong.lines, wrong.actual, wrong.said, wrong.sure, wrong.rows, strict=True)
     rows = []
     for line, actual, predicted, sure, row in cells:
         far = sure if is_regression or sure is None else f"{100 * sure:.0f}\u00a0%"
-        rows.append([str(line), actual, predicted, *([far] * how_far), *row[:MAX_CELLS]])
+        rows.append([str(line), actual, predicted, *([far] * has_distances), *row[:MAX_CELLS]])
     body = html_table((*header, *wrong.headers[:MAX_CELLS]), rows)
     if len(wrong.headers) > MAX_CELLS:
         body += paragraphs([f"The first {MAX_CELLS} columns."])
@@ -278,9 +254,8 @@ def _learning_section(curve: LearningCurve) -> str:
         )
     rows = [(size.rows, size.mean, size.low, size.high) for size in curve.sizes]
     body = paragraphs([sentence]) + figures.learning_curve(curve.sizes, metric.title)
-    body += collapsible(
-        "As a table", html_table(("training rows", "mean score", "low", "high"), rows)
-    )
+    header = ("training rows", "mean score", "low", "high")
+    body += collapsible("As a table", html_table(header, rows))
     question = (
         "Learning curve: the same setting, fitted on fewer training rows. Line: 95 % confidence "
         "interval."

@@ -1,4 +1,4 @@
-"""The report's sections on how it was done: course of the run, all trials, data and versions."""
+"""The report's sections on the run: its progress, all trials, data and versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_GROUPS = 8
 
 
 def history_sections(run: FinishedRun) -> list[str]:
-    """The sections that this run's events can fill, in reading order."""
+    """The sections for which the run has events, in reading order."""
     sections, state = [], run.state
     if state.finished:
         sections += [_best_so_far_section(state), _trials_section(run)]
@@ -32,29 +32,20 @@ def history_sections(run: FinishedRun) -> list[str]:
 def _best_so_far_section(run: RunState) -> str:
     scored = sorted((trial.number, trial.score) for trial in _ranked_trials(run))
     failed = [trial.number for trial in run.trials if trial.failure]
-    metric = run.started.metric
-    figure = (
-        report_figures.best_so_far(
-            scored,
-            failed,
-            run.default_trial.score if run.default_trial else None,
-            f"{metric.replace('_', ' ')} in validation",
-            run.started.maximize,
-        )
-        if scored
-        else ""
-    )
+    figure, metric = "", f"{run.started.metric.replace('_', ' ')} in validation"
+    if scored:
+        default = run.default_trial.score if run.default_trial else None
+        maximize = run.started.maximize
+        figure = report_figures.best_so_far(scored, failed, default, metric, maximize)
     question = "When did it find its best? Dots are trials; hollow: off the plot; ×: failed."
     return section_card("Best score so far", question, figure)
 
 
 def _ranked_trials(run: RunState) -> list[Trial]:
-    """The trials that count, the best first."""
     return [run.trials[row] for row in run.best_rows(len(run.trials))]
 
 
 def _setting_columns(run: FinishedRun, trials: list[Trial]) -> tuple[list[str], list[list[Any]]]:
-    """Columns for settings, and the cells of each trial; of several models one for all."""
     if run.tunes_several_models:
         return ["model", "setting"], [model_and_setting(run, t.setting) for t in trials]
     names = list(trials[0].setting) if trials else []
@@ -62,16 +53,14 @@ def _setting_columns(run: FinishedRun, trials: list[Trial]) -> tuple[list[str], 
 
 
 def _ended_early_table(run: FinishedRun, metric: str) -> str:
-    """The trials that were ended early, clearly behind the best; nothing where none was."""
     early = [trial for trial in run.state.scored_trials() if trial.behind]
     if not early:
         return ""
     names, settings = _setting_columns(run, early[:MAX_ROWS])
     rows = [[t.number, t.score, *cells, t.fits] for t, cells in zip(early, settings, strict=False)]
     header = ("trial", f"{metric}, estimated", *names, "folds")
-    return collapsible(
-        f"{len(early)} ended early, clearly behind the best", html_table(header, rows)
-    )
+    title = f"{len(early)} ended early, clearly behind the best"
+    return collapsible(title, html_table(header, rows))
 
 
 def _trials_section(run: FinishedRun) -> str:
@@ -97,10 +86,8 @@ def _trials_section(run: FinishedRun) -> str:
 
 def _penalty_steps(steps: list[PenaltyStep]) -> list[str]:
     groups = list(steps[-1].penalties)[:MAX_GROUPS]
-    rows = [
-        (s.step, s.objective, s.loss, s.iterations, *(s.penalties.get(g) for g in groups))
-        for s in steps
-    ]
+    facts = ((s.step, s.objective, s.loss, s.iterations) for s in steps)
+    rows = [(*f, *(s.penalties.get(g) for g in groups)) for f, s in zip(facts, steps, strict=True)]
     header = ("step", "objective", "loss", "iterations", *(f"C of {group}" for group in groups))
     question = "How did every group find its penalty? A high line means that it is mostly noise."
     figure = report_figures.trajectory([step.penalties for step in steps])
@@ -122,10 +109,9 @@ def _gradient_steps(steps: list[HyperGradientStep]) -> list[str]:
     rows = [(s.step, s.holdout_loss, s.gradient_norm, s.fits) for s in steps]
     body = report_figures.step_curve(losses, "Holdout loss", ("step", "loss on the holdout part"))
     as_table = collapsible("As a table", html_table(header, rows))
+    figure = report_figures.trajectory(penalties)
     return [
-        section_card(
-            "Path of the penalties", question, report_figures.trajectory(penalties), "wide"
-        ),
+        section_card("Path of the penalties", question, figure, "wide"),
         section_card("Holdout loss", "Do validation rows agree?", body + as_table, "narrow"),
     ]
 
@@ -168,6 +154,5 @@ def _method_section(run: FinishedRun) -> str:
     ]
     shown = [(name, str(value) if not isinstance(value, bool) else value) for name, value in rows]
     body = html_table(("", ""), shown, row_heads=True)
-    return section_card(
-        "How it was done", "What must be equal to get the same again?", body, "half"
-    )
+    question = "What must be equal to get the same again?"
+    return section_card("How it was done", question, body, "half")

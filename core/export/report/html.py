@@ -1,4 +1,4 @@
-"""Pieces of a page as HTML text: sections, tables, facts; every word is escaped here."""
+"""Parts of a page as HTML text: sections, tables, facts; all text is escaped here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CROWDED = 10  # columns of a table beyond which it is set in small print
 
 
 def section_card(title: str, question: str, body: str, kind: str = "") -> str:
-    """A card with a title, under it the question that it answers."""
+    """A card with a title and the question that it answers."""
     subtitle = f'<p class="question">{escape(question)}</p>' if question else ""
     return f'<section class="{kind}"><h2>{escape(title)}</h2>{subtitle}{body}</section>'
 
@@ -24,7 +24,7 @@ def paragraphs(sentences: Iterable[str]) -> str:
 
 
 def fact_list(pairs: Mapping[str, str]) -> str:
-    """Names with large values under them."""
+    """Names with large values below."""
     rows = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in pairs.items())
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
@@ -37,14 +37,14 @@ def html_table(
     row_heads: bool = False,
     marked: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table; numbers stand on the right.
+    """A table, numbers aligned right.
 
     Args:
         header: the columns' names.
-        rows: cells; numbers are written as people write them.
-        best: the row to stress.
+        rows: values for `cell_text`.
+        best: the row to highlight.
         row_heads: whether the first cell of a row is its name.
-        marked: cells (row, column) to set off.
+        marked: cells (row, column) to highlight.
     """
     rows = [list(row) for row in rows]
     numeric = [_is_numeric([row[i] for row in rows]) for i in range(len(header))]
@@ -69,7 +69,7 @@ def html_table(
 
 
 def collapsible(summary: str, body: str) -> str:
-    """Something that opens when asked for."""
+    """A body that opens on demand."""
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
@@ -79,7 +79,7 @@ def inline_code(text: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A value as a table shows it."""
+    """A value in a cell of a table."""
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The report's section on the models of a run that tuned several: how each of them stood."""
+"""The report's section on the models of a run that tuned several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.tuning.scores.metrics import METRICS
 
 
 def model_sections(run: FinishedRun) -> list[str]:
-    """The models in their order, the best first; nothing where one model was tuned."""
+    """The models, best first; nothing where one model was tuned."""
     leaderboard = model_leaderboard(run.state) if run.tunes_several_models else []
     if not leaderboard:
         return []
@@ -47,8 +47,7 @@ def _row_cells(row: LeaderboardRow, format_score: Any) -> tuple[Any, ...]:
 
 
 def model_and_setting(run: FinishedRun, setting: Mapping[str, Any]) -> list[Any]:
-    """Two cells: the model that a setting is of, and its values."""
-    values_text = ", ".join(
-        f"{name} = {cell_text(value)}" for name, value in run.model_setting(setting).items()
-    )
+    """Two cells: the title of a setting's model, and its values."""
+    pairs = run.model_setting(setting).items()
+    values_text = ", ".join(f"{name} = {cell_text(value)}" for name, value in pairs)
     return [run.model_title_of(setting), values_text]

@@ -1,4 +1,4 @@
-"""The report's section on pictures: what a model makes up, and how it sees some held-out ones."""
+"""The report's section on pictures: generated ones, and reconstructions of held-out ones."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def _picture_row(
 
 
 def _png_address(grey: Sequence[float], height: int, width: int) -> str:
-    """Grey values from 0 to 1, row by row, as a PNG image in a data address."""
-    values = bytes(min(255, max(0, round(255 * value))) for value in grey)
+    values = bytes(min(255, max(0, round(255 * value))) for value in grey)  # row by row
     lines = b"".join(b"\0" + values[row * width : (row + 1) * width] for row in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))

@@ -31,7 +31,7 @@ def best_so_far(
     metric: str,
     maximize: bool,
 ) -> str:
-    """Every trial's score, the best so far as a staircase, the default setting as a dashed line."""
+    """Every trial's score, the best so far as a staircase, and the default setting's score."""
     better = max if maximize else min
     best = list(itertools.accumulate((score for _, score in trials), better))
     drawing = SvgDrawing(
@@ -43,9 +43,8 @@ def best_so_far(
     better_heights = sorted(heights, reverse=maximize)[: max(2, math.ceil(0.8 * len(heights)))]
     low, high = padded_range([*better_heights, *best, *([default] if default is not None else [])])
     last = max([number for number, _ in trials] + list(failed))
-    axes = svg_axes(
-        drawing, (-0.5, last + 0.5), (low, high), ("trial", metric), whole_x=True, right=96
-    )
+    labels, x_range = ("trial", metric), (-0.5, last + 0.5)
+    axes = svg_axes(drawing, x_range, (low, high), labels, whole_x=True, right=96)
     if default is not None:
         drawing.add_line(axes.x.start, axes.y(default), axes.x.end, axes.y(default), "dashed")
     stairs = [(axes.x(trials[0][0]), axes.y(best[0]))]
@@ -78,7 +77,7 @@ def score_intervals(
     metric: str,
     format_value: Callable[[float], str] = svg_number,
 ) -> str:
-    """Test scores as dots with the intervals that hold the true score with 95 % confidence."""
+    """Test scores as dots with their 95 % confidence intervals."""
     drawing = SvgDrawing(
         "Scores on rows that tuning never saw",
         "; ".join(
@@ -89,9 +88,8 @@ def score_intervals(
         height=62 + 48 * len(rows),
     )
     plot_left = 24 + CHARACTER * max(len(name) for name, *_ in rows)
-    x = SvgScale(
-        *padded_range([v for _, *numbers in rows for v in numbers]), plot_left, drawing.width - 24
-    )
+    ends = padded_range([v for _, *numbers in rows for v in numbers])
+    x = SvgScale(*ends, plot_left, drawing.width - 24)
     floor = drawing.height - 46
     for tick in x.tick_values(6):
         drawing.add_line(x(tick), 8, x(tick), floor, "grid")
@@ -108,13 +106,11 @@ def score_intervals(
 
 
 def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty (λ)") -> str:
-    """The penalty of every group at every step, on a logarithmic axis.
-
-    With many groups the ends of the range are named and coloured, the others drawn pale.
-    """
+    """The penalty of every group at every step, on a logarithmic axis."""
     last = steps[-1]
     order = sorted((name for name in last if last[name] > 0), key=lambda name: -last[name])
     end_count = MAX_NAMED_GROUPS // 2
+    # Of many groups only the ends of the range are named and coloured.
     named = order if len(order) <= MAX_NAMED_GROUPS else order[:end_count] + order[-end_count:]
     drawing = SvgDrawing(
         "Regularization trajectory",
@@ -142,16 +138,15 @@ def trajectory(steps: Sequence[Mapping[str, float]], label: str = "penalty (λ)"
             for x, y in points:
                 drawing.add_dot(x, y, f"dot d{colour[name]}", 2.5)
     ends = [axes.y(last[name]) for name in named]
-    for name, end, label_y in zip(
-        named, ends, spread_apart(ends, 15, 18, axes.bottom_y), strict=True
-    ):
+    label_heights = spread_apart(ends, 15, 18, axes.bottom_y)
+    for name, end, label_y in zip(named, ends, label_heights, strict=True):
         drawing.add_line(axes.x.end + 3, end, axes.x.end + 14, label_y, f"leader c{colour[name]}")
         drawing.add_text(axes.x.end + 17, label_y + 4, _shortened(name), "tick")
     return drawing.to_svg()
 
 
 def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) -> str:
-    """Learned penalties, the most trusted group first; groups at their cap say "switched off"."""
+    """Learned penalties, the most trusted group first."""
     order = sorted(penalties, key=lambda name: (name in switched_off, penalties[name]))
     shown = order if len(order) <= MAX_BARS else order[: MAX_BARS // 2] + order[-MAX_BARS // 2 :]
     labels = {n: "switched off" if n in switched_off else svg_number(penalties[n]) for n in shown}
@@ -182,12 +177,9 @@ def penalty_bars(penalties: Mapping[str, float], switched_off: Sequence[str]) ->
 
 def step_curve(values: Sequence[float], title: str, labels: tuple[str, str]) -> str:
     """One quantity over the steps."""
-    drawing = SvgDrawing(
-        title, f"From {svg_number(values[0])} to {svg_number(values[-1])}.", 380, 300
-    )
-    axes = svg_axes(
-        drawing, (0, max(len(values) - 1, 1)), padded_range(values), labels, whole_x=True
-    )
+    ends = f"From {svg_number(values[0])} to {svg_number(values[-1])}."
+    drawing, x_range = SvgDrawing(title, ends, 380, 300), (0, max(len(values) - 1, 1))
+    axes = svg_axes(drawing, x_range, padded_range(values), labels, whole_x=True)
     points = [(axes.x(step), axes.y(value)) for step, value in enumerate(values)]
     drawing.add_path(points, "curve c0")
     if len(points) <= 60:
@@ -197,7 +189,7 @@ def step_curve(values: Sequence[float], title: str, labels: tuple[str, str]) -> 
 
 
 def calibration(predicted: Sequence[float], observed: Sequence[float], label: str) -> str:
-    """Predicted probabilities against the shares observed; on the dashed line 70 % means 70 %."""
+    """Predicted probabilities against the observed shares."""
     drawing = SvgDrawing(
         "Calibration",
         "; ".join(f"{p:.2f} said, {o:.2f} seen" for p, o in zip(predicted, observed, strict=True)),
@@ -215,12 +207,10 @@ def calibration(predicted: Sequence[float], observed: Sequence[float], label: st
 
 
 def predicted_vs_actual(actual: Sequence[float], predicted: Sequence[float], target: str) -> str:
-    """Predicted against actual values; on the dashed line a prediction is right."""
-    all_values = [*actual, *predicted]
-    drawing = SvgDrawing(
-        "Predicted against actual", f"{len(actual)} rows of the test set.", width=380, height=340
-    )
-    low, high = padded_range(all_values)
+    """Predicted against actual values."""
+    rows = f"{len(actual)} rows of the test set."
+    drawing = SvgDrawing("Predicted against actual", rows, width=380, height=340)
+    low, high = padded_range([*actual, *predicted])
     axes = svg_axes(drawing, (low, high), (low, high), (f"actual {target}", f"predicted {target}"))
     drawing.add_line(axes.x(low), axes.y(low), axes.x(high), axes.y(high), "dashed")
     for a, p in zip(actual, predicted, strict=True):
@@ -229,10 +219,10 @@ def predicted_vs_actual(actual: Sequence[float], predicted: Sequence[float], tar
 
 
 def pair_curves(curves: Mapping[str, Sequence[Sequence[Any]]], usual: float) -> str:
-    """Sensitivity over specificity of called base pairs, a dot for every γ; tuned first.
+    """Sensitivity over specificity of predicted base pairs, a dot for every γ; tuned first.
 
     Args:
-        curves: {name: [[γ, sensitivity, specificity], …]}; None or NaN where nothing was called.
+        curves: {name: [[γ, sensitivity, specificity], …]}; None or NaN where no pair is predicted.
         usual: the γ whose dot is named.
     """
     finite_curves = {

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page with what was gained, the plots, and how it was done."""
+"""The report: one self-contained HTML page of the gain, the plots, and the run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write(run: FinishedRun, path: Path) -> None:
 
 
 def page_html(run: FinishedRun) -> str:
-    """The whole page as HTML text."""
+    """The page as HTML text."""
     title = f"{headline(run)} – {run.takeaway.dataset}"
     first_functions = (topic_sections, picture_sections, model_sections, average_sections)
     section_functions = (*first_functions, settings_sections, history_sections)
@@ -56,7 +56,7 @@ def page_html(run: FinishedRun) -> str:
 
 
 def _answers(run: FinishedRun) -> list[str]:
-    """What the run ended with, and what was asked of it; calibration with intervals where known."""
+    # The explanations' calibration has intervals and replaces that of the results.
     results, why = result_sections(run), explanation_sections(run)
     if any(CALIBRATION_TITLE in card for card in why):
         results = [card for card in results if CALIBRATION_TITLE not in card]
@@ -64,7 +64,7 @@ def _answers(run: FinishedRun) -> list[str]:
 
 
 def headline(run: FinishedRun) -> str:
-    """What tuning brought, in one line, no more than the interval allows."""
+    """The gain of tuning in one line, no more than its interval allows."""
     results = run.results
     gain = results.gain
     if gain.difference is None:
@@ -109,9 +109,8 @@ def _overview_section(run: FinishedRun) -> str:
     shown["fits"] = f"{results.fits:,}"
     shown["time"] = _duration_text(results.seconds)
     shown["seed"] = str(run.plan.seed)
-    return section_card(
-        "In short", "", fact_list(shown) + paragraphs(_summary_sentences(run)), "long"
-    )
+    body = fact_list(shown) + paragraphs(_summary_sentences(run))
+    return section_card("In short", "", body, "long")
 
 
 def _summary_sentences(run: FinishedRun) -> list[str]:

@@ -1,4 +1,4 @@
-"""The report's sections on what came out: scores, errors, the setting and the penalties."""
+"""The report's sections on results: scores, errors, the setting and the penalties."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_SPELT_LABELS = 8  # labels with words beside them in the table of errors
 
 
 def result_sections(run: FinishedRun) -> list[str]:
-    """The sections that this run's results can fill, in reading order."""
+    """The sections for which the run has results, in reading order."""
     results = run.results
     sections = [_scores_section(run)]
     if results.calibration is not None:
@@ -46,7 +46,7 @@ def result_sections(run: FinishedRun) -> list[str]:
 
 
 def metric_score_text(metric: str, score: float | None) -> str:
-    """A score as people say it: "87.7 %" for shares of rows, a plain number otherwise."""
+    """A score as text: "87.7 %" for shares of rows, a plain number otherwise."""
     if score is None:
         return "–"
     share = metric in METRICS and METRICS[metric].share
@@ -99,9 +99,8 @@ def _calibration_section(run: FinishedRun, calibration: Calibration) -> str:
     label = str(run.takeaway.classes[-1]) if run.takeaway.classes else "the class"
     figure = report_figures.calibration(predicted, observed, label)
     rows = zip(predicted, observed, calibration.counts, strict=True)
-    as_table = html_table(
-        ("predicted", "observed", "rows"), [(round(p, 3), round(o, 3), n) for p, o, n in rows]
-    )
+    rounded = [(round(p, 3), round(o, 3), n) for p, o, n in rows]
+    as_table = html_table(("predicted", "observed", "rows"), rounded)
     question = "Calibration: on the dashed line, 70 % means 70 %."
     body = figure + collapsible("As a table", as_table)
     return section_card(CALIBRATION_TITLE, question, body, "narrow")
@@ -110,20 +109,17 @@ def _calibration_section(run: FinishedRun, calibration: Calibration) -> str:
 def _predictions_section(run: FinishedRun, predictions: PredictionPairs) -> str:
     actual, tuned = predictions.actual, predictions.tuned
     figure = report_figures.predicted_vs_actual(actual, tuned, run.takeaway.target)
-    as_table = collapsible(
-        "As a table", html_table(("actual", "predicted"), list(zip(actual, tuned, strict=True)))
-    )
+    rows = html_table(("actual", "predicted"), zip(actual, tuned, strict=True))
+    as_table = collapsible("As a table", rows)
     question = "Each dot is a row of the test set. On the dashed line it is right."
     return section_card("How close are the predictions?", question, figure + as_table, "narrow")
 
 
-def _confusion_section(confusion: ConfusionCounts, rows_are: str) -> str:
+def _confusion_section(confusion: ConfusionCounts, units: str) -> str:
     labels, counts = confusion.labels, confusion.tuned
     recall = [_percent_text(row[i], sum(row)) for i, row in enumerate(counts)]
-    precision = [
-        _percent_text(row[i], sum(other_row[i] for other_row in counts))
-        for i, row in enumerate(counts)
-    ]
+    totals = [sum(column) for column in zip(*counts, strict=True)]
+    precision = [_percent_text(row[i], totals[i]) for i, row in enumerate(counts)]
     # With many labels "true" and "predicted" in every cell make the table wider than the page.
     has_few_labels = len(labels) <= MAX_SPELT_LABELS
     rows = [
@@ -134,10 +130,9 @@ def _confusion_section(confusion: ConfusionCounts, rows_are: str) -> str:
     header = [f"predicted {label}" if has_few_labels else label for label in labels]
     diagonal = frozenset((i, i + 1) for i in range(len(labels)))
     body = html_table(("", *header, "recall"), rows, row_heads=True, marked=diagonal)
-    question = f"Confusion matrix of the {rows_are} of the test set."
-    question += (
-        "" if has_few_labels else " A row is what they are, a column what the model predicts."
-    )
+    question = f"Confusion matrix of the {units} of the test set."
+    if not has_few_labels:
+        question += " A row is what they are, a column what the model predicts."
     question += (
         " Recall: the share of a class that is found. Precision: the share of answers that are "
         "right."
@@ -173,17 +168,13 @@ def _percent_text(right: int, total: int) -> str:
 def _setting_section(run: FinishedRun) -> str:
     tuned, default = run.results.setting, run.results.default_setting
     compared = compare_settings(run.plan.model, tuned, default, run.labels_of)
-    rows = [
-        (comparison.label, comparison.name, comparison.tuned, comparison.default)
-        for comparison in compared
-    ]
+    rows = [(entry.label, entry.name, entry.tuned, entry.default) for entry in compared]
     ours = not run.takeaway.task.is_table or run.model.folder
     name = "name" if ours else "in scikit-learn"
     body = html_table(("setting", name, "tuned", "default"), rows, row_heads=True)
     if len(members_of(run)) > 1:
-        return section_card(
-            "The best member's setting", "The others are further below.", body, "half"
-        )
+        question = "The others are further below."
+        return section_card("The best member's setting", question, body, "half")
     return section_card("The tuned setting", "What would you type to get this model?", body, "half")
 
 
@@ -191,21 +182,18 @@ def _penalties_section(run: FinishedRun) -> str:
     takeaway, off = run.takeaway, run.results.switched_off
     steps = run.events_of_kind(PenaltyStep)
     norms = steps[-1].norms if steps else {}
-    figure = (
-        report_figures.penalty_bars(takeaway.penalties, off) if len(takeaway.penalties) > 1 else ""
-    )
+    penalties = takeaway.penalties
+    figure = report_figures.penalty_bars(penalties, off) if len(penalties) > 1 else ""
     rows = [
         (name, "switched off", None, norms.get(name))
         if name in off
         else (name, penalty, 1 / penalty if penalty > 0 else None, norms.get(name))
-        for name, penalty in sorted(
-            takeaway.penalties.items(), key=lambda pair: (pair[0] in off, pair[1])
-        )
+        for name, penalty in sorted(penalties.items(), key=lambda pair: (pair[0] in off, pair[1]))
     ]
     inverse_title = "1/λ, scikit-learn's C" if takeaway.task.is_table else "1/λ"
     as_table = html_table(("group", "penalty (λ)", inverse_title, "size of its weights"), rows)
     body = figure + (collapsible("As a table", as_table) if figure else as_table)
-    if (hidden := len(takeaway.penalties) - report_figures.MAX_BARS) > 0:
+    if (hidden := len(penalties) - report_figures.MAX_BARS) > 0:
         body += paragraphs([f"The {hidden} groups in the middle are in the table only."])
     question = f"Which {takeaway.task.penalty_noun} does the model trust?"
     return section_card("Learned group penalties", question, body)

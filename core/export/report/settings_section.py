@@ -12,7 +12,7 @@ from core.tuning.why.answers import SETTINGS, answers_of_trials, keep_answer, ke
 
 
 def settings_sections(run: FinishedRun) -> list[str]:
-    """The section, where several settings were tried often enough."""
+    """The section, where enough settings were tried."""
     answer = kept_answer(run.folder, run.results, SETTINGS)
     if answer is None:
         try:
@@ -23,13 +23,9 @@ def settings_sections(run: FinishedRun) -> list[str]:
             keep_answer(run.folder, run.results, SETTINGS, answer)
     if not isinstance(answer, SettingImportance) or not answer.settings:
         return []
-    rows = [
-        (axis_title(setting.label, setting.name), setting.share, setting.low, setting.high)
-        for setting in answer.settings
-    ]
-    figure = figures.interval_bars(
-        rows, "share of the differences in score", _percent, "Which settings mattered"
-    )
+    rows = [(axis_title(s.label, s.name), s.share, s.low, s.high) for s in answer.settings]
+    label, title = "share of the differences in score", "Which settings mattered"
+    figure = figures.interval_bars(rows, label, _percent, title)
     as_table = html_table(
         ("setting", "share", "low", "high"),
         [(name, *map(_percent, shares)) for name, *shares in rows],

@@ -1,4 +1,4 @@
-"""The report's own parts for sequences, molecules and topics: words, curves and examples."""
+"""The report's own parts for sequences, molecules and topics: sentences, curves, examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_WORDS = 12
 
 
 def result_sentences(results: Results) -> list[str]:
-    """What came out for whole sequences and for base pairs, a sentence each."""
+    """The results for whole sequences and for base pairs, a sentence each."""
     sentences = []
     if (sequences := results.sequences) is not None:
         sentences.append(
@@ -39,7 +39,7 @@ def result_sentences(results: Results) -> list[str]:
 
 
 def curve_section(curve: PairCurves, gamma: float = USUAL_GAMMA) -> str:
-    """Sensitivity over specificity for every γ; the tuned model's own is marked."""
+    """Sensitivity over specificity for every γ, the tuned model's own marked."""
     tuned, default = curve.tuned, curve.default
     figure = report_figures.pair_curves({"tuned": tuned, "default setting": default}, gamma)
     rows = [
@@ -57,25 +57,20 @@ def _rounded(value: float | None) -> float | None:
 
 
 def example_sections(run: FinishedRun) -> list[str]:
-    """One sequence or molecule as the model of the last step sees it; none where none was shown."""
+    """One sequence or molecule with its predictions in the last step; may be empty."""
     if (labelled := run.events_of_kind(SequencesLabelled)) and labelled[-1].sequences:
         return [_sequence_section(labelled[-1])]
     if (fold_events := run.events_of_kind(MoleculesFolded)) and fold_events[-1].molecules:
-        # The one with most to see.
-        return [
-            _molecule_section(
-                max(fold_events[-1].molecules, key=lambda molecule: molecule.truth.count("("))
-            )
-        ]
+        molecules = fold_events[-1].molecules  # the one with most pairs is shown
+        return [_molecule_section(max(molecules, key=lambda molecule: molecule.truth.count("(")))]
     return []
 
 
 def _sequence_section(event: SequencesLabelled) -> str:
     sequence = event.sequences[0]
     index_of = {label: k for k, label in enumerate(event.classes)}
-    sure = [
-        row[index_of[label]] for row, label in zip(sequence.marginals, sequence.labels, strict=True)
-    ]
+    pairs = zip(sequence.marginals, sequence.labels, strict=True)
+    sure = [row[index_of[label]] for row, label in pairs]
     figure = example_figures.token_strip(sequence.tokens, sequence.labels, sequence.truth, sure)
     rows = zip(sequence.tokens, sequence.labels, sequence.truth, sure, strict=True)
     as_table = html_table(
@@ -91,26 +86,21 @@ def _sequence_section(event: SequencesLabelled) -> str:
 
 def _molecule_section(molecule: FoldedMolecule) -> str:
     figure = example_figures.pair_arcs(molecule.sequence, molecule.predicted, molecule.truth)
-    as_table = html_table(
-        ("", ""), [(n, getattr(molecule, n)) for n in ("sequence", "predicted", "truth")]
-    )
+    names = ("sequence", "predicted", "truth")
+    as_table = html_table(("", ""), [(name, getattr(molecule, name)) for name in names])
     question = (
         f"{molecule.name}, which the model was trained on. Predicted pairs above, true ones below; "
         "solid where both agree."
     )
-    predicted_pairs = set(bracket_pairs(molecule.predicted))
-    true_pairs = set(bracket_pairs(molecule.truth))
-    words = paragraphs(
-        [
-            f"{len(predicted_pairs & true_pairs)} of {len(true_pairs)} true pairs are found; "
-            f"{len(predicted_pairs)} are predicted."
-        ]
-    )
-    return section_card("An example", question, figure + words + collapsible("As text", as_table))
+    predicted = set(bracket_pairs(molecule.predicted))
+    true = set(bracket_pairs(molecule.truth))
+    sentence = f"{len(predicted & true)} of {len(true)} true pairs are found; "
+    body = figure + paragraphs([f"{sentence}{len(predicted)} are predicted."])
+    return section_card("An example", question, body + collapsible("As text", as_table))
 
 
 def topic_sections(run: FinishedRun) -> list[str]:
-    """The topics of the best model; none where there are no topics."""
+    """The topics of the best model; none of other models."""
     events = run.events_of_kind(TopicsFound)
     if not events:
         return []
@@ -127,8 +117,5 @@ def topic_sections(run: FinishedRun) -> list[str]:
         sentences.append(f"The {len(rows)} largest of {last.count} topics.")
     if len(members_of(run)) > 1:
         sentences.append("They are those of the best member; others have topics of their own.")
-    return [
-        section_card(
-            "What are the texts about?", "The largest first.", body + paragraphs(sentences)
-        )
-    ]
+    body += paragraphs(sentences)
+    return [section_card("What are the texts about?", "The largest first.", body)]

@@ -83,7 +83,7 @@ _PRINT = """
 
 
 def style_sheet() -> str:
-    """Plain CSS. Paper is always light, whatever the screen is."""
+    """Plain CSS; paper is always light."""
     light, dark = _variables(LIGHT), _variables(DARK)
     series = "".join(
         f"svg .c{i} {{ stroke: var(--s{i}); }} svg .d{i} {{ fill: var(--s{i}); }}\n"

@@ -1,7 +1,6 @@
-"""Small SVG drawings: a frame with axes in data units, and marks on it.
+"""Small SVG drawings: axes in data units, and marks on them.
 
-Colours are CSS variables (``--ink``, ``--s0`` …) of the page around, so that one drawing serves
-light, dark and paper. Every drawing carries a title and a description for those who cannot see it.
+Colours are CSS variables of the page, for light, dark and paper.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ CHARACTER = 6.6  # pixels, the usual width of a character at 12 px
 
 @dataclass(frozen=True)
 class SvgScale:
-    """Data units to pixels, evenly or by logarithm."""
+    """Data units to pixels, linear or logarithmic."""
 
     low: float
     high: float
@@ -36,9 +35,9 @@ class SvgScale:
 
     def tick_values(self, count: int = 5) -> list[float]:
         """A few round numbers inside the range."""
-        return (
-            log_ticks(self.low, self.high) if self.log else linear_ticks(self.low, self.high, count)
-        )
+        if self.log:
+            return log_ticks(self.low, self.high)
+        return linear_ticks(self.low, self.high, count)
 
 
 def linear_ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -52,7 +51,7 @@ def linear_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten, with 3 (or 2 and 5) between them where there is room, at most about seven."""
+    """Powers of ten, with 3 (or 2 and 5) between them if there is room, at most about seven."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     decades = last - first
     between = (1, 2, 5) if decades <= 2 else (1, 3) if decades <= 3 else (1,)
@@ -66,7 +65,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def padded_range(values: Sequence[float], share: float = 0.06) -> tuple[float, float]:
-    """A range with some air around the values; never empty."""
+    """A range with a margin around the values; never empty."""
     low, high = min(values), max(values)
     air = (high - low) * share or abs(high) * 0.05 or 0.5
     return low - air, high + air
@@ -78,7 +77,7 @@ def padded_log(values: Sequence[float], factor: float = 1.4) -> tuple[float, flo
 
 
 def svg_number(value: float) -> str:
-    """A number as people write it: 0.05, 12, 1,500, 2e-7."""
+    """A number as text: 0.05, 12, 1,500, 2e-7."""
     if value == 0:
         return "0"
     size = abs(value)
@@ -91,7 +90,7 @@ def svg_number(value: float) -> str:
 
 @dataclass
 class SvgDrawing:
-    """Marks collected in order, wrapped with title and description at the end."""
+    """Marks in order, with title and description."""
 
     title: str
     description: str
@@ -101,9 +100,8 @@ class SvgDrawing:
 
     def add_line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
         """A straight line; `kind` is its CSS class."""
-        self.marks.append(
-            f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-        )
+        ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        self.marks.append(f'<line class="{kind}" {ends}/>')
 
     def add_path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         """An open line through points."""
@@ -111,19 +109,16 @@ class SvgDrawing:
         self.marks.append(f'<path class="{kind}" d="M{steps}"/>')
 
     def add_arc(self, start: float, end: float, y: float, height: float, kind: str) -> None:
-        """Half an ellipse over a base line at y; a negative height hangs it below."""
+        """Half an ellipse above a base line at y, or below for a negative height."""
         radii = f"{(end - start) / 2:.1f},{abs(height):.1f}"
-        turn = int(height > 0)
-        self.marks.append(
-            f'<path class="{kind}" d="M{start:.1f},{y:.1f}A{radii} 0 0 {turn} {end:.1f},{y:.1f}"/>'
-        )
+        arc = f"A{radii} 0 0 {int(height > 0)} {end:.1f},{y:.1f}"
+        self.marks.append(f'<path class="{kind}" d="M{start:.1f},{y:.1f}{arc}"/>')
 
     def add_dot(self, x: float, y: float, kind: str, radius: float = 3.5, note: str = "") -> None:
-        """A round mark; `note` shows when pointed at."""
+        """A round mark; `note` is its tooltip."""
         inside = f"<title>{escape(note)}</title>" if note else ""
-        self.marks.append(
-            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{inside}</circle>'
-        )
+        circle = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
+        self.marks.append(f"{circle}{inside}</circle>")
 
     def add_bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
         """A filled rectangle."""
@@ -135,21 +130,21 @@ class SvgDrawing:
     def add_text(
         self, x: float, y: float, words: str, kind: str = "tick", anchor: str = ""
     ) -> None:
-        """Words at a place; `anchor` is start (the usual one), middle or end."""
+        """A text; `anchor` is start (the default), middle or end."""
         anchor_attribute = f' text-anchor="{anchor}"' if anchor else ""
         self.marks.append(
             f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor_attribute}>{escape(words)}</text>'
         )
 
     def add_vertical_text(self, x: float, y: float, words: str) -> None:
-        """The name of a vertical axis, read from below."""
+        """The name of a vertical axis."""
         self.marks.append(
             f'<text class="label" transform="translate({x:.1f} {y:.1f}) rotate(-90)" '
             f'text-anchor="middle">{escape(words)}</text>'
         )
 
     def to_svg(self) -> str:
-        """The finished drawing."""
+        """The SVG element."""
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
             f'style="max-width:{1.15 * self.width:.0f}px" '
@@ -161,7 +156,7 @@ class SvgDrawing:
 
 @dataclass
 class SvgAxes:
-    """A drawing with an x and a y axis; `x` and `y` map data units to pixels."""
+    """A drawing with axes; `x` and `y` map data units to pixels."""
 
     drawing: SvgDrawing
     x: SvgScale
@@ -202,7 +197,7 @@ def svg_axes(
 
 
 def spread_apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The places moved as little as needed to lie at least `gap` apart between low and high."""
+    """The positions, moved as little as needed to lie `gap` apart between low and high."""
     order = sorted(range(len(positions)), key=lambda i: positions[i])
     gap = min(gap, (high - low) / max(len(positions) - 1, 1))
     moved = list(positions)

@@ -14,34 +14,22 @@ WIDTH = 96
 
 @dataclass
 class CodeWriter:
-    """Expressions of objects, and the import lines that they need.
+    """Expressions of objects, and the import lines that they need."""
 
-    Attributes:
-        names: {code of a list: variable that stands for it}, so that long column lists are
-            written once and have a name.
-        imports: {module: names imported from it}.
-        modules: whole import lines of Python's own library.
-    """
-
+    # {code of a list: its variable}, so that long column lists are written once
     names: dict[str, str] = field(default_factory=dict)
-    imports: dict[str, set[str]] = field(default_factory=dict)
-    modules: set[str] = field(default_factory=set)
+    imports: dict[str, set[str]] = field(default_factory=dict)  # {module: names imported from it}
+    modules: set[str] = field(default_factory=set)  # import lines of Python's own library
 
     def expression(self, value: Any, indent: int = 0) -> str:
-        """Code whose value equals `value`, broken into lines where it is long.
-
-        Only parameters that differ from their defaults are written.
-        """
+        """Code of `value`, wrapped, with the parameters that are not at their defaults."""
         if isinstance(value, BaseEstimator):
             return self._constructor_call(value, indent)
         if isinstance(value, (list, tuple)):
             return self._sequence(value, indent)
         if isinstance(value, dict):
-            codes = [
-                f"{self.expression(key)}: {self.expression(element, indent + 4)}"
-                for key, element in value.items()
-            ]
-            return _bracketed_code("{", codes, "}", indent)
+            pairs = ((self.expression(k), self.expression(v, indent + 4)) for k, v in value.items())
+            return _bracketed_code("{", [f"{key}: {inner}" for key, inner in pairs], "}", indent)
         return self._simple_value(value)
 
     def import_lines(self) -> list[str]:
@@ -61,9 +49,8 @@ class CodeWriter:
         for name, value in _changed_parameters(estimator).items():
             lead = name in ("steps", "transformers", "transformer_list")
             code = self.expression(value, indent + 4)
-            (positional if lead and first is not None else keywords).append(
-                code if lead else f"{name}={code}"
-            )
+            arguments = positional if lead and first is not None else keywords
+            arguments.append(code if lead else f"{name}={code}")
         return _bracketed_code(f"{kind.__name__}(", positional + keywords, ")", indent)
 
     def _sequence(self, value: list[Any] | tuple[Any, ...], indent: int) -> str:
@@ -98,12 +85,12 @@ class CodeWriter:
 
 
 def list_code(elements: list[Any]) -> str:
-    """A flat list as `Code.expression` writes it, the key of `Code.names`."""
+    """A flat list as `CodeWriter.expression` writes it, the key of `CodeWriter.names`."""
     return "[" + ", ".join(CodeWriter().expression(element) for element in elements) + "]"
 
 
 def wrapped_list(elements: list[Any], indent: int = 0) -> str:
-    """A list filled line by line, for names and numbers."""
+    """Code of a list filled line by line, for names and numbers."""
     codes = [CodeWriter().expression(element) for element in elements]
     flat = "[" + ", ".join(codes) + "]"
     if indent + len(flat) <= WIDTH - 20:
@@ -120,14 +107,10 @@ def wrapped_list(elements: list[Any], indent: int = 0) -> str:
 
 
 def _changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(type(estimator).__init__).parameters.items()
-    }
-    parameters = estimator.get_params(deep=False)
-    return {
-        name: value for name, value in parameters.items() if not _is_same(value, defaults.get(name))
-    }
+    signature = inspect.signature(type(estimator).__init__)
+    defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+    values = estimator.get_params(deep=False).items()
+    return {name: value for name, value in values if not _is_same(value, defaults.get(name))}
 
 
 def _is_same(value: Any, default: Any) -> bool:
@@ -145,13 +128,13 @@ def _bracketed_code(opening: str, codes: list[str], closing: str, indent: int) -
 
 
 def _public_module(definition: Any) -> str:
-    """The shortest public module that has the thing: sklearn.impute, not sklearn.impute._base."""
     module_path = getattr(definition, "__module__", None) or type(definition).__module__
     module = module_path.split("._")[0]
     if isinstance(definition, np.ufunc):
         return "numpy"
     import importlib
 
+    # sklearn.impute, not sklearn.impute._base.
     return module if hasattr(importlib.import_module(module), definition.__name__) else module_path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,7 +43,6 @@ _STREAMED = """    digest = hashlib.sha256()
 
 
 def _check_lines(sources: Sequence[DataSource]) -> list[str]:
-    """The function that looks whether a file is the same; a large one is not read at once."""
     hash_line = next(line for line in _CHECK.splitlines() if "read_bytes" in line)
     is_large = any(source.sampled for source in sources)
     return (_CHECK.replace(hash_line, _STREAMED) if is_large else _CHECK).splitlines()
@@ -52,13 +52,11 @@ def data_block(run: FinishedRun, code: CodeWriter) -> str:
     """Lines that give X and y of every row with a target (and X_test, y_test of a second file)."""
     takeaway = run.takeaway
     if takeaway.source.format == "sample":
-        return "\n".join(
-            [*_table_constants(run, code), *sample_lines(run, code), *_feature_target_lines(run)]
-        )
+        lines = [*_table_constants(run, code), *sample_lines(run, code)]
+        return "\n".join([*lines, *_feature_target_lines(run)])
     code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
-    lines = [
-        f"DATA = sys.argv[1] if len(sys.argv) > 1 else {_value_code(file_name_of(takeaway.source))}"
-    ]
+    file = _value_code(file_name_of(takeaway.source))
+    lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {file}"]
     if takeaway.test_source:
         test_file = _value_code(file_name_of(takeaway.test_source))
         lines.append(f"TEST = sys.argv[2] if len(sys.argv) > 2 else {test_file}")
@@ -134,16 +132,13 @@ def _loading_lines(names: str, path: str, source: DataSource, code: CodeWriter) 
 
 
 def split_block(run: FinishedRun, code: CodeWriter) -> str:
-    """Lines that hold the same rows out; empty where a second file is the test, or all rows are."""
+    """Lines that hold out the same rows; empty where a second file or every row is tested."""
     takeaway = run.takeaway
     if takeaway.test_source or run.is_nested:
         return ""
     rows = ".iloc" if takeaway.source.format != "libsvm" else ""
-    subset_lines = [
-        f"X_train, y_train = X{rows}[train], y[train]",
-        f"X_test, y_test = X{rows}[test], y[test]",
-    ]
-    return "\n".join([*_split_lines(run, code), *subset_lines])
+    lines = [f"X_{part}, y_{part} = X{rows}[{part}], y[{part}]" for part in ("train", "test")]
+    return "\n".join([*_split_lines(run, code), *lines])
 
 
 def _split_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
@@ -156,41 +151,30 @@ def _split_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
         "# The rows that tuning never saw, counted from 0.",
         f"test = np.array({wrapped_list(takeaway.test_rows)})",
     ]
-    other_rows = np.setdiff1d(np.arange(takeaway.rows), takeaway.test_rows).tolist()
-    if other_rows == takeaway.train_rows:
+    if np.setdiff1d(np.arange(takeaway.rows), takeaway.test_rows).tolist() == takeaway.train_rows:
         return [*lines, "train = np.setdiff1d(np.arange(len(y)), test)"]
     return [*lines, f"train = np.array({wrapped_list(takeaway.train_rows)})"]
 
 
 def _same_calls(run: FinishedRun) -> list[str]:
-    """Lines whose ``train_test_split`` gives the run's own split; empty if none does.
-
-    The rows are compared one by one, so that the script never promises a split it does not make.
-    """
+    """Lines whose ``train_test_split`` gives exactly the run's own split; empty if none does."""
     takeaway, plan = run.takeaway, run.plan
     try:
         target = read_data(plan.data).target
     except UnusableError:  # the file is gone or has changed: the row numbers themselves will do
         return []
     share = plan.data.share_tested(len(target))
-    split_arguments: dict[str, Any] = {"test_size": share, "random_state": plan.seed}
-    for size in (share, len(takeaway.test_rows)):
-        split_arguments["test_size"] = size
-        for stratify in (target, None):
-            try:
-                train, test = train_test_split(
-                    np.arange(len(target)), stratify=stratify, **split_arguments
-                )
-            except ValueError:
-                continue
-            is_same = test.tolist() == takeaway.test_rows and train.tolist() == takeaway.train_rows
-            is_same_sorted = np.sort(test).tolist() == takeaway.test_rows
-            is_same_sorted &= np.sort(train).tolist() == takeaway.train_rows
-            if is_same or is_same_sorted:
-                arguments_code = "".join(
-                    f", {name}={value!r}" for name, value in split_arguments.items()
-                )
-                arguments_code += ", stratify=y" if stratify is not None else ""
-                call = f"train, test = train_test_split(np.arange(len(y)){arguments_code})"
-                return [call] if is_same else [call, "train, test = np.sort(train), np.sort(test)"]
+    split_rows = takeaway.train_rows, takeaway.test_rows
+    for size, stratify in itertools.product((share, len(takeaway.test_rows)), (target, None)):
+        options: dict[str, Any] = {"test_size": size, "random_state": plan.seed}
+        try:
+            train, test = train_test_split(np.arange(len(target)), stratify=stratify, **options)
+        except ValueError:
+            continue
+        is_same = (train.tolist(), test.tolist()) == split_rows
+        if is_same or (np.sort(train).tolist(), np.sort(test).tolist()) == split_rows:
+            arguments = "".join(f", {name}={value!r}" for name, value in options.items())
+            arguments += ", stratify=y" if stratify is not None else ""
+            call = f"train, test = train_test_split(np.arange(len(y)){arguments})"
+            return [call] if is_same else [call, "train, test = np.sort(train), np.sort(test)"]
     return []

@@ -1,4 +1,4 @@
-"""The first lines of the script export: what it does, what it needs, how it was made."""
+"""The docstring of an exported script: its purpose, its requirements, its origin."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from core.space import Setting
 
 
 def docstring(run: FinishedRun, settings: Sequence[Setting], *, carries: bool) -> str:
-    """What the program says of itself, as its first lines.
-
-    Args:
-        run: that it reproduces.
-        settings: of every model that it builds.
-        carries: whether the source of a model stands in it.
-    """
+    """The docstring of a script with models of these settings; `carries`: with their source."""
     kinds = (MODELS[model_and_values(run.plan.model, setting)[0]] for setting in settings)
     extras = dict.fromkeys(kind.extra for kind in kinds if kind.extra)
     extra_modules = [module for extra in extras for module in OPTIONAL_DEPENDENCIES[extra].modules]
@@ -78,14 +72,12 @@ def _selected_model_text(run: FinishedRun) -> list[str]:
 
 
 def _sampled_rows_text(run: FinishedRun) -> str:
-    """That the rows are some of a larger file, and what the program's own model learned beyond."""
     sample = run.takeaway.sampled
     if not sample:
         return ""
-    sentences = (
-        f" The rows are {sample.rows:,} of the file's {sample.of:,}, drawn at random with the"
-    )
-    sentences += f" seed {sample.seed}, as Tunescope drew them."
+    counts = f"{sample.rows:,} of the file's {sample.of:,}"
+    sentences = f" The rows are {counts}, drawn at random with the seed {sample.seed}, as"
+    sentences += " Tunescope drew them."
     if run.takeaway.taught:
         sentences += (
             f" Tunescope's own model then learned from {run.takeaway.taught:,} others of the file"
@@ -95,10 +87,9 @@ def _sampled_rows_text(run: FinishedRun) -> str:
 
 
 def selection_text(run: FinishedRun) -> str:
-    """What was chosen instead of the tuned model."""
-    return {DEFAULT: "default setting", BASELINE: "baseline"}.get(
-        run.selected_name, f"trial {run.selected_name}"
-    )
+    """The selected model, other than the tuned one."""
+    name = run.selected_name
+    return {DEFAULT: "default setting", BASELINE: "baseline"}.get(name, f"trial {name}")
 
 
 def _task_text(run: FinishedRun) -> str:

@@ -1,4 +1,4 @@
-"""The source of models that scikit-learn has not, for the script that trains them again."""
+"""The source of models outside scikit-learn, for the script that trains them again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,9 @@ _SHIM = "core.losses.compiled"  # `COMPILED` stands for it
 
 
 def carried_source(imports: Iterable[str], code: CodeWriter) -> list[str]:
-    """What the script must hold so that the classes of models are there that scikit-learn lacks.
+    """The source blocks of the own classes among `imports`, each after those that it calls.
 
-    Args:
-        imports: the lines that bring the classes of its models.
-        code: takes note of what the source imports from other libraries.
-
-    Returns:
-        Blocks of the script, each below those that it calls.
+    Imports of other libraries are added to `code`.
     """
     names = [line.removeprefix("from ").partition(" import ")[0] for line in imports]
     modules: dict[str, ModuleType] = {}
@@ -46,7 +41,6 @@ def is_ours(module: str) -> bool:
 
 
 def _collect(name: str, modules: dict[str, ModuleType]) -> None:
-    """Put a module behind those of ours that it imports from."""
     if name in modules:
         return
     module = importlib.import_module(name)

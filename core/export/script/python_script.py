@@ -1,16 +1,11 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
-It needs scikit-learn, numpy and pandas only, and the model's own library where that is another. It
-makes the same split, prints the same test score, and then fits the model on all rows, as the
-program does. Where every row was tested by models of outer folds, it fits the model and prints the
-score that the program measured.
-A model that is no class of scikit-learn's stands in the program itself.
-Learned penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into
-½ ‖u‖² with u_i = √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model
-the ridge penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns
-(stationary point of Foo 2009, section 4).
-An average of models is scikit-learn's voting, soft for classes, of the members behind one
-preparation.
+It makes the same split, prints the same test score, and fits the model on all rows, as the program
+does; after a nested cross-validation it prints the score that the program measured. Learned
+penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into ½ ‖u‖² with u_i
+= √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model the ridge
+penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns (stationary point
+of Foo 2009, section 4).
 """
 
 from __future__ import annotations
@@ -47,10 +42,8 @@ def script_source(run: FinishedRun) -> str:
     """The program's text."""
     code = CodeWriter()
     model_sources = carried_source(_import_lines(run), code)
-    data = data_block(run, code)
-    split = split_block(run, code)
-    model = _model_block(run, code)
-    scores = _score_block(run, code)
+    data, split = data_block(run, code), split_block(run, code)
+    model, scores = _model_block(run, code), _score_block(run, code)
     future = ["from __future__ import annotations"] if model_sources else []
     head = [
         docstring(run, _settings(run), carries=bool(model_sources)),
@@ -65,7 +58,6 @@ def script_source(run: FinishedRun) -> str:
 
 
 def _settings(run: FinishedRun) -> list[Setting]:
-    """Of every model that the script builds by a setting."""
     if run.selected_name == BASELINE:
         return []
     if run.selected_name != TUNED:
@@ -77,7 +69,6 @@ def _settings(run: FinishedRun) -> list[Setting]:
 
 
 def _import_lines(run: FinishedRun) -> list[str]:
-    """Those of every model that the script builds, each once."""
     task, seed = run.takeaway.task, run.plan.seed
     blocks = (run.model.script(task, setting, seed)[0].splitlines() for setting in _settings(run))
     return list(dict.fromkeys(line for block in blocks for line in block))
@@ -99,13 +90,11 @@ def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
     if run.selected_name != TUNED:
-        baseline = run.selected_name == BASELINE
-        model_code = (
-            code.expression(run.pipeline[-1])
-            if baseline
-            else _expression(run, run.results.setting, code)
-        )
-        return "\n".join([*lines, _pipeline("model", model_code)])
+        if run.selected_name == BASELINE:
+            model = code.expression(run.pipeline[-1])
+        else:
+            model = _expression(run, run.results.setting, code)
+        return "\n".join([*lines, _pipeline("model", model)])
     default = _expression(run, run.results.default_setting, code)
     if run.has_learned_penalties:
         lines += _learned_pipeline(run, code)
@@ -142,11 +131,10 @@ def _expression(run: FinishedRun, setting: Setting, code: CodeWriter) -> str:
 
 
 def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWriter) -> list[str]:
-    """The pipeline of an average; the members' weights are shares of 1."""
     regression = run.takeaway.task.has_numbers
-    kind, voting = (
-        ("VotingRegressor", "") if regression else ("VotingClassifier", 'voting="soft", ')
-    )
+    kind, voting = "VotingClassifier", 'voting="soft", '
+    if regression:
+        kind, voting = "VotingRegressor", ""
     code.imports.setdefault("sklearn.ensemble", set()).add(kind)
     averaged_text = "predictions" if regression else "probabilities of classes"
     kinds = dict.fromkeys(run.model_title_of(member.setting) for member in members)
@@ -163,7 +151,6 @@ def _average_lines(run: FinishedRun, members: list[EnsembleMember], code: CodeWr
 
 
 def _threshold_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
-    """The threshold between two classes, where mistakes had costs."""
     value, results = run.takeaway.threshold, run.results.costs
     if value is None or results is None:
         return []
@@ -181,7 +168,6 @@ def _threshold_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _column_lists(prepare: Any, code: CodeWriter) -> dict[str, list[Any]]:
-    """The column lists of its ColumnTransformer as variables, {variable: columns}."""
     column_lists: dict[str, list[Any]] = {}
     encode = getattr(prepare, "named_steps", {}).get("columns", prepare)
     for name, _, columns in getattr(encode, "transformers", []):
@@ -215,7 +201,6 @@ def _learned_pipeline(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _tested_penalties(run: FinishedRun) -> LearnedPenalties:
-    """Those of the model that was tested."""
     return run.takeaway.judged or run.takeaway.learned_penalties
 
 
@@ -235,21 +220,16 @@ def _penalty_lines(penalties: LearnedPenalties) -> list[str]:
 
 
 def _numbers_code(numbers: list[int]) -> str:
-    """A list of numbers, or, where the same stand together in long runs, these runs."""
-    ends = [
-        index for index, number in enumerate(numbers) if numbers[index + 1 : index + 2] != [number]
-    ]
-    if 10 * len(ends) > len(numbers):
+    ends = [i for i, number in enumerate(numbers) if numbers[i + 1 : i + 2] != [number]]
+    if 10 * len(ends) > len(numbers):  # no long runs of equal numbers
         return wrapped_list(numbers)
     lengths = np.diff([-1, *ends]).tolist()
-    return f"np.repeat({wrapped_list([numbers[index] for index in ends])}, {wrapped_list(lengths)})"
+    return f"np.repeat({wrapped_list([numbers[i] for i in ends])}, {wrapped_list(lengths)})"
 
 
 def _exact_solver(run: FinishedRun, code: CodeWriter) -> str:
     takeaway = run.takeaway
-    has_texts = any(
-        (column.role, column.kind) == ("feature", "text") for column in takeaway.columns
-    )
+    has_texts = any((c.role, c.kind) == ("feature", "text") for c in takeaway.columns)
     is_sparse = takeaway.source.format == "libsvm" or has_texts
     if takeaway.task.has_numbers:
         code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
@@ -290,7 +270,6 @@ def _score_block(run: FinishedRun, code: CodeWriter) -> str:
 
 
 def _one_score(run: FinishedRun, code: CodeWriter) -> str:
-    """The score of a chosen model; none where every row was tested by models of outer folds."""
     if run.is_nested:
         return "model.fit(X, y)"
     metric = run.results.metric
@@ -303,7 +282,6 @@ def _one_score(run: FinishedRun, code: CodeWriter) -> str:
 
 
 def _measured_scores(run: FinishedRun) -> str:
-    """The last fit, and the scores of a nested cross-validation, which are not measured again."""
     metric, results = run.results.metric, run.results
     lines = [
         "# Scores of models that were tuned and fitted without the rows that tested them, as",
@@ -318,7 +296,6 @@ def _measured_scores(run: FinishedRun) -> str:
 
 
 def _last_fit(run: FinishedRun) -> str:
-    """Lines that fit the tuned model on all rows, where the program did so after the test."""
     if not run.takeaway.refitted:
         return ""
     if run.selected_name != TUNED:

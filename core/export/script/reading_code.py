@@ -1,4 +1,4 @@
-"""The part of an exported script that reads a table, by pandas, in the format that it had."""
+"""The lines of an exported script that read a table by pandas in its original format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Sources = Sequence[DataSource]
 
 
 def packages_of(sources: Sources) -> list[str]:
-    """What pandas needs to read the files."""
+    """The packages that pandas needs to read the files."""
     return sorted({_PACKAGES[source.format] for source in sources if source.format in _PACKAGES})
 
 
@@ -38,12 +38,9 @@ def missing_words(sources: Sources) -> list[str]:
 
 
 def reading_functions(sources: Sources, target_type: str, code: CodeWriter) -> list[str]:
-    """The functions that read the files: one for every kind of format among them.
+    """The functions that read the files, one for every kind of format; `code` gets their imports.
 
-    Args:
-        sources: the data file, and the test file if there is one.
-        target_type: what gives the target its type.
-        code: is told what the functions import.
+    `target_type` is code that converts the target.
     """
     formats = {source.format for source in sources}
     lines: list[str] = []
@@ -65,12 +62,10 @@ def reading_functions(sources: Sources, target_type: str, code: CodeWriter) -> l
 
 
 def _reading_arguments(source: DataSource) -> Mapping[str, Any]:
-    """What pandas is told."""
     return source.read_csv if source.format in _COLUMNS else source.reading or source.read_csv
 
 
 def _converter_lines(arguments: Mapping[str, Any]) -> list[str]:
-    """A function for columns of numbers where words that are not told count as missing."""
     replaced = "".join(
         f".replace({_value_code(sign)}, {_value_code(usual)})"
         for sign, usual in (
@@ -93,19 +88,16 @@ def _converter_lines(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _module_lines(module: Any, code: CodeWriter) -> list[str]:
-    """The source of a module of ours that imports pandas and Python's own library alone."""
     source_bundle = bundle_modules([module])
     for name, imported_names in source_bundle.names.items():
         code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
     text = "\n".join(source_bundle.sources).strip("\n")
-    _, _, functions_text = text.removeprefix('"""').partition(
-        '"""'
-    )  # what the module is, is said there
-    return functions_text.strip("\n").splitlines()
+    _, _, functions = text.removeprefix('"""').partition('"""')  # without the docstring
+    return functions.strip("\n").splitlines()
 
 
 def unpacked_code(path: str, source: DataSource, code: CodeWriter) -> str:
-    """Code for the unpacked bytes of a text; `path` is code for where it lies."""
+    """Code for the unpacked bytes of a text; `path` is code too."""
     if not source.compression:
         return f'open({path}, "rb")'
     module, template = _OPENING_CODE[source.compression]
@@ -116,52 +108,37 @@ def unpacked_code(path: str, source: DataSource, code: CodeWriter) -> str:
 def read_lines(
     names: str, path: str, source: DataSource, sources: Sources, code: CodeWriter
 ) -> list[str]:
-    """Lines that read a file.
-
-    Args:
-        names: what is made.
-        path: the variable that holds the path.
-        source: how the file was read, as the takeaway has it.
-        sources: all files.
-        code: is told what they import.
-    """
+    """Lines that read one of the `sources` at the variable `path` into the variables `names`."""
     file_code = f"checked({path}, {_value_code(source.fingerprint)})"
     common, kind = _common_words(sources[0]), source.format
     if kind in _COLUMNS:
         arguments = source.read_csv
-        reading = "".join(
-            f", {parameter_name(n)}={_value_code(v)}" for n, v in source.reading.items()
-        )
+        options = source.reading.items()
+        reading = "".join(f", {parameter_name(n)}={_value_code(v)}" for n, v in options)
         text = wrapped_list(list(arguments.get("dtype", {})), 4)
         missing = _missing_code(arguments.get("na_values", []), common)
         table = f"pd.read_{kind}({file_code}{reading})"
         if source.sampled:
             table = sampled_table_code(file_code, source, source.sampled)
-        body = "".join(
-            f"    {argument},\n" for argument in (table, f"text={text}", f"missing={missing}")
-        )
+        body = f"    {table},\n    text={text},\n    missing={missing},\n"
         return [f"{names} = parts(plain_columns(\n{body}))"]
     arguments = _reading_arguments(source)
     if source.sampled:
         file_code = sampled_text_code(unpacked_code(file_code, source, code), source.sampled)
         arguments = {name: value for name, value in arguments.items() if name != "compression"}
-    argument_codes = [
-        f"{parameter_name(n)}={c}" for n, c in _argument_codes(arguments, common).items()
-    ]
+    pairs = _argument_codes(arguments, common).items()
+    codes = [f"{parameter_name(name)}={value}" for name, value in pairs]
     if strays := source.strays:
-        argument_codes.append(
-            f"converters=dict.fromkeys({CodeWriter().expression(strays, 4)}, number)"
-        )
+        codes.append(f"converters=dict.fromkeys({CodeWriter().expression(strays, 4)}, number)")
     if kind in _SHEETS and source.merged:
         fills = [list(fill) for fill in source.merged]
-        argument_codes.append(f"merged={CodeWriter().expression(fills, 4)}")
-    body = "".join(f"    {argument},\n" for argument in (file_code, *argument_codes))
+        codes.append(f"merged={CodeWriter().expression(fills, 4)}")
+    body = "".join(f"    {argument},\n" for argument in (file_code, *codes))
     function = "read_sheet" if kind in _SHEETS else "read"
     return [f"{names} = {function}(\n{body})"]
 
 
 def _argument_codes(arguments: Mapping[str, Any], common: list[str]) -> dict[str, str]:
-    """Code for every argument that is not pandas' own."""
     return {
         name: _missing_code(value, common)
         if name == "na_values"
@@ -172,22 +149,19 @@ def _argument_codes(arguments: Mapping[str, Any], common: list[str]) -> dict[str
 
 
 def parameter_name(name: str) -> str:
-    """The name of a parameter, as it may stand in a script.
+    """The name of a parameter, checked before it is written into a script.
 
     Raises:
-        UnusableError: it is none; the run's folder was changed by someone.
+        UnusableError: it is none; someone has changed the run's folder.
     """
     if not name.isidentifier() or iskeyword(name):
-        raise UnusableError(
-            f"“{name[:40]}” is no way of reading a file",
-            where="best.json",
-            cure="resume the run, or start a new one",
-        )
+        problem = f"“{name[:40]}” is no way of reading a file"
+        cure = "resume the run, or start a new one"
+        raise UnusableError(problem, where="best.json", cure=cure)
     return name
 
 
 def _common_words(source: DataSource) -> list[str]:
-    """The words for a missing value that hold in every column."""
     na_values = _reading_arguments(source).get("na_values", [])
     return common_words(na_values) if isinstance(na_values, dict) else list(na_values)
 
@@ -197,16 +171,11 @@ def _missing_code(na_values: Any, common: list[str]) -> str:
         return "MISSING"
     if not isinstance(na_values, dict):
         return wrapped_list(list(na_values), 4)
-    words_by_column = {
-        column: [word for word in words if word not in common]
-        for column, words in na_values.items()
-    }
-    special = ", ".join(
-        f"{_value_code(column)}: [*MISSING, {', '.join(map(_value_code, words))}]"
-        for column, words in words_by_column.items()
-        if words
-    )
-    return f"dict.fromkeys([*FEATURES, TARGET], MISSING) | {{{special}}}"
+    special = []
+    for column, words in na_values.items():
+        if codes := [_value_code(word) for word in words if word not in common]:
+            special.append(f"{_value_code(column)}: [*MISSING, {', '.join(codes)}]")
+    return f"dict.fromkeys([*FEATURES, TARGET], MISSING) | {{{', '.join(special)}}}"
 
 
 def _value_code(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,19 +34,13 @@ def sample_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _packed_table(table: pd.DataFrame, code: CodeWriter) -> list[str]:
-    """The table as compressed CSV inside the script: it exists in no file."""
     code.modules |= {"import base64", "import io", "import zlib"}
     text = table.to_csv(index=False)
-    text_columns = [
-        str(n) for n in table.columns if not pd.api.types.is_numeric_dtype(table[n].dtype)
-    ]
-    read_options: dict[str, Any] = (
-        {"dtype": dict.fromkeys(text_columns, "str")} if text_columns else {}
-    )
+    is_numeric = pd.api.types.is_numeric_dtype
+    texts = [str(name) for name in table.columns if not is_numeric(table[name].dtype)]
+    dtypes = CodeWriter().expression(dict.fromkeys(texts, "str"), 4)
+    arguments = f"    dtype={dtypes},\n" if texts else ""
     packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
-    arguments = "".join(
-        f"    {name}={CodeWriter().expression(v, 4)},\n" for name, v in read_options.items()
-    )
     lines = "\n".join(packed[start : start + 96] for start in range(0, len(packed), 96))
     return [
         f'PACKED = """\n{lines}\n"""',

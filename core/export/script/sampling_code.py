@@ -1,4 +1,4 @@
-"""The part of an exported script that draws the same rows from a file as the program did."""
+"""The lines of an exported script that draw the same rows from a file as the program did."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ def sampled_table(path, kind, rows, seed, stratified, columns=None):
 
 
 def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[str]:
-    """The functions that draw rows; none where all rows were read.
-
-    Args:
-        sources: the data file, and the test file if there is one.
-        code: is told what the functions import.
-    """
+    """The functions that draw rows of the data and test files; none where all rows were read."""
     samples = [source.sampled for source in sources if source.sampled]
     if not samples:
         return []
@@ -47,10 +42,8 @@ def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[
     for name, imported_names in source_bundle.names.items():
         code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
     text = "\n".join(source_bundle.sources).strip("\n")
-    _, _, functions_text = text.removeprefix('"""').partition(
-        '"""'
-    )  # what the module is, is said there
-    lines = ["", "", *functions_text.strip("\n").splitlines(), ""]
+    _, _, functions = text.removeprefix('"""').partition('"""')  # without the docstring
+    lines = ["", "", *functions.strip("\n").splitlines(), ""]
     if any(sample.form for sample in samples):
         code.modules.add("import io")
         lines += _TEXT.splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.export.finished_run import FinishedRun
 from core.export.script.constructor import CodeWriter
 
-# {metric: (function of sklearn.metrics, what the model is asked for, further arguments)}
+# {metric: (function of sklearn.metrics, method of the model, further arguments)}
 _METRICS = {
     "accuracy": ("accuracy_score", "predict", ""),
     "balanced_accuracy": ("balanced_accuracy_score", "predict", ""),
@@ -17,9 +17,8 @@ _METRICS = {
     "mae": ("mean_absolute_error", "predict", ""),
 }
 
-
-# What replaces these where a second file, which may hold classes that training never saw, is the
-# test: {metric: (function of the script, what the model is asked for)}.
+# Used instead where a second file, which may hold classes that training never saw, is the test:
+# {metric: (function of the script, method of the model)}.
 _CODED_METRICS = {"balanced_accuracy", "f1"}
 _UNSEEN_CLASS_METRICS = {"auc": ("area", "scores"), "log_loss": ("log_loss_of", "predict_proba")}
 
@@ -69,19 +68,16 @@ def score_expression(run: FinishedRun, code: CodeWriter) -> str:
 
 
 def score_functions(run: FinishedRun) -> list[str]:
-    """The functions that the script must hold for `score_expression`; usually none."""
+    """The functions that `score_expression` needs in the script; usually none."""
     metric = run.results.metric
     if not _may_have_unseen_classes(run) or metric not in {*_CODED_METRICS, *_UNSEEN_CLASS_METRICS}:
         return []
-    return [
-        _CODES_FUNCTION,
-        *{"auc": [_AREA_FUNCTION], "log_loss": [_LOG_LOSS_FUNCTION]}.get(metric, []),
-    ]
+    functions = {"auc": [_AREA_FUNCTION], "log_loss": [_LOG_LOSS_FUNCTION]}
+    return [_CODES_FUNCTION, *functions.get(metric, [])]
 
 
 def _may_have_unseen_classes(run: FinishedRun) -> bool:
-    """Whether the test may have classes that training never saw: they come from a second file."""
-    return bool(run.takeaway.test_source and run.takeaway.classes)
+    return bool(run.takeaway.test_source and run.takeaway.classes)  # in a second file
 
 
 def _score_method(run: FinishedRun) -> str:
@@ -94,7 +90,5 @@ def _area_expression(run: FinishedRun, function: str) -> str:
         second = "[:, 1]" if "proba" in scores else ""
         return f"{function}(y_test, {scores}{second})"
     # Each class against the rest, averaged over those that occur.
-    class_area = (
-        f"{function}(y_test == label, own) for label, own in zip(model.classes_, {scores}.T)"
-    )
-    return f"np.nanmean([{class_area}])"
+    pairs = f"zip(model.classes_, {scores}.T)"
+    return f"np.nanmean([{function}(y_test == label, own) for label, own in {pairs}])"

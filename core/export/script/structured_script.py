@@ -1,7 +1,6 @@
 """The script export of sequences and molecules: one file that predicts with numpy alone.
 
-It holds the model as a compressed npz, and the source of the functions that this program itself
-predicts with. Where numba is installed they are compiled.
+It holds the model as an npz, and the program's own functions for predictions.
 """
 
 from __future__ import annotations
@@ -60,7 +59,6 @@ def script_source(run: FinishedRun) -> str:
 
 
 def _modules(kind: str) -> tuple[str, ...]:
-    """The modules that the script holds, each below those that it imports from."""
     if kind == "crf":
         computing: tuple[str, ...] = ("core.losses.crf.chain",)
         predicting_module = "core.export.bundle.tag_prediction"
@@ -84,11 +82,8 @@ def _script_head(run: FinishedRun, kind: str, source_bundle: SourceBundle) -> st
     name = {"crf": "predict_tags.py", "rna": "predict_structures.py"}[kind]
     count = len(members_of(run))
     model = f"The average of {count} models is inside" if count > 1 else "The model is inside"
-    origin = (
-        f"{model}: tuned by Tunescope on {run.takeaway.dataset}, "
-        f"{run.test_score_text()}. It needs numpy, and is faster "
-        "where numba is installed."
-    )
+    origin = f"{model}: tuned by Tunescope on {run.takeaway.dataset}, {run.test_score_text()}. It"
+    origin += " needs numpy, and is faster where numba is installed."
     versions = ", ".join(f"{name} {version}" for name, version in run.takeaway.versions.items())
     usage = f"    python {name} NEW.csv OUT.csv"
     paragraphs = [textwrap.fill(words, 96) for words in (files, origin, f"Made with {versions}.")]

@@ -1,7 +1,4 @@
-"""What a person should know of the rows that a model is used on: one sentence each.
-
-Rows come in parts; what they are like adds up here, and `sentences` tells it at the end.
-"""
+"""Remarks on the rows that a model is used on, collected over the parts of a file."""
 
 from __future__ import annotations
 
@@ -29,27 +26,19 @@ ROUND = 0.1  # how near to a power of ten a ratio must be, in powers of ten
 
 @dataclass
 class _Numbers:
-    """What the new values of a column of numbers were like so far."""
-
     middle: float = math.nan
     count: int = 0
     outside: int = 0
 
 
 class InputChecks:
-    """What the new rows were like so far.
-
-    Args:
-        model: that is used on them.
-    """
+    """The properties of the new rows of a model so far."""
 
     def __init__(self, model: LoadedModel) -> None:
         training = model.training
         columns = training.columns if training else ()
         self._model = model
-        self._numbers = [
-            column for column in columns if column.kind == NUMBER and column.low is not None
-        ]
+        self._numbers = [c for c in columns if c.kind == NUMBER and c.low is not None]
         self._choices = [column for column in columns if column.kind == CHOICE and not column.more]
         self._typical = [column.name for column in columns if column.typical not in (None, "")]
         self._number_stats: dict[str, _Numbers] = {}
@@ -60,26 +49,21 @@ class InputChecks:
         self.noted = ReadNotes()
 
     def add_rows(self, rows: pd.DataFrame) -> None:
-        """Add some rows, of all columns that are compared with the training rows."""
+        """Add some rows, with all columns that are compared with the training rows."""
         self._present_columns |= {name for name in self._typical if name in rows}
-        empty = [
-            name
-            for name in self._present_columns - self._filled_columns
-            if not rows[name].isna().all()
-        ]
-        self._filled_columns |= set(empty)
+        unfilled = self._present_columns - self._filled_columns
+        self._filled_columns |= {name for name in unfilled if not rows[name].isna().all()}
         for column in self._numbers:
             if column.name in rows:
                 self._add_numbers(column, pd.to_numeric(rows[column.name], errors="coerce"))
         for column in self._choices:
             if column.name in rows and not column.numeric:
-                present_values = rows[column.name].dropna().astype(str)
-                new = present_values[~present_values.isin(list(column.choices))].unique()
-                noted_values = self._new.setdefault(column.name, {})
-                noted_values |= dict.fromkeys(new[:MAX_NEW_CATEGORIES])
+                values = rows[column.name].dropna().astype(str)
+                new = values[~values.isin(list(column.choices))].unique()[:MAX_NEW_CATEGORIES]
+                self._new.setdefault(column.name, {}).update(dict.fromkeys(new))
         for name, words in unread_dates(rows, self._model).items():
-            noted_values = self._no_dates.setdefault(name, {})
-            noted_values |= dict.fromkeys(words[:MAX_NEW_CATEGORIES])
+            counted = dict.fromkeys(words[:MAX_NEW_CATEGORIES])
+            self._no_dates.setdefault(name, {}).update(counted)
 
     def _add_numbers(self, column: TrainingColumn, values: pd.Series) -> None:
         numbers = values.to_numpy(float)
@@ -91,32 +75,23 @@ class InputChecks:
         stats.outside += int(np.sum((numbers < column.low) | (numbers > column.high)))
 
     def sentences(self) -> list[str]:
-        """What is worth knowing."""
-        sentences = (
-            [_ignored_columns_text(self.noted.ignored_columns)]
-            if self.noted.ignored_columns
-            else []
-        )
+        """The remarks on all rows so far."""
+        ignored = self.noted.ignored_columns
+        sentences = [_ignored_columns_text(ignored)] if ignored else []
         sentences += list(self.noted.strays.values())[:MAX_NAMED]
-        empty = [
-            name for name in self._typical if name in self._present_columns - self._filled_columns
-        ]
-        sentences += [
-            f"Every value of “{_shortened(name)}” is missing." for name in empty[:MAX_NAMED]
-        ]
+        unfilled = self._present_columns - self._filled_columns
+        empty = [name for name in self._typical if name in unfilled]
+        quoted = [f"“{_shortened(name)}”" for name in empty[:MAX_NAMED]]
+        sentences += [f"Every value of {name} is missing." for name in quoted]
         sentences += _more_columns_text(empty, "is empty throughout", "are empty throughout")
         outside = [column for column in self._numbers if self._is_outside(column)]
         sentences += [self._unit_text(column) for column in outside[:MAX_NAMED]]
         sentences += _more_columns_text(outside, f"lies {OUTSIDE}", f"lie {OUTSIDE}")
         new = {name: list(words) for name, words in self._new.items() if words}
-        sentences += [
-            _new_values_text(name, words) for name, words in list(new.items())[:MAX_NAMED]
-        ]
+        sentences += [_new_values_text(*pair) for pair in list(new.items())[:MAX_NAMED]]
         sentences += _more_columns_text(list(new), f"has {NEW}", f"have {NEW}")
         dates = {name: list(words) for name, words in self._no_dates.items()}
-        sentences += [
-            self._date_text(name, words) for name, words in list(dates.items())[:MAX_NAMED]
-        ]
+        sentences += [self._date_text(*pair) for pair in list(dates.items())[:MAX_NAMED]]
         return sentences + _more_columns_text(list(dates), f"has {NO_DATES}", f"have {NO_DATES}")
 
     def _is_outside(self, column: TrainingColumn) -> bool:
@@ -147,46 +122,40 @@ class InputChecks:
 
 
 def no_dates(rows: Any, model: LoadedModel) -> dict[str, str]:
-    """{column of dates with a value that is none to the model: a date as it takes it}."""
+    """{column with a value that is no date to the model: a typical date}."""
     odd = unread_dates(rows, model) if isinstance(rows, pd.DataFrame) else {}
     return {column.name: str(column.typical) for column in _dates_of(model) if column.name in odd}
 
 
 def unread_dates(rows: pd.DataFrame, model: LoadedModel) -> dict[str, list[str]]:
-    """{column of dates: its values that are none to the model}, where there are some."""
+    """{column of dates: its values that are no dates to the model}, where there are some."""
     words_by_column: dict[str, list[str]] = {}
     for column in _dates_of(model):
         if column.name not in rows:
             continue
-        present_values = pd.Series(rows[column.name].dropna().astype(str).unique())
+        values = pd.Series(rows[column.name].dropna().astype(str).unique())
         try:
-            read = pd.to_datetime(present_values, errors="coerce", format=column.format, utc=True)
+            dates = pd.to_datetime(values, errors="coerce", format=column.format, utc=True)
         except (ValueError, TypeError):  # a stranger's format
             continue
-        if odd := present_values[read.isna()].tolist():
+        if odd := values[dates.isna()].tolist():
             words_by_column[column.name] = odd
     return words_by_column
 
 
 def _dates_of(model: LoadedModel) -> list[TrainingColumn]:
     columns = model.training.columns if model.training else ()
-    return [
-        column for column in columns if column.kind == DATE and column.format and column.typical
-    ]
+    return [c for c in columns if c.kind == DATE and c.format and c.typical]
 
 
 def _more_columns_text(named: Sequence[object], singular_text: str, plural_text: str) -> list[str]:
-    """How many columns there are besides those that are named, and what they are like."""
     more = len(named) - MAX_NAMED
-    if more <= 0:
-        return []
-    return [
-        f"1 more column {singular_text}." if more == 1 else f"{more:,} more columns {plural_text}."
-    ]
+    if more == 1:
+        return [f"1 more column {singular_text}."]
+    return [f"{more:,} more columns {plural_text}."] if more > 0 else []
 
 
 def _ratio_text(middle: float, typical: float | str | None) -> str:
-    """How many times the usual values of training the new ones are; "" where it says nothing."""
     if not isinstance(typical, float) or not typical * middle > 0:
         return ""
     times = middle / typical
@@ -194,14 +163,12 @@ def _ratio_text(middle: float, typical: float | str | None) -> str:
     if abs(power) < 0.2:
         return ""
     near = round(power)
-    size = (
-        10.0 ** abs(near) if abs(power - near) <= ROUND else float(f"{max(times, 1 / times):.2g}")
-    )
+    size = float(f"{max(times, 1 / times):.2g}")
+    if abs(power - near) <= ROUND:
+        size = 10.0 ** abs(near)
     size_text = f"{size:,.0f}" if size >= 10 else f"{size:g}"
-    times_text = f"{size_text} times" if power > 0 else f"1/{size_text} of"
-    return (
-        f"; its values are some {times_text} those of training: look whether the unit is the same"
-    )
+    ratio = f"{size_text} times" if power > 0 else f"1/{size_text} of"
+    return f"; its values are some {ratio} those of training: look whether the unit is the same"
 
 
 def _ignored_columns_text(names: list[str]) -> str:
@@ -217,16 +184,11 @@ def _new_values_text(name: str, words: list[str]) -> str:
 
 
 def _names_text(names: list[str]) -> str:
-    """The first names, and how many more there are."""
     names_text = ", ".join(f"“{_shortened(name)}”" for name in names[:MAX_NAMED])
-    return (
-        f"{names_text} and {len(names) - MAX_NAMED:,} more"
-        if len(names) > MAX_NAMED
-        else names_text
-    )
+    more = len(names) - MAX_NAMED
+    return f"{names_text} and {more:,} more" if more > 0 else names_text
 
 
 def _shortened(name: str) -> str:
-    """A name of the file within a sentence: one line, and not too long."""
     name = " ".join(str(name).split())
     return name if len(name) <= 60 else f"{name[:60]}…"

@@ -1,4 +1,4 @@
-"""A model as it is used on new rows: of a run, or of a file alone."""
+"""A model that is used on new rows: of a run, or of a file alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from core.tuning.results.training_columns import TrainingRows
 from core.tuning.results.training_rows import read_training_rows, training_rows_of
 
 COMPARED_KINDS = ("number", "category", "yes/no")  # of columns; dates and texts are always new
-MAX_MATRIX_WIDTH = 300  # features of LIBSVM rows that are looked at one by one
+MAX_MATRIX_WIDTH = 300  # features of LIBSVM rows that are compared one by one
 NOT_KNOWN = (
     "Rows unlike the training rows are not marked: this model does not say what its training rows "
     "were like."
@@ -44,38 +44,26 @@ NOT_KNOWN = (
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model of tables, ready to predict.
+    """A model of tables, ready to predict."""
 
-    Attributes:
-        name: the run, or the file.
-        card: what it says of itself.
-        predict: predictions of raw rows, a table.
-        training: what its training rows were like; None where that is not known.
-        profile: the same for marking rows.
-        interval: around predicted numbers; None for none.
-        refitted: whether it was fitted on the test rows too, once it was tested.
-    """
-
-    name: str
+    name: str  # the run, or the file
     card: ModelCard
-    predict: Callable[[Any], pd.DataFrame]
-    training: TrainingRows | None = None
-    profile: TrainingProfile | None = None
-    interval: PredictionInterval | None = None
-    refitted: bool = False
+    predict: Callable[[Any], pd.DataFrame]  # a table of predictions for raw rows
+    training: TrainingRows | None = None  # the properties of its training rows
+    profile: TrainingProfile | None = None  # the same, for marking unlike rows
+    interval: PredictionInterval | None = None  # around predicted numbers
+    refitted: bool = False  # on the test rows too, after the test
 
     @property
     def features(self) -> list[str]:
-        """The columns that it takes, in its order."""
+        """Its columns, in its order."""
         return self.card.features
 
 
 def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | None:
-    """The model of a run; None where its rows are no table's (molecules, texts, …).
+    """The model of a run that ended; None where its rows are no table's (molecules, texts, …).
 
-    Args:
-        run: one that has ended.
-        dataset: the run's own; None where it is not there any more.
+    `dataset` is the run's own, or None where it is missing now.
     """
     if "table" not in export_variants_of(run.takeaway.task, run.plan.model):
         return None
@@ -119,9 +107,8 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
 
         def predict(rows: Any) -> pd.DataFrame:
             outputs = model.outputs(rows)
-            return outputs_table(
-                outputs["prediction"], outputs.get("probabilities"), model.classes_
-            )
+            shares = outputs.get("probabilities")
+            return outputs_table(outputs["prediction"], shares, model.classes_)
 
     else:
         pipeline, card = load_model(file, trust=trust)
@@ -135,7 +122,7 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
 
 
 def is_of_tables(path: Path) -> bool:
-    """Whether a model file takes rows of tables, as far as its name and first bytes tell."""
+    """Whether a model file takes rows of tables, by its name and first bytes."""
     ending = path.suffix.lower()
     return ending in (".skops", ".joblib", ".onnx") and not folder_file.holds_model(path)
 
@@ -145,10 +132,9 @@ def _training(card: ModelCard) -> TrainingRows | None:
 
 
 def _interval(card: ModelCard) -> PredictionInterval | None:
-    """What a card says of the interval; a stranger may have written anything into it."""
     if card.interval is None or card.task != Task.REGRESSION:
         return None
-    try:
+    try:  # a stranger may have written anything
         interval = read_as(PredictionInterval, card.interval)
     except ValueError:
         return None
@@ -157,7 +143,6 @@ def _interval(card: ModelCard) -> PredictionInterval | None:
 
 
 def _training_rows(run: FinishedRun, dataset: Dataset | None) -> np.ndarray | None:
-    """The places of the rows that the model was fitted on; None where these are not at hand."""
     takeaway = run.takeaway
     if dataset is None or dataset.source.fingerprint != takeaway.source.fingerprint:
         return None
@@ -178,10 +163,10 @@ def _compared_names(run: FinishedRun, dataset: Dataset) -> list[str]:
 def make_raw_row(
     values: Mapping[str, CellValue], model: LoadedModel
 ) -> pd.DataFrame | sparse.csr_matrix:
-    """One raw row as the model takes it; columns without a value are missing.
+    """One raw row for the model; columns without a value are missing.
 
     Raises:
-        UnusableError: a text stands where a number must.
+        UnusableError: a number column has a text.
     """
     card, columns = model.card, {}
     for name in model.features:

@@ -1,11 +1,9 @@
-"""Which new rows are unlike the rows that a model learned from, and in what.
+"""Out-of-distribution checks: which new rows are unlike the training rows, and why.
 
-A row is marked where a number lies outside the range seen in training, where a category was never
-seen there, and as a whole where it is farther from every training row than any training row is
-from its nearest other one. The distance of two rows is Gower's (1971): the mean over columns of
-|a − b| / range for numbers, 0 or 1 for equal or other categories; 1 where only one is missing. Of
-more than `MAX_TRAINING_ROWS` training rows so many are drawn, which makes the distances between
-them a little larger: fewer rows are marked then, never more because of it.
+A row is marked where a number lies outside the training range, where a category is new, and as a
+whole where it is farther from every training row than any training row is from its nearest other
+one. The distance is Gower's (1971): the mean over columns of |a − b| / range for numbers, 0 or 1
+for equal or other categories; 1 where only one is missing.
 """
 
 from __future__ import annotations
@@ -20,48 +18,33 @@ from scipy.spatial.distance import cdist
 
 from core.tuning.results.training_columns import CHOICE, NUMBER, TrainingRows
 
-MAX_TRAINING_ROWS = 1000  # training rows that distances are taken to
+# Of more rows a sample is drawn: its distances are a little larger, so that fewer rows are marked.
+MAX_TRAINING_ROWS = 1000
 CHUNK_ROWS = 500  # new rows
-MAX_CATEGORIES = (
-    1000  # categories of one column; more are free text, of which new ones tell nothing
-)
-MAX_LETTERS = 40  # letters of a category in what is said of a row
-MAX_NAMED = 3  # columns in what is said of a row
+MAX_CATEGORIES = 1000  # of one column; more are free text, where new ones mean nothing
+MAX_LETTERS = 40  # of a category in the reasons of a row
+MAX_NAMED = 3  # columns in the reasons of a row
 
 
 @dataclass(frozen=True)
 class TrainingProfile:
-    """What training rows look like.
+    """The properties of training rows, m sampled rows of d columns."""
 
-    Attributes:
-        ranges: {column: (lowest, highest)} of numbers.
-        kinds: {column: its categories}; those of free text are left out.
-        rows: some of the training rows (none where these are not known), every column a number or
-            a code; m × d, NaN for missing.
-        widths: of the numbers' ranges, d; NaN for categories.
-        max_distance: the largest distance of one of these rows to its nearest other one.
-    """
-
-    ranges: Mapping[str, tuple[float, float]]
-    kinds: Mapping[str, Mapping[str, int]]
-    rows: np.ndarray
-    widths: np.ndarray
-    max_distance: float
+    ranges: Mapping[str, tuple[float, float]]  # {column of numbers: (min, max)}
+    kinds: Mapping[str, Mapping[str, int]]  # {column: codes of its categories}; none of free text
+    rows: np.ndarray  # m × d, numbers or codes, NaN for missing; may be empty
+    widths: np.ndarray  # of the numbers' ranges, d; NaN for categories
+    max_distance: float  # of one of these rows to its nearest other one
 
     def for_column(self, name: str) -> TrainingProfile:
-        """What is known of one column alone."""
+        """The profile of one column alone."""
         ranges = {name: self.ranges[name]} if name in self.ranges else {}
         kinds = {name: self.kinds[name]} if name in self.kinds else {}
         return TrainingProfile(ranges, kinds, np.empty((0, 0)), np.empty(0), np.inf)
 
 
 def training_profile(table: pd.DataFrame, seed: int = 0) -> TrainingProfile:
-    """What the training rows look like.
-
-    Args:
-        table: the feature columns of the rows that the model was fitted on.
-        seed: of the draw where there are very many.
-    """
+    """The profile of the feature columns of the fitted rows; `seed` draws the sample."""
     ranges: dict[str, tuple[float, float]] = {}
     kinds: dict[str, dict[str, int]] = {}
     for name in table.columns:
@@ -84,10 +67,9 @@ def training_profile(table: pd.DataFrame, seed: int = 0) -> TrainingProfile:
 
 
 def unlike_reasons(table: pd.DataFrame, profile: TrainingProfile) -> list[str]:
-    """What is unlike the training rows in each row, in words; "" for nothing.
+    """Why each row is unlike the training rows, in words; "" where it is not.
 
-    Args:
-        table: the feature columns of new rows, as `training_profile` had them.
+    `table` has the columns of `training_profile`.
     """
     reasons: list[list[str]] = [[] for _ in range(len(table))]
     table = table.reset_index(drop=True)
@@ -103,18 +85,13 @@ def unlike_reasons(table: pd.DataFrame, profile: TrainingProfile) -> list[str]:
             reasons[row].append(f"{name} was never “{_shortened(words.iloc[row])}”")
     is_far = np.zeros(len(table), dtype=bool)
     if len(profile.rows):
-        is_far = (
-            _nearest_distances(_encode_table(table, profile), profile.rows, profile.widths)
-            > profile.max_distance
-        )
-    return [
-        _reasons_text(row_reasons, bool(far))
-        for row_reasons, far in zip(reasons, is_far, strict=True)
-    ]
+        rows = _encode_table(table, profile)
+        is_far = _nearest_distances(rows, profile.rows, profile.widths) > profile.max_distance
+    return [_reasons_text(words, bool(far)) for words, far in zip(reasons, is_far, strict=True)]
 
 
 def profile_of_summary(training: TrainingRows) -> TrainingProfile:
-    """The same of what a model file tells: without rows, none is far as a whole."""
+    """The profile from a model file, without rows: none is far as a whole."""
     ranges = {
         column.name: (column.low, column.high)
         for column in training.columns
@@ -129,7 +106,6 @@ def profile_of_summary(training: TrainingRows) -> TrainingProfile:
 
 
 def _category_words(values: pd.Series) -> pd.Series:
-    """The values as words, as `TrainingColumn.choices` has them; missing ones stay missing."""
     if is_numeric_dtype(values.dtype):
         return values.map(lambda value: np.nan if pd.isna(value) else _category_text(float(value)))
     return values.where(values.isna(), values.astype(str)).astype(object)
@@ -140,7 +116,6 @@ def _category_text(value: float | str) -> str:
 
 
 def _shortened(word: str) -> str:
-    """A word of a cell within one line of a table."""
     word = " ".join(word.split())
     return word if len(word) <= MAX_LETTERS else f"{word[:MAX_LETTERS]}…"
 
@@ -152,7 +127,6 @@ def _reasons_text(reasons: list[str], is_far: bool) -> str:
 
 
 def _encode_table(table: pd.DataFrame, profile: TrainingProfile) -> np.ndarray:
-    """Numbers as they are, categories by their place; new ones by places of none, n × d."""
     columns = []
     for name in map(str, table.columns):
         if name in profile.ranges:
@@ -160,32 +134,27 @@ def _encode_table(table: pd.DataFrame, profile: TrainingProfile) -> np.ndarray:
         elif name in profile.kinds:
             kinds, words = profile.kinds[name], _category_words(table[name])
             codes = words.map(dict(kinds)).to_numpy(float)
-            columns.append(np.where(words.isna(), np.nan, np.where(np.isnan(codes), -1, codes)))
+            codes = np.where(np.isnan(codes), -1, codes)  # new categories
+            columns.append(np.where(words.isna(), np.nan, codes))
     return np.column_stack(columns) if columns else np.zeros((len(table), 0))
 
 
 def _nearest_distances(
     rows: np.ndarray, reference_rows: np.ndarray, widths: np.ndarray, itself: bool = False
 ) -> np.ndarray:
-    """The distance of each row to the nearest of the others, n; not to itself if it is there."""
-    nearest = np.full(len(rows), np.inf if len(reference_rows) else 0.0)
     if not rows.shape[1] or not len(reference_rows):
         return np.zeros(len(rows))
-    quick = [
-        column
-        for column, width in enumerate(widths)
-        if width > 0
-        and not (np.isnan(rows[:, column]).any() or np.isnan(reference_rows[:, column]).any())
-    ]
+    nearest = np.full(len(rows), np.inf)
+    has_missing = np.isnan(rows).any(axis=0) | np.isnan(reference_rows).any(axis=0)
+    quick = np.flatnonzero((widths > 0) & ~has_missing).tolist()
     slow = [column for column in range(rows.shape[1]) if column not in quick]
     scale = widths[quick]
     for start in range(0, len(rows), CHUNK_ROWS):
         chunk = rows[start : start + CHUNK_ROWS]
         total = cdist(chunk[:, quick] / scale, reference_rows[:, quick] / scale, "cityblock")
         for column in slow:
-            total += _column_distance(
-                chunk[:, column, None], reference_rows[None, :, column], widths[column]
-            )
+            pair = chunk[:, column, None], reference_rows[None, :, column]
+            total += _column_distance(*pair, widths[column])
         total /= rows.shape[1]
         if itself:
             positions = np.arange(len(chunk))
@@ -196,8 +165,6 @@ def _nearest_distances(
 
 def _column_distance(first: np.ndarray, second: np.ndarray, width: float) -> np.ndarray:
     distance = np.abs(first - second) / width if width > 0 else (first != second).astype(float)
-    has_missing, both_missing = (
-        np.isnan(first) | np.isnan(second),
-        np.isnan(first) & np.isnan(second),
-    )
+    has_missing = np.isnan(first) | np.isnan(second)
+    both_missing = np.isnan(first) & np.isnan(second)
     return np.where(both_missing, 0.0, np.where(has_missing, 1.0, distance))

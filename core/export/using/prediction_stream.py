@@ -1,4 +1,4 @@
-"""The rows of a file of any size predicted in parts, each with its marks and intervals."""
+"""Predictions for a file of any size in parts, with marks and intervals."""
 
 from __future__ import annotations
 
@@ -31,41 +31,25 @@ PART_ROWS = 20_000  # rows of a part
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """Some rows with what a model says of them.
+    """Some rows with their predictions."""
 
-    Attributes:
-        table: the predictions, intervals, what is unlike the training rows where that is known, and
-            the rows themselves.
-        marked_count: how many rows are unlike the training rows.
-        model_column_count: how many of the columns are the model's; the others are the rows'.
-    """
-
-    table: pd.DataFrame
-    marked_count: int
-    model_column_count: int
+    table: pd.DataFrame  # predictions, intervals, marks where possible, and the rows
+    marked_count: int  # rows unlike the training rows
+    model_column_count: int  # the first columns, which are the model's
 
 
 @dataclass
 class PredictionStream:
-    """The rows of a file as a model predicts them, part after part.
-
-    Attributes:
-        model: that predicts.
-        file: of the rows.
-        total: how many there are; 0 while it is not known.
-        done: how many were predicted.
-        marked_count: how many of them are unlike the training rows.
-    """
+    """The rows of a file and a model's predictions for them, part after part."""
 
     model: LoadedModel
     file: str
-    total: int = 0
-    done: int = 0
-    marked_count: int = 0
+    total: int = 0  # rows; 0 while unknown
+    done: int = 0  # rows predicted
+    marked_count: int = 0  # predicted rows unlike the training rows
     _checks: InputChecks = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing was looked at yet."""
         self._checks = InputChecks(self.model)
 
     def __iter__(self) -> Iterator[PredictedRows]:
@@ -113,14 +97,12 @@ class PredictionStream:
         model_column_count = table.shape[1]
         if isinstance(rows, pd.DataFrame):
             input_rows = rows.reset_index(drop=True)
-            renames = {
-                name: f"{name} (given)" for name in input_rows.columns if name in table.columns
-            }
+            renames = {name: f"{name} (given)" for name in input_rows if name in table}
             table = pd.concat([table, input_rows.rename(columns=renames)], axis=1)
         return PredictedRows(table, marked_count, model_column_count)
 
     def sentences(self) -> list[str]:
-        """What a person should know of the rows that were predicted."""
+        """Remarks on the rows that were predicted."""
         has_profile = self.model.profile is not None
         return [*self._checks.sentences(), *([] if has_profile else [NOT_KNOWN])]
 
@@ -145,7 +127,7 @@ def _row_count(file: TableFile) -> int:
 
 
 def predict_as_exported(run: FinishedRun, file: str) -> pd.DataFrame:
-    """What a run's model of sequences, molecules or texts says: as its exported file predicts."""
+    """The predictions of a run's model of sequences, molecules or texts, by its exported file."""
     (form,) = export_variants_of(run.takeaway.task, run.plan.model)
     ending = ".npz" if form in STRUCTURED else ".zip"
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What a model says of one row: its form, its prediction, a row of its test set."""
+"""The answers on one row: the form of a model, a prediction, a row of the test set."""
 
 from __future__ import annotations
 
@@ -16,69 +16,42 @@ CellValue = float | str | None  # of a raw row
 
 @dataclass(frozen=True)
 class ModelForm(Record):
-    """The form for one row of a model.
+    """The form for one row of a model."""
 
-    Attributes:
-        name: of the run, or the file.
-        target, task: what it predicts.
-        fields: the columns; of an old model, without what their values were like.
-        known: whether ranges and typical values are known.
-        rows: how many it was fitted on; 0 where that is not known.
-        left_out: how many columns have no field.
-        interval: around predicted numbers; None for none.
-        fewest: how many test rows an interval needs.
-        refitted: whether it was fitted on the test rows too, once it was tested.
-    """
-
-    name: str
+    name: str  # of the run, or the file
     target: str
     task: str
-    fields: tuple[TrainingColumn, ...]
-    known: bool
-    rows: int
-    left_out: int
-    interval: PredictionInterval | None
-    fewest: int
-    refitted: bool
+    fields: tuple[TrainingColumn, ...]  # without typical values where `known` is False
+    known: bool  # whether ranges and typical values are known
+    rows: int  # that it was fitted on; 0 where unknown
+    left_out: int  # columns without a field
+    interval: PredictionInterval | None  # around predicted numbers
+    fewest: int  # test rows that an interval needs
+    refitted: bool  # on the test rows too, after the test
 
 
 @dataclass(frozen=True)
 class RowPrediction(Record):
-    """What a model predicts for one row.
+    """A model's prediction for one row."""
 
-    Attributes:
-        prediction: a number, or the text of a class.
-        shares: classes with their probabilities, likeliest first.
-        low, high: ends of the interval.
-        unlike: what is unlike the training rows, a text; "" for nothing.
-        outside: columns with a value that was never seen.
-    """
-
-    prediction: float | str
-    shares: list[tuple[str, float]]
-    low: float | None
+    prediction: float | str  # a number, or the text of a class
+    shares: list[tuple[str, float]]  # classes and probabilities, likeliest first
+    low: float | None  # end of the interval
     high: float | None
-    unlike: str
-    outside: list[str]
+    unlike: str  # how the row is unlike the training rows; "" for not
+    outside: list[str]  # columns with a value that training never had
 
 
 @dataclass(frozen=True)
 class TestRow(Record):
-    """A row of the test set.
-
-    Attributes:
-        number: from 1, of so many (`count`).
-        line: where it begins in the file; its number where ``counted`` says "row", not "line".
-        values: by column.
-        truth: what the file says of the column to predict, `target`.
-    """
+    """A row of the test set."""
 
     __test__ = False  # no test, for pytest
 
-    number: int
+    number: int  # from 1 to `count`
     count: int
-    line: int
-    counted: str
+    line: int  # where it begins in the file, or its number
+    counted: str  # "line", or "row" for a number
     values: dict[str, CellValue]
-    truth: CellValue
+    truth: CellValue  # the file's value of `target`
     target: str

@@ -1,4 +1,4 @@
-"""What a model says of one row that a person fills in, beside the typical one."""
+"""A model's prediction for one row that a person fills in, beside the typical row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_DATE = "is no date like {}, so it counts as missing"
 
 
 def form_of_model(model: LoadedModel) -> ModelForm:
-    """The fields of a form."""
+    """The fields of a model's form."""
     training, card = model.training, model.card
     if training is not None:
         columns = training.columns
@@ -42,18 +42,13 @@ def form_of_model(model: LoadedModel) -> ModelForm:
 
 
 def typical_row(model: LoadedModel) -> dict[str, CellValue]:
-    """The typical value of every column; nothing where it is not known."""
-    return (
-        {column.name: column.typical for column in model.training.columns} if model.training else {}
-    )
+    """The typical value of every column; empty where unknown."""
+    columns = model.training.columns if model.training else ()
+    return {column.name: column.typical for column in columns}
 
 
 def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPrediction:
-    """What the model predicts for one row.
-
-    Args:
-        model: that is asked.
-        values: by column; those that are not named keep their typical values.
+    """The model's prediction for one row; columns without a value keep their typical one.
 
     Raises:
         UnusableError: a value is no number, or the model cannot predict the row.
@@ -64,14 +59,9 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
     row = make_raw_row({**typical_row(model), **values}, model)
     table = model.predict(row)
     prefix = "probability of "
-    shares = sorted(
-        (
-            (str(name).removeprefix(prefix), float(share))
-            for name, share in table.iloc[0].items()
-            if str(name).startswith(prefix)
-        ),
-        key=lambda pair: -pair[1],
-    )
+    cells = ((str(name), cell) for name, cell in table.iloc[0].items())
+    shares = [(n.removeprefix(prefix), float(cell)) for n, cell in cells if n.startswith(prefix)]
+    shares.sort(key=lambda pair: -pair[1])
     prediction = table["prediction"].iloc[0]  # of a row as a whole, 8 would be 8.0
     number = model.card.task == Task.REGRESSION
     half_width = model.interval.half if number and model.interval else None
@@ -85,9 +75,8 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
             if unlike_reasons(compared_row[[name]], model.profile.for_column(str(name)))[0]
         ]
     odd = no_dates(row, model)
-    words = "; ".join(
-        [*([words] if words else []), *(f"{name} {NO_DATE.format(odd[name])}" for name in odd)]
-    )
+    date_texts = [f"{name} {NO_DATE.format(typical)}" for name, typical in odd.items()]
+    words = "; ".join([*([words] if words else []), *date_texts])
     return RowPrediction(
         prediction=float(prediction) if number else str(prediction),
         shares=shares,

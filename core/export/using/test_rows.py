@@ -1,4 +1,4 @@
-"""Rows of a run's test set: what they hold, what was true, and where they stand in their file."""
+"""Rows of a run's test set, with their true values and their lines in the file."""
 
 from __future__ import annotations
 
@@ -18,29 +18,21 @@ from core.export.using.row_answers import CellValue, TestRow
 
 @dataclass(frozen=True)
 class TestRows:
-    """The rows that judged a run's model, in the order of their file.
-
-    Attributes:
-        dataset: where they are.
-        row_indices: theirs in it.
-        lines: where each begins in the file.
-        counted: "line", or "row" where the data have no lines.
-        target: the column to predict.
-    """
+    """The rows that tested a run's model, in the order of their file."""
 
     __test__ = False  # no test, for pytest
 
     dataset: Dataset
-    row_indices: np.ndarray
-    lines: list[int]
-    counted: str
-    target: str
+    row_indices: np.ndarray  # in the dataset
+    lines: list[int]  # where each begins in the file
+    counted: str  # "line", or "row" where the data have no lines
+    target: str  # the column to predict
 
     def row_by_number(self, number: int) -> TestRow:
         """The row of a number from 1.
 
         Raises:
-            UnusableError: there are not so many.
+            UnusableError: there is none.
         """
         if not 1 <= number <= len(self.row_indices):
             raise UnusableError(
@@ -74,21 +66,12 @@ class TestRows:
 
 
 def test_rows_of(run: FinishedRun, dataset: Dataset | None) -> TestRows | None:
-    """The test rows of a run; None where its data are not at hand, or other than they were.
-
-    Args:
-        run: one that has ended.
-        dataset: the run's data.
-    """
+    """The test rows of a run that ended; None where its data are missing or have changed."""
     takeaway = run.takeaway
     if dataset is None or dataset.source.fingerprint != takeaway.source.fingerprint:
         return None
     test_dataset = dataset.test if takeaway.test_source else dataset
-    if (
-        test_dataset is None
-        or not takeaway.test_rows
-        or max(takeaway.test_rows) >= test_dataset.rows
-    ):
+    if test_dataset is None or max(takeaway.test_rows, default=np.inf) >= test_dataset.rows:
         return None
     if takeaway.test_source and test_dataset.source.fingerprint != takeaway.test_source.fingerprint:
         return None
