@@ -90,7 +90,7 @@ def test_what_is_broken_is_told_on_the_command_line(broken):
     assert ran.returncode == 0
     assert "forest: Random forest" in ran.stdout
     lines = ran.stderr.splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert all(line.startswith("tunescope: The extension “") for line in lines)
 
 
