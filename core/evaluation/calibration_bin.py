@@ -9,17 +9,10 @@ from core.records import Record
 
 @dataclass(frozen=True)
 class CalibrationBin(Record):
-    """The rows whose predicted probability lies in one bin.
+    """The rows whose predicted probability lies in one bin."""
 
-    Attributes:
-        predicted: the mean probability.
-        observed: the share of the class.
-        rows: how many; None where it is unknown, as the interval then is.
-        low, high: the ends of Wilson's 95 % interval of that share.
-    """
-
-    predicted: float
-    observed: float
-    rows: int | None
-    low: float | None
+    predicted: float  # the mean probability
+    observed: float  # the share of the class
+    rows: int | None  # None where it is unknown, as the interval then is
+    low: float | None  # the ends of Wilson's 95 % interval of that share
     high: float | None

@@ -2,7 +2,7 @@
 
 Split conformal prediction (Lei, G'Sell, Rinaldo, Tibshirani and Wasserman 2018, Theorem 2.2): with
 the n absolute errors of exchangeable rows, ŷ ± q holds the next one with probability of at least
-1 − α, where q is the ⌈(n + 1)(1 − α)⌉-th smallest error. No distribution is assumed.
+1 − α, where q is the ⌈(n + 1)(1 − α)⌉-th smallest error.
 """
 
 from __future__ import annotations
@@ -20,29 +20,17 @@ MIN_ERRORS = 20  # errors; of fewer the width is little more than the largest of
 
 @dataclass(frozen=True)
 class PredictionInterval(Record):
-    """An interval around a predicted number that holds the true one with some probability.
+    """An interval around a predicted number that holds the true one with some probability."""
 
-    Attributes:
-        half: half its width, in the target's unit.
-        coverage: the share of rows whose true number it is to hold.
-        rows: how many errors it comes from.
-    """
-
-    half: float
-    coverage: float
-    rows: int
+    half: float  # half its width, in the target's unit
+    coverage: float  # the share of rows whose true number it is to hold
+    rows: int  # how many errors it comes from
 
 
 def interval_of(
     actual: np.ndarray, predicted: np.ndarray, coverage: float = COVERAGE
 ) -> PredictionInterval | None:
-    """The interval of a model from its errors, or None where they are too few.
-
-    Args:
-        actual: true numbers of rows that the model was not fitted to, shape (n,).
-        predicted: its predictions of them, shape (n,).
-        coverage: 1 − α.
-    """
+    """The interval from errors (n,) of a model, 1 − α the coverage; None if they are few."""
     errors = np.abs(np.asarray(actual, float) - np.asarray(predicted, float))
     errors = np.sort(errors[np.isfinite(errors)])
     rank = math.ceil((len(errors) + 1) * coverage - 1e-9)

@@ -2,12 +2,11 @@
 
 | symbol | code | meaning |
 | --- | --- | --- |
-| TP, FP | ``true``, ``false`` | rows of the class, and others, that are called the class |
+| TP, FP | ``true``, ``false`` | rows of the class, and others, that score at least a threshold |
 | P, N | ``positives``, ``negatives`` | rows of the class, and others |
 
-A row is called the class where its score is at least the threshold. ROC: TP/P over FP/N.
-Precision–recall: TP/(TP + FP) over TP/P. Average precision is Σ (R_k − R_{k−1}) P_k over falling
-thresholds, without interpolation, as scikit-learn has it.
+ROC: TP/P over FP/N. Precision–recall: TP/(TP + FP) over TP/P. Average precision is
+Σ (R_k − R_{k−1}) P_k over falling thresholds, without interpolation, as scikit-learn has it.
 """
 
 from __future__ import annotations
@@ -27,16 +26,11 @@ _MAX_RESAMPLED_ROWS = 4e7  # rows × resamples
 
 @dataclass(frozen=True)
 class ThresholdCounts:
-    """Counts at every threshold that makes a difference, the highest first.
+    """Counts at every threshold that makes a difference, the highest first."""
 
-    Attributes:
-        thresholds: the different scores, falling, shape (k,).
-        true, false: how many rows of the class, and others, score at least that, shape (k,).
-    """
-
-    thresholds: np.ndarray
-    true: np.ndarray
-    false: np.ndarray
+    thresholds: np.ndarray  # the different scores, falling, shape (k,)
+    true: np.ndarray  # how many rows of the class score at least that, shape (k,)
+    false: np.ndarray  # how many others
 
     @property
     def positives(self) -> int:
@@ -50,12 +44,7 @@ class ThresholdCounts:
 
 
 def threshold_counts(positive: np.ndarray, score: np.ndarray) -> ThresholdCounts:
-    """The counts, from which both curves follow.
-
-    Args:
-        positive: which rows are of the class, shape (n,).
-        score: the more, the likelier, shape (n,).
-    """
+    """The counts of rows of the class (n,) and their scores, from which both curves follow."""
     order = np.argsort(-score, kind="stable")
     ordered, ones = score[order], positive[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))

@@ -1,10 +1,8 @@
 """Normal intervals of estimates by the influence of every row.
 
 A row's influence φ_i is what it adds to an estimate's deviation from the truth, to first order:
-estimate − truth ≈ Σ φ_i. Rows are independent, so that the variance is Σ φ_i²; where rows belong
-together it is the sum over groups of (Σ of the group's φ)². The influence on a difference of two
-estimates on the same rows is the difference of the influences, which is what makes it paired.
-
+estimate − truth ≈ Σ φ_i, with variance Σ φ_i²; where rows belong together it is the sum over groups
+of (Σ of the group's φ)². The influence on a difference of two estimates is that of the influences.
 Factors of √(n/(n − 1)) make Σ φ² the usual unbiased estimate, here that of DeLong et al. too.
 """
 
@@ -34,20 +32,12 @@ def r2_influence(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 
 def area_influence(positive: np.ndarray, score: np.ndarray) -> tuple[float, np.ndarray]:
-    """The area under the ROC curve and every row's influence on it, in O(n log n).
+    """The area under the ROC curve and every row's influence on it (n,), in O(n log n).
 
     The area is P(score of a positive > of a negative) + ½ P(equal). With V10 the share of negatives
     below a positive, and V01 the share of positives above a negative, both with ties as a half, the
-    variance Σ φ² is that of DeLong, DeLong & Clarke-Pearson (1988), S10/m + S01/k, and Σ of the
-    squared differences theirs of two areas on the same rows. V10 and V01 come from ranks in one
-    sort (Sun & Xu 2014).
-
-    Args:
-        positive: which rows are positive, shape (n,), at least two of either kind.
-        score: the more, the likelier positive, shape (n,).
-
-    Returns:
-        The area; φ of shape (n,). NaN where there are fewer than two of a kind.
+    variance Σ φ² is that of DeLong, DeLong & Clarke-Pearson (1988), S10/m + S01/k. V10 and V01 come
+    from ranks in one sort (Sun & Xu 2014). NaN where there are fewer than two of a kind.
     """
     m = int(positive.sum())
     k = len(positive) - m

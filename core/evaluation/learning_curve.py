@@ -6,25 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+Array = np.ndarray
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 def nested_parts(
-    labels: np.ndarray | None,
-    groups: np.ndarray | None,
-    rows: int,
-    shares: Sequence[float],
-    seed: int,
+    labels: Array | None, groups: Array | None, rows: int, shares: Sequence[float], seed: int
 ) -> list[np.ndarray]:
     """Indices of the rows of each part, sorted; every part holds the smaller ones.
 
     Args:
-        labels: codes of the classes, (rows,), each of which is in every part as far as its rows
-            go (two at least); None for numbers.
+        labels: codes of classes, (rows,), each in every part, two rows at least; or None.
         groups: codes of rows that stay together, (rows,); None where each is its own group.
-        rows: how many there are.
-        shares: growing, the last 1.
-        seed: of the order.
+        rows, shares, seed: how many; growing, the last 1; of the order.
     """
     generator = np.random.default_rng(seed)
     if groups is not None:
@@ -50,12 +44,7 @@ def _spread_classes(order: np.ndarray, labels: np.ndarray, keep: bool) -> np.nda
 
 
 def mean_with_interval(scores: np.ndarray, seed: int) -> tuple[float, float]:
-    """The 95 % interval of the mean over parts, for the chance of parts and of test rows alike.
-
-    Args:
-        scores: scores of resampled test rows, shape (parts, resamples).
-        seed: of the parts that are drawn with every resample.
-    """
+    """The 95 % interval of the mean over parts of scores (parts, resamples) of test rows."""
     middle = mean_of_parts(scores, seed)
     finite_means = middle[np.isfinite(middle)]
     if not len(finite_means):

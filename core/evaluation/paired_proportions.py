@@ -8,8 +8,7 @@
 | Δ | ``gain`` | the difference of the models' probabilities of being right |
 | q | ``q`` | the probability of a lost row |
 
-Only rows on which the models disagree tell which is better (McNemar 1947). Given b + c of them, b
-is binomial with probability ½ if the models are equally good: that is the exact test.
+Given b + c, b is binomial with probability ½ if the models are equally good (McNemar 1947).
 """
 
 from __future__ import annotations
@@ -35,13 +34,7 @@ def difference_interval(
 
     It is the score interval of Tango (1998, Statistics in Medicine 17, eq. 5–8): all Δ whose score
     statistic (b − c − nΔ) / √(n (2q + Δ(1 − Δ))), with q at its maximum likelihood for this Δ, is
-    not significant. The score test rejects Δ = 0 wherever the exact one does, and now and then
-    where that does not: there the interval is extended to 0.
-
-    Args:
-        won, lost: b and c.
-        rows: n > 0.
-        level: of confidence.
+    not significant. Where that alone rejects Δ = 0, the interval is extended to 0.
     """
     z = float(special.ndtri(0.5 + level / 2))
     gain = (won - lost) / rows

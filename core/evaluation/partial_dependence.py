@@ -1,8 +1,8 @@
 """Partial dependence: a model's predictions as one column takes other values.
 
-The curve of a row is the model's prediction for it with the column set to each value of a grid, all
-else as it is (individual conditional expectation; Goldstein et al. 2015). Their mean is the partial
-dependence (Friedman 2001, equation 53).
+The curve of a row is its prediction with the column set to each value of a grid (individual
+conditional expectation; Goldstein et al. 2015). Their mean is the partial dependence (Friedman
+2001, equation 53).
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ _ENDS = (0.05, 0.95)  # quantiles: beyond them hardly a row supports the curve
 
 
 def number_grid(values: np.ndarray, points: int = POINTS) -> np.ndarray:
-    """A grid of numbers: all different ones where they are few, else even steps.
-
-    The steps go from the 5 % to the 95 % quantile, as scikit-learn's do.
-    """
+    """All different numbers where they are few, else even steps between the 5 and 95 % quantile."""
     finite_values = values[np.isfinite(values)]
     different = np.unique(finite_values)
     if len(different) <= points:
@@ -42,14 +39,7 @@ def frequent_values(values: pd.Series, max_values: int = MAX_CATEGORIES) -> list
 def individual_curves(
     answer: Callable[[Any], np.ndarray], X: Any, column: int, grid: Sequence[Any]
 ) -> np.ndarray:
-    """The answer for every row at every value of the grid, shape (n, len(grid)).
-
-    Args:
-        answer: rows to numbers.
-        X: a table or CSR matrix of n rows.
-        column: its index.
-        grid: values as the column has them.
-    """
+    """The answer for every row of X with the column at every value, shape (n, len(grid))."""
     rows = X.shape[0]
     row_indices = np.tile(np.arange(rows), len(grid))
     dtype = object if hasattr(X, "iloc") else None

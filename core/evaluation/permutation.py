@@ -22,18 +22,7 @@ ALIKE = 0.9  # correlation from which on two columns say nearly the same
 
 
 def permuted(X: sparse.csr_matrix, columns: np.ndarray, orders: np.ndarray) -> sparse.csr_matrix:
-    """R copies of X below each other, some columns of each in another order of the rows.
-
-    Columns that are permuted together keep their values of one row side by side.
-
-    Args:
-        X: shape (n, p).
-        columns: their indices.
-        orders: shape (R, n).
-
-    Returns:
-        Shape (R n, p).
-    """
+    """R copies of X below each other, (R n, p), some columns with rows in orders (R, n)."""
     X = sparse.csr_matrix(X)
     inside = np.zeros(X.shape[1], dtype=bool)
     inside[columns] = True
@@ -53,13 +42,8 @@ def alike_groups(
 ) -> list[tuple[list[int], float]]:
     """Columns that are nearly the same: groups of which all pairs are correlated so much.
 
-    Args:
-        columns: numbers (NaN where missing), or codes of categories, n each.
-        is_category: which of them are codes.
-        min_correlation: the correlation.
-
-    Returns:
-        The columns' indices, and the least correlation of two of them, in order of the first.
+    Columns are numbers (NaN where missing) or codes of categories. The groups are their indices and
+    the least correlation of two of them, in order of the first.
     """
     count = len(columns)
     if count < 2 or len(columns[0]) < 3:

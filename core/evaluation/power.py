@@ -7,8 +7,7 @@
 | ψ | ``discordance`` | the share of rows that exactly one of them has right, ≥ Δ |
 
 A gain is shown where the interval of the difference lies above 0: for shares of rows where the
-exact McNemar test rejects. The share of rows on which two models disagree is not known before both
-have been fitted; one in ten is assumed unless more is known, or the gain itself where it is larger.
+exact McNemar test rejects. ψ is one in ten unless more is known, or the gain where it is larger.
 """
 
 from __future__ import annotations
@@ -49,11 +48,8 @@ def smallest_gain(
 ) -> float:
     """The smallest gain of a share that is shown with `target_power`; 1.0 if none is.
 
-    Args:
-        rows: tested, of one test set or of all folds together.
-        discordance: ψ; a gain beyond it is taken to be all the disagreement there is.
-        folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
-        target_power: the power.
+    Rows are those of one test set or of all folds together; folds are of nested cross-validation,
+    judged by the corrected resampled t, and 0 for a test set.
     """
 
     def power_of_gain(gain: float) -> float:
@@ -73,12 +69,7 @@ def smallest_r2_gain(
     The tuned model is taken to explain a part u of what the default model leaves as error, so that
     e_default = e + u with e and u independent and normal, Var(u) = Δ and Var(e) = 1 − R² − Δ in
     units of Var(y). A row's difference e_default² − e² = 2eu + u² has variance 4 Var(e) Δ + 2Δ².
-
-    Args:
-        rows: tested, of one test set or of all folds together.
-        r2: of the default model.
-        folds: of nested cross-validation, judged by the corrected resampled t; 0 for a test set.
-        target_power: the power.
+    R² is the default model's; rows and folds as for `smallest_gain`.
     """
     unexplained = 1.0 - r2
 
@@ -95,14 +86,8 @@ def smallest_r2_gain(
 def fold_power(gain: float, deviation: float, folds: int, level: float = LEVEL) -> float:
     """The probability that the corrected resampled t interval of K folds lies above 0.
 
-    Differences of folds are taken to be independent and normal, so that their mean over its
-    corrected error is a non-central t with K − 1 degrees of freedom, but for √(1 + K/(K − 1)).
-
-    Args:
-        gain: the expected difference of a fold.
-        deviation: its standard deviation over folds.
-        folds: K.
-        level: of confidence.
+    Differences of folds, of mean `gain`, are taken to be independent and normal: their mean over
+    its corrected error is a non-central t of K − 1 degrees of freedom, but for √(1 + K/(K − 1)).
     """
     if deviation <= 0.0:
         return 1.0 if gain > 0.0 else 0.0

@@ -1,9 +1,8 @@
 """The corrected resampled t interval of Nadeau & Bengio (2003) for scores of cross-validation.
 
-Training sets of cross-validation overlap, so that the scores of its folds are no independent
-sample: their plain variance s²/K is too small. Nadeau & Bengio ("Inference for the generalization
-error", Machine Learning 52, section 3) take (1/K + n_test/n_train) s² in its place, with K − 1
-degrees of freedom.
+Training sets of folds overlap, so that s²/K is too small a variance. Nadeau & Bengio ("Inference
+for the generalization error", Machine Learning 52, section 3) take (1/K + n_test/n_train) s², with
+K − 1 degrees of freedom.
 """
 
 from __future__ import annotations
@@ -19,15 +18,9 @@ LEVEL = 0.95
 def corrected_interval(
     values: np.ndarray, train_share: float, level: float = LEVEL
 ) -> tuple[float, float]:
-    """The interval of the mean of a fold's scores, or of a fold's differences of scores.
+    """The interval of the mean of a fold's scores, or differences, (K,); NaN with fewer than two.
 
-    Args:
-        values: one a fold, shape (K,); folds without a value (NaN) are left out.
-        train_share: n_train / (n_train + n_test) of one fold.
-        level: of confidence.
-
-    Returns:
-        Its ends; NaN where fewer than two folds have a value.
+    Folds without a value (NaN) are left out; ``train_share`` is n_train / (n_train + n_test).
     """
     finite_values = values[np.isfinite(values)]
     if len(finite_values) < 2:

@@ -51,9 +51,9 @@ def _density(u: Array) -> Array:
 
 
 def log_expected_improvement(mean: Array, sd: Array, best: float) -> Slopes:
-    """Logarithm of EI: log EI = log sd + log h(u), with its derivatives by μ and by sd.
+    """Logarithm of EI: log sd + log h(u), with its derivatives by μ and by sd.
 
-    ∂/∂μ = Φ/(sd h), ∂/∂sd = φ/(sd h); for u < −1 both are formed as ratios that cannot underflow.
+    ∂/∂μ = Φ/(sd h), ∂/∂sd = φ/(sd h); for u < −1 both are ratios that cannot underflow.
     """
     u = (mean - best) / sd
     near, low = np.maximum(u, -1.0), np.minimum(u, -1.0)

@@ -1,9 +1,4 @@
-"""Climbing a function inside the unit cube from several starts at once.
-
-Every start has its own quasi-Newton matrix, but all points of a round are evaluated in one call:
-the function here is a Gaussian process's acquisition, for which ten points cost little more than
-one (one triangular solve with ten right-hand sides), and Python's own time is shared.
-"""
+"""Climbing a function inside the unit cube from several starts at once."""
 
 from __future__ import annotations
 
@@ -25,18 +20,11 @@ def maximize_from_starts(
     rounds: int = 40,
     tolerance: float = 1e-6,
 ) -> tuple[Array, Array]:
-    """x* = argmax f(x) near every start, over the free entries in [0, 1]; projected BFGS.
+    """x* = argmax f(x) near every start (m, width), over `free` entries in [0, 1]; projected BFGS.
 
-    Args:
-        function: points (m, width) -> values (m,) and gradients (m, width).
-        starts: where to begin, shape (m, width).
-        free: which entries may move, shape (width,), bool.
-        rounds: evaluations of each start at most.
-        tolerance: a start rests when a round gains less than this, or its projected slope is
-            smaller than ten times this.
-
-    Returns:
-        The points, shape (m, width), and their values, shape (m,); never worse than the starts.
+    `function`: points (m, width) -> values (m,) and gradients (m, width). A start rests after
+    `rounds` evaluations, when a round gains less than `tolerance`, or when its projected slope is
+    smaller than ten times that. Returns points and values, never worse than the starts.
     """
     x = starts.copy()
     value, slope = function(x)
@@ -77,7 +65,7 @@ def _projected(x: Array, slope: Array) -> Array:
 
 
 def _ascent_direction(x: Array, slope: Array, H: Array, fresh: Array) -> Array:
-    """The direction of every start: H times the projected slope, or the slope where that falls."""
+    """H times the projected slope, or the slope where that falls."""
     inward = _projected(x, slope)
     inside = (inward != 0.0) | (slope == 0.0)
     direction = np.einsum("mij,mj->mi", H, inward) * inside

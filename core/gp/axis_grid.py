@@ -18,19 +18,12 @@ LEVELS = 8  # contour lines of a surface, about
 
 @dataclass(frozen=True)
 class AxisGrid:
-    """The values of one axis at which the surrogate is evaluated.
-
-    Attributes:
-        axis: the axis.
-        values: in ascending order, or the choices.
-        positions: what is plotted: the values, or indices for a choice.
-        first: the axis's first entry in the unit vector.
-    """
+    """The values of one axis at which the surrogate is evaluated."""
 
     axis: Axis
-    values: list[Any]
-    positions: list[float]
-    first: int
+    values: list[Any]  # ascending, or the choices
+    positions: list[float]  # what is plotted: the values, or indices for a choice
+    first: int  # the axis's first entry in the unit vector
 
     def position(self, value: Any) -> float:
         """Where a value is plotted."""
@@ -43,11 +36,7 @@ class AxisGrid:
 
 
 def axis_grid(space: Sequence[Axis], name: str, points: int) -> AxisGrid:
-    """An evenly spread grid along the axis of a name; every whole number where few.
-
-    Raises:
-        KeyError: no axis has that name.
-    """
+    """An even grid along an axis, every whole number where few; KeyError: no such axis."""
     names = [axis.name for axis in space]
     if name not in names:
         raise KeyError(name)

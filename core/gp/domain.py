@@ -21,15 +21,11 @@ ALL_NEIGHBOURS = 16  # a whole number with at most so many values tries them all
 
 
 class SearchDomain:
-    """The allowed points of a space.
+    """The allowed points of a space of one axis or more.
 
-    Args:
-        space: the axes, at least one.
-
-    Attributes:
-        axis_of: for every entry of a point its axis, shape (width,).
-        free: which entries are real numbers, shape (width,), bool.
-        size: how many allowed points there are; infinite with a real number of positive range.
+    Of every entry of a point `axis_of` is its axis, and `free` whether it is a real number, shapes
+    (width,); `size`: how many allowed points there are, infinite with a real number of positive
+    range.
     """
 
     def __init__(self, space: Sequence[Axis]) -> None:
@@ -58,8 +54,7 @@ class SearchDomain:
     def snap_points(self, points: Array) -> Array:
         """The nearest allowed points, shape (m, width): numbers rounded, choices by their largest.
 
-        Up to the rounding of real numbers equal to `unit_vector(space, setting_at(space, point))`,
-        but for many points at once.
+        As `unit_vector(space, setting_at(space, point))`, up to the rounding of real numbers.
         """
         snapped = np.asarray(np.clip(points, 0.0, 1.0).round(DECIMALS), dtype=np.float64)
         for start, axis in zip(self.first, self.space, strict=False):
@@ -117,8 +112,7 @@ class SearchDomain:
     def neighbours(self, point: Array) -> Array:
         """Allowed points that differ from an allowed one in a single whole number or choice.
 
-        Every other choice; every other whole number where there are few, otherwise steps of
-        1, 2, 4 … up and down. Shape (any number, width).
+        Every other choice and, where few, whole number; otherwise steps of 1, 2, 4 … up and down.
         """
         neighbours = []
         for start, axis in zip(self.first, self.space, strict=False):

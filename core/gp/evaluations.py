@@ -54,28 +54,19 @@ class EarlierTrial(Record):
 
 @dataclass(frozen=True)
 class SurrogateSlice(Record):
-    """A surrogate along one axis: lists of one length.
-
-    Attributes:
-        log: whether the axis is logarithmic.
-        labels: of the positions of a choice; None for numbers.
-        band, wide_band: lows and highs, one and two standard deviations around the mean.
-        trials: of this run.
-        next_x: the position of the next trial, if there is one.
-        at: the setting through which the slice goes.
-    """
+    """A surrogate along one axis: lists of one length."""
 
     axis: str
-    log: bool
+    log: bool  # whether the axis is logarithmic
     x: Numbers
-    labels: list[str] | None
+    labels: list[str] | None  # of the positions of a choice; None for numbers
     mean: Numbers
     sd: Numbers
-    band: list[Numbers]
-    wide_band: list[Numbers]
+    band: list[Numbers]  # lows and highs, one standard deviation around the mean
+    wide_band: list[Numbers]  # two
     trials: list[PlottedTrial]
-    next_x: float | None
-    at: Setting
+    next_x: float | None  # the position of the next trial, if there is one
+    at: Setting  # the setting through which the slice goes
 
 
 @dataclass(frozen=True)
@@ -88,17 +79,12 @@ class ScoreSlice(SurrogateSlice):
 
 @dataclass(frozen=True)
 class JointSlice(SurrogateSlice):
-    """The slice of responses.
-
-    Attributes:
-        score_mean, score_sd: mean and sd in units of the score, where `settled`.
-        earlier: trials of earlier datasets, nearest dataset first.
-    """
+    """The slice of responses; means and deviations in units of the score where `settled`."""
 
     settled: bool
     score_mean: Numbers
     score_sd: Numbers
-    earlier: list[EarlierTrial]
+    earlier: list[EarlierTrial]  # trials of earlier datasets, nearest dataset first
 
 
 @dataclass(frozen=True)

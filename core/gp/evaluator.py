@@ -40,7 +40,6 @@ class _View:
         self.next_setting = setting_at(space, np.array(surrogate.next)) if surrogate.next else None
 
     def scored_settings(self) -> list[tuple[int, float, Setting]]:
-        """Number, score and setting of every trial."""
         settings = [setting_at(self.space, np.array(point)) for point in self.surrogate.points]
         return list(zip(self.surrogate.numbers, self.surrogate.responses, settings, strict=True))
 
@@ -61,16 +60,10 @@ def slice_through(
     fixed_values: Mapping[str, Any] | None = None,
     points: int = 201,
 ) -> ScoreSlice:
-    """The surrogate along one axis, every other axis held at a setting.
+    """The surrogate along one axis, the others at `fixed_values`, the incumbent's where missing.
 
-    Args:
-        space: its axes, in the order of its unit vectors.
-        axis: the name of the axis to go along.
-        fixed_values: values of other axes; the incumbent's where missing.
-        points: how many values, 500 at most; a whole number or a choice may have fewer.
-
-    Raises:
-        KeyError: no axis has that name.
+    `points`: how many values, 500 at most; a whole number or a choice may have fewer. Raises
+    KeyError: no axis has that name.
     """
     view = _View(surrogate, space, fixed_values)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
@@ -104,15 +97,10 @@ def surface(
     fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
 ) -> SurrogateImage:
-    """The surrogate over two axes, every other axis held at a setting.
+    """The surrogate over two axes, `first` along x, the others as for `slice_through`.
 
-    Args:
-        surrogate, space, fixed_values: as for `slice_through`.
-        first, second: names of the axes along x and y.
-        size: values along each axis; a whole number or a choice may have fewer.
-
-    Raises:
-        KeyError: no axis has one of the names.
+    `size`: values along each axis; a whole number or a choice may have fewer. Raises KeyError: no
+    axis has one of the names.
     """
     view = _View(surrogate, space, fixed_values)
     across, up = (axis_grid(space, name, size) for name in (first, second))

@@ -15,14 +15,10 @@ FEW = 100  # observations; more are searched by a draw of so many first
 class GpFitter:
     """Keeps hyperparameters and the Cholesky factor from one fit to the next.
 
-    Hyperparameters are learned anew while points are few, and later each time their number has
-    grown by four percent, starting from the last ones; from several starts while that is cheap and
-    each time the number has grown by half. In between the Cholesky factor is only extended.
-
-    Args:
-        kernel: se, matern32 or matern52.
-        axis_of: for every entry of a point its axis, shape (width,).
-        always_learn: learn the hyperparameters at every fit.
+    Hyperparameters are learned anew while points are few (or with `always_learn`), and later each
+    time their number has grown by four percent, starting from the last ones; from several starts
+    while that is cheap and each time the number has grown by half. In between the Cholesky factor
+    is extended. `axis_of`: for every entry of a point its axis, shape (width,).
     """
 
     def __init__(self, kernel: str, axis_of: Indices, *, always_learn: bool = False) -> None:

@@ -41,18 +41,14 @@ def squared_distances(A: Array, B: Array, lengths: Array) -> Array:
 
 
 def correlation(kernel: str, s: Array) -> Array:
-    """R(s): se exp(−s/2); matern32 (1 + u) e⁻ᵘ, u = √(3s); matern52 (1 + u + u²/3) e⁻ᵘ, u = √(5s).
-
-    Raises:
-        ValueError: the kernel is none of `KERNELS`.
-    """
+    """R(s): se exp(−s/2); matern32 (1 + u) e⁻ᵘ, u² = 3s; matern52 (1 + u + u²/3) e⁻ᵘ, u² = 5s."""
     return correlation_and_slope(kernel, s)[0]
 
 
 def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
-    """R(s) and R′(s), each of the shape of s, sharing the one exponential.
+    """R(s) and R′(s), each of the shape of s; ValueError: the kernel is none of `KERNELS`.
 
-    R′: se −½ R; matern32 −(3/2) e⁻ᵘ; matern52 −(5/6) (1 + u) e⁻ᵘ. Raises as `correlation`.
+    R′: se −½ R; matern32 −(3/2) e⁻ᵘ; matern52 −(5/6) (1 + u) e⁻ᵘ.
     """
     if kernel == "se":
         value = np.exp(-0.5 * s)
@@ -79,17 +75,11 @@ def correlation_and_slope(kernel: str, s: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """The hyperparameters that the marginal likelihood learns.
+    """The hyperparameters that the marginal likelihood learns."""
 
-    Attributes:
-        lengths: ℓ, one for every entry of the unit vector, shape (width,).
-        amplitude: a, the variance of the standardized function.
-        noise: σ², the variance of the standardized noise.
-    """
-
-    lengths: Array
-    amplitude: float
-    noise: float
+    lengths: Array  # ℓ, one for every entry of the unit vector, shape (width,)
+    amplitude: float  # a, the variance of the standardized function
+    noise: float  # σ², the variance of the standardized noise
 
 
 class Kernel(ABC):
@@ -127,14 +117,9 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Stationary(Kernel):
-    """k(x, y) = a R(s).
+    """k(x, y) = a R(s)."""
 
-    Attributes:
-        name: of R: se, matern32 or matern52.
-        hyper: lengths, amplitude and noise.
-    """
-
-    name: str
+    name: str  # of R: se, matern32 or matern52
     hyper: Hyperparameters
 
     @property

@@ -39,13 +39,9 @@ NOISE_PRIOR = (np.log(1e-4), 2.0)
 
 
 class Likelihood:
-    """f(θ) and its gradient for given points and responses.
+    """f(θ) and its gradient for points X (n, width) and standardized responses z (n,).
 
-    Args:
-        kernel: se, matern32 or matern52.
-        X: points, shape (n, width).
-        z: standardized responses, shape (n,).
-        axis_of: for every entry of the unit vector its axis, 0 … D − 1, shape (width,).
+    `axis_of`: for every entry of the unit vector its axis, 0 … D − 1, shape (width,).
     """
 
     def __init__(self, kernel: str, X: Array, z: Array, axis_of: Indices) -> None:
@@ -71,8 +67,7 @@ class Likelihood:
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """f(θ) and ∂f/∂θ; −∞ and zeros where K is not positive definite. About n³ flops.
 
-        Only lower halves are formed, in the two buffers of this object, a block of rows at a time:
-        large temporary matrices would cost more than the arithmetic.
+        Lower halves only, in the object's two buffers, a block of rows at a time.
         """
         hyper = self.hyperparameters(theta)
         n = len(self.X)
@@ -142,13 +137,7 @@ class LikelihoodObjective(Protocol):
 def maximize_likelihood(
     likelihood: LikelihoodObjective, starts: list[Array], *, rounds: int = 50
 ) -> Array:
-    """θ* = argmax f(θ) within its bounds: L-BFGS-B from every start, the best kept; shape (D + 2,).
-
-    Args:
-        likelihood: f.
-        starts: where to begin, each of shape (D + 2,); clipped into the bounds.
-        rounds: L-BFGS iterations from each start at most.
-    """
+    """θ* = argmax f(θ) within its bounds, (D + 2,): L-BFGS-B from every start, the best kept."""
     box, options = likelihood.theta_bounds, {"maxiter": rounds, "ftol": 1e-5, "gtol": 1e-2}
     low, high = np.array(box).T
     best_value, best = -np.inf, np.clip(starts[0], low, high)

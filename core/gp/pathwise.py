@@ -9,9 +9,8 @@ Notation (Wilson et al. 2020, "Efficiently sampling functions from Gaussian proc
 With r_j of the Rayleigh and b_j of the uniform distribution, r_j cos(φ + b_j) is w cos φ + w′ sin φ
 with normal w and w′: a frequency stands for two features and costs one cosine.
 
-Waves are summed in single precision, which is ten times faster: off by some 1e-6 of the standard
-deviation, and by 1e-5 where lengths are a hundredth of the range; the finite number of frequencies
-leaves more open.
+Waves are summed in single precision, ten times faster: off by some 1e-6 of the standard deviation,
+by 1e-5 where lengths are a hundredth of the range.
 
 The spectral density of a Matérn kernel of smoothness ν is a multivariate t with 2ν degrees of
 freedom and scales 1/ℓ (3 for Matérn 3/2); of the squared exponential it is the normal.
@@ -34,17 +33,9 @@ EDGE = 2.0**-31  # half of the finest step of a Sobol sequence: quantiles there 
 
 
 def frequencies(kernel: str, lengths: Array, count: int, random: np.random.Generator) -> Array:
-    """ω_1 … ω_m from the kernel's spectral density, shape (count, width).
+    """ω_1 … ω_m from the kernel's spectral density, shape (count, width); count a power of two.
 
-    The quantiles of a scrambled Sobol sequence: each ω has the density exactly, and together they
-    cover it evenly, so that (1/m) Σ cos(ω_jᵀ(x − x′)) is closer to the kernel than with
-    independent draws.
-
-    Args:
-        kernel: se, matern32 or matern52.
-        lengths: ℓ, shape (width,).
-        count: m, a power of two.
-        random: the source of the scrambling.
+    Quantiles of a scrambled Sobol sequence: nearer the kernel than independent draws.
     """
     freedom = FREEDOM[kernel]
     sobol = qmc.Sobol(len(lengths) + 1, scramble=True, rng=random)
@@ -57,19 +48,10 @@ def frequencies(kernel: str, lengths: Array, count: int, random: np.random.Gener
 
 
 class PosteriorDraws:
-    """Functions drawn from a posterior; each has frequencies of its own, so they are independent.
+    """Independent functions drawn from a posterior, each by `count` frequencies, a power of two.
 
-    Over all draws their mean and covariance are those of the posterior exactly, however few the
-    frequencies; many of them make a single draw look like one of a Gaussian process.
-
-    Args:
-        regression: the posterior at fixed hyperparameters.
-        random: the source of everything drawn.
-        draws: how many functions.
-        count: frequencies of each, a power of two.
-
-    Cost of a draw: m n + n² flops and m n cosines at once, then m cosines and n kernel values for
-    every point, instead of the cube of the number of points that a joint draw there would take.
+    Over all draws their mean and covariance are those of the posterior exactly. Cost of a draw: m n
+    + n² flops and m n cosines at once, then m cosines and n kernel values for every point.
     """
 
     def __init__(

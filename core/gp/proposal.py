@@ -27,17 +27,11 @@ NEAR_CANDIDATES = 9  # the power of two of how many are spread evenly there
 
 @dataclass(frozen=True)
 class Proposal:
-    """A point to try.
+    """A point to try."""
 
-    Attributes:
-        point: the unit vector, allowed, shape (width,).
-        value: the acquisition there (a logarithm for EI, PI and the standard deviation).
-        mean, sd: the posterior there, standardized.
-    """
-
-    point: Array
-    value: float
-    mean: float
+    point: Array  # the unit vector, allowed, shape (width,)
+    value: float  # the acquisition there (a logarithm for EI, PI and the standard deviation)
+    mean: float  # the posterior there, standardized
     sd: float
 
 
@@ -54,19 +48,10 @@ def scattered_around(domain: SearchDomain, incumbent: Array, random: np.random.G
 class AcquisitionSearch:
     """Maximizes acquisition functions of one posterior over one domain.
 
-    Candidates are a scrambled Sobol set and a cloud around the incumbent; the best few that lie
+    Candidates are a scrambled Sobol set and a cloud around the incumbent, the point (width,) of the
+    standardized response `best`, without the `tried_points` (any, width); the best few that lie
     apart are climbed with exact gradients; whole numbers and choices then try their neighbours.
-
-    Args:
-        regression: the posterior.
-        domain: the allowed points.
-        best: the standardized response to beat.
-        incumbent: the point of that response, shape (width,).
-        tried_points: points of finished and running trials, shape (any number, width).
-        random: the source of the scrambling.
-
-    Attributes:
-        ascent_options: options of `core.gp.ascent.maximize_from_starts`.
+    `ascent_options`: of `core.gp.ascent.maximize_from_starts`.
     """
 
     ascent_options: ClassVar[dict[str, Any]] = {}
@@ -201,10 +186,8 @@ class AcquisitionSearch:
 class InteriorSearch(AcquisitionSearch):
     """A search with a prior against the edges, for acquisitions that are logarithms.
 
-    Far from every trial the acquisition is nearly flat, and largest in the corners by a little,
-    where settings are extreme and seldom good. As in Hvarfner et al. 2022 (arXiv:2204.11051) it is
-    multiplied by a prior of where the best is: ∏ (4x(1 − x) + ε)/(1 + ε) over all numbers x, 1 in
-    the middle and ε/(1 + ε) at an edge. Domains that are searched point by point have none.
+    The acquisition times ∏ (4x(1 − x) + ε)/(1 + ε) over all numbers x (as in Hvarfner et al. 2022,
+    arXiv:2204.11051); none where domains are searched point by point.
     """
 
     def _log_prior(self, points: Array) -> tuple[Array, Array]:
@@ -221,9 +204,7 @@ class InteriorSearch(AcquisitionSearch):
 class LocalSearch(AcquisitionSearch):
     """A search among the points that differ from the incumbent by at most `NEAR` in every number.
 
-    Where everything near the best is known well, the expected improvement is largest in the corners
-    of the cube, which are far from every trial: most trials would go there, and the best be refined
-    by too few. Choices may be any.
+    Otherwise most trials would go to the corners, far from every trial. Choices may be any.
     """
 
     @cached_property

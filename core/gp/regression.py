@@ -49,14 +49,7 @@ class ResponseSurface(Protocol):
 
 
 class Posterior(ABC, Generic[K]):
-    """The posterior of a Gaussian process, exact or approximate.
-
-    Attributes:
-        kernel: of the process.
-        X: the points that its covariances are with, shape (n, any).
-        z: the responses that it has seen.
-        alpha: α, shape (n,).
-    """
+    """A Gaussian process's posterior, by the points X (n, any), responses z seen, and α (n,)."""
 
     def __init__(self, kernel: K, X: Array, z: Array, alpha: Array) -> None:
         self.kernel, self.X, self.z, self.alpha = kernel, X, z, alpha
@@ -117,13 +110,9 @@ class ApproximatePosterior(Posterior[K]):
 
 
 class ExactPosterior(Posterior[K]):
-    """The exact posterior.
+    """The exact posterior given X (n, any), n ≥ 1, and standardized responses z (n,).
 
-    Args:
-        kernel: with a little more noise where K is not positive definite.
-        X: points, shape (n, any), n ≥ 1.
-        z: standardized responses, shape (n,).
-        L: the Cholesky factor where it is known already.
+    `L` is K's factor where known; the kernel gets a little noise where K is not positive definite.
     """
 
     def __init__(self, kernel: K, X: Array, z: Array, L: Array | None = None) -> None:
@@ -135,13 +124,7 @@ class ExactPosterior(Posterior[K]):
         super().__init__(kernel, X, z, solve_factored(L, z))
 
     def extended(self, X_new: Array, z: Array) -> ExactPosterior[K]:
-        """The posterior with m more points, the factor extended in m n² flops, not refactored.
-
-        Args:
-            X_new: the new points, shape (m, any).
-            z: the responses of the old and the new points, shape (n + m,); all may differ from the
-                old ones, because standardization shifts them.
-        """
+        """With points X_new (m, any) and all responses z (n + m,); L extended in m n² flops."""
         if len(X_new) == 0:
             return ExactPosterior(self.kernel, self.X, z, self.L)
         X = np.vstack([self.X, X_new])

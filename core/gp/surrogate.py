@@ -17,42 +17,25 @@ from core.gp.warping import ScoreWarp
 
 @dataclass(frozen=True)
 class Surrogate:
-    """The data from which a view evaluates the Gaussian process anywhere in the unit cube.
+    """The data from which a view evaluates the Gaussian process anywhere in the unit cube."""
 
-    Attributes:
-        trials: how many trials it has seen.
-        points: their unit vectors, n × width.
-        responses: their scores, n.
-        numbers: their trial numbers, n.
-        kernel: se, matern32 or matern52.
-        lengths: one for every entry of the unit vector.
-        amplitude: variance of the standardized function.
-        noise: variance of the standardized noise.
-        mean, scale, median, spread: between scores and responses (`core.gp.warping.ScoreWarp`).
-        maximize: whether larger scores are better.
-        acquisition: ei, pi or mean.
-        incumbent: unit vector of the best trial.
-        next: unit vector of the next trial.
-        proposes: whether it chose the next trial; the first ones are spread evenly instead.
-    """
-
-    trials: int = 0
-    points: list[list[float]] = field(default_factory=list)
-    responses: list[float] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    kernel: str = "matern52"
-    lengths: list[float] = field(default_factory=list)
-    amplitude: float = 1.0
-    noise: float = 0.0
-    mean: float = 0.0
+    trials: int = 0  # how many it has seen
+    points: list[list[float]] = field(default_factory=list)  # unit vectors, n × width
+    responses: list[float] = field(default_factory=list)  # scores, n
+    numbers: list[int] = field(default_factory=list)  # of the trials, n
+    kernel: str = "matern52"  # se, matern32 or matern52
+    lengths: list[float] = field(default_factory=list)  # one for every entry of the unit vector
+    amplitude: float = 1.0  # variance of the standardized function
+    noise: float = 0.0  # variance of the standardized noise
+    mean: float = 0.0  # with scale, median and spread: a `core.gp.warping.ScoreWarp`
     scale: float = 1.0
-    maximize: bool = True
-    acquisition: str = "ei"
-    incumbent: list[float] = field(default_factory=list)
-    next: list[float] = field(default_factory=list)
+    maximize: bool = True  # whether larger scores are better
+    acquisition: str = "ei"  # ei, pi or mean
+    incumbent: list[float] = field(default_factory=list)  # unit vector of the best trial
+    next: list[float] = field(default_factory=list)  # unit vector of the next trial
     median: float = 0.0
     spread: float = 0.0
-    proposes: bool = True
+    proposes: bool = True  # whether it chose the next trial; the first ones are spread evenly
 
     @property
     def score_warp(self) -> ScoreWarp:
@@ -69,8 +52,7 @@ class Surrogate:
 def response_to_beat(regression: Posterior) -> tuple[float, int]:
     """The best observed response, and which (Brofos's y_best).
 
-    The largest posterior mean at an observed point would be the other choice; where scores come in
-    steps, as accuracies do, it lets the search settle on a step below the highest.
+    Not the largest posterior mean: where scores come in steps it would settle below the highest.
     """
     k = int(np.argmax(regression.z))
     return float(regression.z[k]), k

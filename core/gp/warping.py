@@ -30,21 +30,13 @@ DEEPEST = 700.0  # −u at most: what is worse is beyond the largest numbers
 
 @dataclass(frozen=True)
 class ScoreWarp:
-    """How scores and standardized responses translate.
+    """How scores and standardized responses translate."""
 
-    Attributes:
-        mean, scale: scores at least as good as the median are mean ± scale × response.
-        maximize: whether larger scores are better.
-        median: c.
-        spread: |b − c|; 0 where the worse half is not compressed, so that mean ± scale × response
-            holds for all scores.
-    """
-
-    mean: float = 0.0
+    mean: float = 0.0  # scores at least as good as the median are mean ± scale × response
     scale: float = 1.0
-    maximize: bool = True
-    median: float = 0.0
-    spread: float = 0.0
+    maximize: bool = True  # whether larger scores are better
+    median: float = 0.0  # c
+    spread: float = 0.0  # |b − c|; 0: not compressed, all scores are mean ± scale × response
 
     @property
     def sign(self) -> float:
@@ -73,10 +65,7 @@ class ScoreWarp:
         return np.asarray(self.median + self.sign * self.spread * r)
 
     def interval(self, mean: Array, sd: Array, width: float = 1.0) -> tuple[Array, Array]:
-        """The lower and the upper score that are `width` standard deviations from a normal z.
-
-        Quantiles of the score: an increasing function of z keeps them.
-        """
+        """The lower and the upper score `width` standard deviations from a normal z: quantiles."""
         ends = self.to_scores(mean - width * sd), self.to_scores(mean + width * sd)
         return ends if self.maximize else ends[::-1]
 
@@ -93,10 +82,9 @@ def compressed(r: Array) -> Array:
 
 
 def warp_of(scores: Sequence[float] | Array, maximize: bool) -> ScoreWarp:
-    """The warp of finite scores, at least one.
+    """The warp of finite scores, at least one; equal scores have the response 0.
 
-    Where more than half of them are the best score, |b − c| is the median distance from it of those
-    that are not. Equal scores have the response 0.
+    Where more than half are the best score, |b − c| is the others' median distance from it.
     """
     s = np.asarray(scores, dtype=float)
     largest = float(np.abs(s).max()) or 1.0

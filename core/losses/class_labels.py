@@ -12,22 +12,14 @@ from core.errors import UnusableError
 
 
 def two_or_more(y: Any, exactly_two: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes and every example's code.
-
-    Raises:
-        UnusableError: there is one class only, or more than two where two are needed.
-    """
+    """The sorted classes and every example's code; UnusableError if one, or wrongly many."""
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
-        raise UnusableError(
-            "the target has one class only", where="target", cure="give rows of a second class"
-        )
+        cure = "give rows of a second class"
+        raise UnusableError("the target has one class only", where="target", cure=cure)
     if exactly_two and len(classes) > 2:
-        raise UnusableError(
-            f"the target has {len(classes)} classes where two are needed",
-            where="target",
-            cure="use the model for several classes",
-        )
+        message = f"the target has {len(classes)} classes where two are needed"
+        raise UnusableError(message, where="target", cure="use the model for several classes")
     return classes, codes.ravel()
 
 
@@ -38,17 +30,10 @@ def label_codes(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
 
 
 def codes_of(y: Any, classes: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """The same where every label must be one of the classes.
-
-    Raises:
-        UnusableError: a label that is none of them.
-    """
+    """The same where every label must be one of the classes, or UnusableError."""
     codes = label_codes(y, classes)
     strange = codes < 0
     if strange.any():
-        raise UnusableError(
-            f"the class “{np.asarray(y)[strange][0]}” does not occur in the training rows",
-            where="target",
-            cure="leave its rows out or give more of them",
-        )
+        message = f"the class “{np.asarray(y)[strange][0]}” does not occur in the training rows"
+        raise UnusableError(message, where="target", cure="leave its rows out or give more of them")
     return codes

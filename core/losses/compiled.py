@@ -1,7 +1,6 @@
 """Inner loops compiled to machine code, once a machine: numba with its cache on disk.
 
-The loops release the interpreter, so that threads work on several sequences at once. Their
-arguments must be numpy arrays and numbers. Functions that prediction needs import nothing but
+Their arguments must be numpy arrays and numbers. Functions that prediction needs import nothing but
 numpy and this decorator: an exported script holds their source and runs it without numba as well.
 """
 

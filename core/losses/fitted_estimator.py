@@ -18,16 +18,11 @@ def as_estimator(
     classes: np.ndarray | None = None,
     iterations: int = 1,
 ) -> Any:
-    """A Ridge or LogisticRegression with the fitted attributes set to parameters.
+    """A Ridge or LogisticRegression with the fitted attributes set to parameters w, shape (n,).
 
-    Args:
-        loss: the loss that w belongs to.
-        w: its parameters, shape (n,).
-        C: the one penalty beside the loss, if there is one for all parameters: the estimator's own
-            parameter says it (alpha = σ² C, or C_sklearn = 1/C), so that fitting it again on the
-            same rows gives the same model. None leaves scikit-learn's default there.
-        classes: the labels to predict, in the order of the loss's classes; None for the loss's own.
-        iterations: reported as n_iter_.
+    C, the one penalty if there is one, is the estimator's own parameter (alpha = σ² C, or
+    C_sklearn = 1/C); None leaves scikit-learn's default there. ``classes`` are the labels to
+    predict, in the order of the loss's; None for the loss's own. ``iterations`` is n_iter_.
     """
     coef, intercept = loss.coefficients(w)
     if isinstance(loss, LinearLoss):

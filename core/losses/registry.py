@@ -23,18 +23,10 @@ LOSSES: dict[str, Callable[..., TableLoss]] = {
 def build_loss(
     loss_name: str, X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
 ) -> TableLoss:
-    """The loss of a matrix and a target.
+    """The loss (a key of LOSSES) of a matrix, dense (m, p) or CSR, and a target, shape (m,).
 
-    Args:
-        loss_name: a key of LOSSES.
-        X: dense (m, p) or CSR; constant columns leave the model.
-        y: numbers, or labels of two (logistic) or more classes, shape (m,).
-        fit_intercept: whether there is an unpenalized intercept (one a class).
-        weights: how many times every row counts, above 0, shape (m,); None for once. A weight of 2
-            is the row twice.
-
-    Raises:
-        UnusableError: the target has the wrong number of classes.
+    Constant columns leave the model; the intercepts, one a class, are unpenalized. A weight of 2 is
+    the row twice. UnusableError where the target has the wrong number of classes.
     """
     return LOSSES[loss_name](X, y, fit_intercept, weights)
 
@@ -46,10 +38,8 @@ def parameter_groups(
 
     Args:
         loss: from `build_loss`.
-        group_of_output: the group of every column of the original matrix, shape (n_features,);
-            None for one group. A column's K weights belong together.
-        by_class: each class (of a multinomial loss) has its own copies of the groups: group g of
-            class k is g K + k.
+        group_of_output: of every column of the original matrix, (n_features,); None for one group.
+        by_class: each class has its own copies of the groups: group g of class k is g K + k.
     """
     design = loss.design
     if group_of_output is None:

@@ -1,7 +1,4 @@
-"""Backtracking: ever shorter steps until the function falls enough (Armijo 1966).
-
-numpy alone, so that an exported script can hold this file.
-"""
+"""Backtracking: ever shorter steps until the function falls enough (Armijo 1966)."""
 
 from __future__ import annotations
 
@@ -26,11 +23,9 @@ def backtrack(
     """The evaluation of the first step that lowers the function enough; None if none does.
 
     Args:
-        step_to: size of a step -> (the point there, gᵀ times the way to it, which a descent makes
-            negative); None where it is not worth going.
+        step_to: size of a step -> (the point there, gᵀ times the way to it); None to give up.
         evaluate: point -> (the function there, anything that goes with it).
-        value: the function at the start.
-        first, factor: the sizes are first, first · factor, first · factor² …
+        value, first, factor: the function at the start; the sizes are first, first · factor, …
     """
     size = first
     while (ahead := step_to(size)) is not None:

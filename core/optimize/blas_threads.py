@@ -1,7 +1,6 @@
 """One BLAS thread while a learner computes a step, the caller's own number in between.
 
-With two threads beside other work the same small solve was seen 75 times slower; a large product
-gains from threads, but not where folds or trials run beside it.
+With two threads beside other work the same small solve was seen 75 times slower.
 """
 
 from __future__ import annotations

@@ -20,11 +20,7 @@ _TRIES = 12
 
 
 def factorize(A: np.ndarray) -> np.ndarray:
-    """L of a matrix as it is; A in Fortran order is overwritten. n³/3 flops.
-
-    Raises:
-        numpy.linalg.LinAlgError: A is not positive definite.
-    """
+    """L of a matrix as it is, or LinAlgError; A in Fortran order is overwritten. n³/3 flops."""
     L, status = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
     if status != 0:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
@@ -32,23 +28,15 @@ def factorize(A: np.ndarray) -> np.ndarray:
 
 
 def cholesky(A: np.ndarray) -> np.ndarray:
-    """L, its diagonal lifted a little where rounding made A indefinite.
-
-    Raises:
-        numpy.linalg.LinAlgError: A is not finite.
-    """
+    """L, its diagonal lifted where rounding made A indefinite; LinAlgError if A is not finite."""
     return jittered_cholesky(A)[0]
 
 
 def jittered_cholesky(A: np.ndarray, min_jitter: float = _ROUNDING) -> tuple[np.ndarray, float]:
     """L of A + jitter I, and the jitter: 0 where A is positive definite as it is.
 
-    Args:
-        A: shape (n, n); in Fortran order its lower half is enough.
-        min_jitter: the first jitter that is tried, as a share of the largest diagonal entry.
-
-    Raises:
-        numpy.linalg.LinAlgError: A is not finite.
+    The first jitter is a share of the largest diagonal entry; in Fortran order A's lower half is
+    enough. LinAlgError if A is not finite.
     """
     A = A if A.flags.f_contiguous else A.T
     jitter = 0.0
@@ -69,10 +57,7 @@ def _with_jitter(A: np.ndarray, jitter: float) -> np.ndarray:
 def extend_factor(L: np.ndarray, side: np.ndarray, corner: np.ndarray) -> np.ndarray:
     """The factor of [[L Lᵀ, S], [Sᵀ, C]]: S and C of shapes (n, m), (m, m); m n² flops.
 
-    It is [[L, 0], [Rᵀ, chol(C − Rᵀ R)]] with R = L⁻¹ S.
-
-    Raises:
-        numpy.linalg.LinAlgError: the matrix is not positive definite.
+    It is [[L, 0], [Rᵀ, chol(C − Rᵀ R)]] with R = L⁻¹ S; LinAlgError where that is not definite.
     """
     n, m = side.shape
     R = solve_lower(L, np.asfortranarray(side))

@@ -7,9 +7,8 @@
 | c | ``penalties`` | (n,) | a penalty for every parameter |
 | θ | ``curvature`` | | yᵀy / sᵀy of the last pair |
 
-The two-loop recursion of L-BFGS with pairs (s, y + c ∘ s) and H₀ = 1/(θ + c): the loss's curvature
-is remembered, the penalty's is added exactly, so that pairs stay valid when the penalties change.
-Loss and penalty are convex, so that every pair may be kept.
+The two-loop recursion of L-BFGS with pairs (s, y + c ∘ s) and H₀ = 1/(θ + c): pairs stay valid when
+the penalties change, and as loss and penalty are convex every pair may be kept.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ _MIN_CURVATURE_SHARE = 1e-10  # a share of ‖s‖ ‖y‖ below which rounding 
 
 
 class CurvatureMemory:
-    """The last pairs of steps and gradient differences of one loss.
-
-    Args:
-        size: n, the loss's parameters.
-    """
+    """The last pairs of steps and gradient differences of one loss with ``size`` parameters."""
 
     def __init__(self, size: int) -> None:
         max_pairs = _PAIRS if size <= _MANY else _PAIRS_OF_MANY
@@ -53,12 +48,7 @@ class CurvatureMemory:
                 self._penalized.append(self._with_penalty(s, y))
 
     def approximate_inverse(self, penalties: np.ndarray, curvature: float = 1.0) -> LinearMap:
-        """The product with an approximation of (H + diag c)⁻¹, symmetric and positive definite.
-
-        Args:
-            penalties: c ≥ 0, shape (n,).
-            curvature: θ while there is no pair.
-        """
+        """The product with about (H + diag c)⁻¹, positive definite; θ serves while no pair is."""
         first = 1.0 / ((self._curvature or curvature) + penalties)
         if not np.array_equal(penalties, self._penalties):  # they stay for many steps
             self._penalties = penalties.copy()

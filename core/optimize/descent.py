@@ -35,50 +35,30 @@ Penalty = Callable[[np.ndarray], float]
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimizer of loss + ½ Σ c_i w_i².
-
-    Attributes:
-        point: where it is.
-        iterations: inner iterations in all.
-        fits: Newton steps taken.
-    """
+    """A minimizer of loss + ½ Σ c_i w_i²."""
 
     point: LossPoint
-    iterations: int
-    fits: int
+    iterations: int  # inner ones, in all
+    fits: int  # Newton steps
 
 
 @dataclass(frozen=True)
 class StepTolerance:
-    """How closely a Newton step is computed.
+    """How closely a Newton step is computed."""
 
-    Attributes:
-        forcing: relative accuracy of conjugate gradients.
-        enough: they stop, too, when less than this can be gained by going on.
-        stalled: a step that promises more than this and lowers nothing gives way to L-BFGS; None
-            for the usual share of the loss.
-    """
-
-    forcing: float = 0.1
-    enough: float = 0.0
-    stalled: float | None = None
+    forcing: float = 0.1  # relative accuracy of conjugate gradients
+    enough: float = 0.0  # they stop, too, when less than this can be gained
+    stalled: float | None = None  # L-BFGS follows if more was promised in vain; None: usual share
 
 
 @dataclass(frozen=True)
 class NewtonStepResult:
-    """The outcome of a Newton step.
+    """The outcome of a Newton step."""
 
-    Attributes:
-        point: a point that is lower; None where none was found.
-        promised: the decrease that the step promised, ½ λ².
-        iterations: inner iterations.
-        lbfgs: those of L-BFGS, which took over where it is not 0.
-    """
-
-    point: LossPoint | None
-    promised: float
-    iterations: int
-    lbfgs: int = 0
+    point: LossPoint | None  # a lower one
+    promised: float  # ½ λ²
+    iterations: int  # inner ones
+    lbfgs: int = 0  # iterations of L-BFGS, where it took over
 
 
 def newton_step(
@@ -92,11 +72,8 @@ def newton_step(
     """A Newton step on loss + ½ Σ c_i w_i², shortened until loss + penalty falls.
 
     Args:
-        newton: of the loss.
-        point: where the step starts.
-        penalties: c, shape (n,).
-        corrections: what the majorizer has more of curvature than the objective, tried in turn
-            until a step lowers the objective.
+        newton, point, penalties: of the loss; where the step starts; c, shape (n,).
+        corrections: what the majorizer has more of curvature than the objective, tried in turn.
         accuracy: of the direction.
         penalty: what ½ Σ c_i w_i² majorizes up to a constant at the point; None for itself.
     """
@@ -128,10 +105,7 @@ def _quadratic(penalties: np.ndarray) -> Penalty:
 def line_search(
     loss: Loss, point: LossPoint, direction: np.ndarray, slope: np.ndarray, penalty: Penalty
 ) -> LossPoint | None:
-    """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough.
-
-    None where none does: the point is the minimum up to rounding, or the direction is bad.
-    """
+    """The first of the steps 1, ½, ¼ … that lowers loss + penalty enough; None where none does."""
     promised = float(slope @ direction)
     if not promised < 0.0:
         return None
@@ -164,12 +138,9 @@ def solve_penalized(
     """Minimizes loss(w) + ½ Σ c_i w_i² by Newton steps, by L-BFGS where they stall.
 
     Args:
-        loss: the loss.
-        penalties: c ≥ 0, shape (n,).
-        w: where to start.
+        loss, penalties, w, max_steps: c ≥ 0, shape (n,); w to start from; Newton steps at most.
         tolerance: stop when a step promises a decrease of less than this share of the scale.
         scale: of the loss; None for 1 + |loss| where the step starts.
-        max_steps: Newton steps at most.
         newton: to go on with the same preconditioner.
     """
     newton = newton or Newton(loss)
@@ -201,15 +172,7 @@ def approach_minimum(
 ) -> tuple[LossPoint, int]:
     """A point near the minimum by L-BFGS with the remembered curvature, and its iterations.
 
-    For losses whose curvature changes so fast that Newton steps from afar are mostly cut short:
-    a gradient then gains as much as a step with all its products.
-
-    Args:
-        newton: of the loss, with a memory.
-        penalties: c, shape (n,).
-        point: where to start.
-        limit: it stops when a step promises less; a share of 1 + |loss| where `is_relative`.
-        is_relative: see limit.
+    It stops when a step promises less than the limit, a share of 1 + |loss| if it is relative.
     """
     loss, memory, penalty = newton.loss, newton.memory, _quadratic(penalties)
     assert memory is not None  # callers ask only where there is one

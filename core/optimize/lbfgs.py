@@ -6,9 +6,8 @@
 | g | ``gradient`` | (k,) | the gradient at x |
 | s, y | | (k,) | changes of x and g, the last ten pairs |
 
-The two-loop recursion on the variables that are free; a variable on a bound whose gradient points
-outwards stays there. Steps are projected into the bounds and shortened until the value falls enough
-(Bertsekas 1982).
+A variable on a bound whose gradient points outwards stays there; steps are projected into the
+bounds and shortened until the value falls enough (Bertsekas 1982).
 """
 
 from __future__ import annotations
@@ -35,20 +34,13 @@ _Pairs = deque[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Iterate:
-    """One point on the way to the minimum.
-
-    Attributes:
-        x: the variables, shape (k,).
-        value, gradient: there.
-        residual: ‖P(x − g) − x‖∞, which vanishes at a minimum within the bounds.
-        evaluations: of the function, in all.
-    """
+    """One point on the way to the minimum."""
 
     x: np.ndarray
     value: float
     gradient: np.ndarray
-    residual: float
-    evaluations: int
+    residual: float  # ‖P(x − g) − x‖∞, 0 at a minimum within the bounds
+    evaluations: int  # of the function, in all
 
 
 @dataclass(frozen=True)
@@ -79,8 +71,7 @@ def minimize_steps(
 
     Args:
         function: x -> (value, gradient).
-        x: the start, moved into the bounds.
-        box: the bounds.
+        x, box: the start, moved into the bounds; the bounds.
         worth: a step that promises a smaller share of the value is not tried.
     """
     evaluations = 0

@@ -13,9 +13,8 @@
 | C | ``C`` | (k,) | penalties, one a group |
 | c | ``penalties`` | (n,) | C_π(i), 0 for an unpenalized parameter |
 
-B is definite where a concave part (the logarithm of a noise variance) makes H indefinite: steps go
-by B, and by the correction where that helps. Derivatives of a minimizer need H. For convex losses
-the two are the same.
+B is definite where a concave part (the logarithm of a noise variance) makes H indefinite; for
+convex losses the two are the same. Derivatives of a minimizer need H.
 """
 
 from __future__ import annotations
@@ -46,15 +45,7 @@ class Correction:
 
 
 class LossPoint(ABC):
-    """A loss at one w: value, gradient and curvature; what is shared is computed once.
-
-    What a loss cannot give is None.
-
-    Attributes:
-        w: the parameters, shape (n,).
-        value: the loss.
-        gradient: its gradient, shape (n,).
-    """
+    """A loss at one w: its value, gradient (n,) and curvature; what it cannot give is None."""
 
     def __init__(self, w: np.ndarray, value: float, gradient: np.ndarray) -> None:
         self.w, self.value, self.gradient = w, value, gradient
@@ -101,31 +92,17 @@ class LossPoint(ABC):
 
 
 class Loss(ABC):
-    """A sum over examples of −log p(example | w), twice differentiable in w.
+    """A sum over examples of −log p(example | w), twice differentiable in w."""
 
-    Attributes:
-        far_from_quadratic: whether Newton steps from afar are mostly cut short, and no diagonal
-            preconditions H.
-        is_diagonal: whether B is diagonal at every w.
-        takes_several: whether products take several v as rows, (r, n).
-        floor_share: the share of the target's variance that a noise variance is kept above.
-    """
-
-    far_from_quadratic: bool = False
-    is_diagonal: bool = False
-    takes_several: bool = False
-    floor_share: float = 0.0
+    examples: float  # m; where the examples have weights, the sum of these
+    size: int  # n
+    hessian_costs: HessianCosts | None = None  # None where they are not known
+    gauge_indices: np.ndarray | None = None  # unpenalized, a common shift of them changes nothing
+    far_from_quadratic: bool = False  # Newton steps are mostly cut short, no diagonal is near H
+    is_diagonal: bool = False  # whether B is at every w
+    takes_several: bool = False  # whether products take several v as rows, (r, n)
+    floor_share: float = 0.0  # of the target's variance, which a noise variance is kept above
     _last: LossPoint | None = None
-
-    @property
-    @abstractmethod
-    def examples(self) -> float:
-        """The number of training examples (m); where they have weights, the sum of these."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of parameters (n)."""
 
     @property
     def score_size(self) -> int:
@@ -133,23 +110,13 @@ class Loss(ABC):
         return self.size
 
     @property
-    def hessian_costs(self) -> HessianCosts | None:
-        """What curvature costs; None where that is not known."""
-        return None
-
-    @property
-    def gauge_indices(self) -> np.ndarray | None:
-        """Unpenalized parameters whose common shift changes nothing, if there are any."""
-        return None
-
-    @property
     def log_determinant_apart(self) -> float:
         """The log determinant of H for unpenalized parameters without a coordinate of their own."""
         return 0.0
 
-    @abstractmethod
     def initial_weights(self) -> np.ndarray:
         """A sensible first w, shape (n,): zeros, intercepts at their closed form."""
+        return np.zeros(self.size)
 
     def point_at(self, w: np.ndarray) -> LossPoint:
         """The evaluation at w, cached until it is asked for another w."""

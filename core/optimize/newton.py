@@ -8,9 +8,6 @@
 | U, D | ``Correction`` | (n, r), (r,) | the exact Hessian of the objective is A − U diag(D) Uᵀ |
 | M | ``precondition`` | | an easily inverted approximation of A |
 | s | ``direction`` | (n,) | −(A − U D Uᵀ)⁻¹ g, or −A⁻¹ g where that is no descent |
-
-The low-rank correction is what a penalty or a noise variance that moves with w takes away from the
-curvature; with it a step sees where C will move to, and the last steps converge quadratically.
 """
 
 from __future__ import annotations
@@ -54,27 +51,15 @@ _MAX_CORRECTED_SHARE = 0.95
 
 @dataclass(frozen=True)
 class CgResult:
-    """Where conjugate gradients ended.
+    """Where conjugate gradients ended."""
 
-    Attributes:
-        x: the vector; None where a direction of no positive curvature showed.
-        iterations: taken.
-        converged: whether the residual fell as far as was asked for. What is short of it is still
-            a direction of descent, but no solution.
-    """
-
-    x: np.ndarray | None
+    x: np.ndarray | None  # None where a direction of no positive curvature showed
     iterations: int
-    converged: bool
+    converged: bool  # if not, x is still a direction of descent
 
 
 class Newton:
-    """Newton directions for one loss; keeps what it learned of the curvature from step to step.
-
-    Args:
-        loss: what to minimize, beside a quadratic penalty.
-        traces: whether the inverse will be wanted for more than steps.
-    """
+    """Newton directions for one loss; with ``traces`` the inverse is wanted for more than steps."""
 
     def __init__(self, loss: Loss, traces: bool = False) -> None:
         self.loss = loss
@@ -99,15 +84,10 @@ class Newton:
         forcing: float = 0.1,
         enough: float = 0.0,
     ) -> tuple[np.ndarray, int]:
-        """The step −(A − U D Uᵀ)⁻¹ g and the inner iterations it took.
+        """The step −(A − U D Uᵀ)⁻¹ g from a point and the inner iterations it took.
 
-        Args:
-            point: where the step starts.
-            slope: g, shape (n,).
-            penalties: c, shape (n,).
-            correction: the low-rank term; left out of the step where A without it is not convex.
-            forcing: relative accuracy of conjugate gradients.
-            enough: they stop, too, when less than this can be gained by going on.
+        Conjugate gradients stop at relative accuracy ``forcing``, or when less than ``enough`` is
+        to be gained; the correction is left out where A without it is not convex.
         """
         if self.dense:
             return _corrected(self.solver_at(point, penalties), slope, correction), 1
@@ -229,10 +209,7 @@ def is_dense(loss: Loss, traces: bool = False) -> bool:
 def majorizer_product(
     loss: Loss, point: LossPoint, penalties: np.ndarray, rough: bool = False
 ) -> LinearMap:
-    """The product with A at a point, definite as in `dense_majorized`.
-
-    ``rough`` takes single precision where the loss offers it.
-    """
+    """The product with A as in `dense_majorized`, ``rough`` in single precision where offered."""
     return _penalized(loss, point.rough_product() if rough else point.majorizer_product, penalties)
 
 

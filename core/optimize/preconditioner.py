@@ -119,10 +119,7 @@ def diagonal_preconditioner(point: LossPoint, penalties: np.ndarray) -> Diagonal
 
 
 def block_preconditioner(blocks: np.ndarray, penalties: np.ndarray) -> BlockPreconditioner:
-    """Diagonal blocks of a Hessian (K, q, q) with penalties (K q,) added.
-
-    One block (1, q, q) stands for all K; equal penalties then need one factor only.
-    """
+    """Diagonal blocks (K, q, q), or one for all (1, q, q), with penalties (K q,) added."""
     q = blocks.shape[1]
     rows = penalties.reshape(-1, q)
     if len(blocks) == 1 and (rows == rows[0]).all():

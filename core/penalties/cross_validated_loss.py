@@ -17,13 +17,9 @@ _ACCURACY = 0.3  # nats that the last step of a fit promises
 
 
 class CrossValidatedLoss:
-    """Fits without each fold, each from the last fit without the same fold.
+    """Fits without each fold of table rows, each from the last fit without the same fold.
 
-    Args:
-        loss: of two or more classes of table rows.
-
-    Attributes:
-        fits, iterations: Newton steps and inner iterations so far.
+    `fits`, `iterations`: Newton steps and inner iterations so far.
     """
 
     def __init__(self, loss: LogisticLoss | MultinomialLoss) -> None:
@@ -34,18 +30,15 @@ class CrossValidatedLoss:
         self.fits = self.iterations = 0
 
     def leave_folds_out(self, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
-        """Σ_i −log p(y_i | x_i, the model fitted without the fold of row i), and the mean weights.
+        """Σ_i −log p(y_i | x_i, the model without the fold of row i), and the mean weights.
 
-        Args:
-            w: where the first fits begin, shape (n,).
-            penalties: c, shape (n,).
+        w: where the first fits begin, shape (n,); penalties: c, shape (n,).
         """
         total = 0.0
         for k, (training, held_out) in enumerate(self._folds):
-            start, newton = self._weights[k], self._newtons[k]
-            start = w if start is None else start
+            start = w if self._weights[k] is None else self._weights[k]
             solution = solve_penalized(
-                training, penalties, start, tolerance=_ACCURACY, scale=1.0, newton=newton
+                training, penalties, start, tolerance=_ACCURACY, scale=1.0, newton=self._newtons[k]
             )
             self._weights[k] = solution.point.w
             self.fits += solution.fits

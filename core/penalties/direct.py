@@ -31,11 +31,7 @@ from core.penalties.step import LearnerStep
 def direct_steps(
     problem: PenaltyProblem, options: DirectOptions = DirectOptions()
 ) -> Iterator[LearnerStep]:
-    """The iterates of L-BFGS on f, from the solution at C = 1.
-
-    Raises:
-        UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
-    """
+    """The iterates of L-BFGS on f, from C = 1; UnusableError: β ≤ 0 or n_j/2 + α ≤ 0."""
     penalty = problem.log_penalty(options)
     loss = problem.loss
     grouped = penalty.grouping

@@ -33,12 +33,7 @@ _CLOSE = 3e-3
 
 @dataclass(frozen=True)
 class EffectiveParameters:
-    """γ and log |A| at a point.
-
-    Attributes:
-        parameters: γ, shape (k,).
-        log_determinant: log |A|.
-    """
+    """γ, shape (k,), and log |A| at a point."""
 
     parameters: np.ndarray
     log_determinant: float
@@ -52,15 +47,9 @@ def effective_parameters(
     signs: np.ndarray,
     rounds: int = _LANCZOS_STEPS,
 ) -> EffectiveParameters:
-    """γ and log |A| at a point.
+    """γ and log |A| at a point near the minimizer at C (k,); `rounds`: products a probe at most.
 
-    Args:
-        newton: of the loss.
-        point: near the minimizer at C.
-        C: penalties, shape (k,).
-        grouped: the groups.
-        signs: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
-        rounds: products a probe at most.
+    `signs`: random −1 and +1, shape (r, n), for losses whose Hessian is not formed.
     """
     penalties = grouped.per_parameter(C)
     curvatures = point.majorizer_diagonal()
@@ -114,8 +103,7 @@ def _lanczos(
     X, active = np.zeros_like(Z), np.arange(len(Z))
     R, D, first = Z.copy(), Z.copy(), np.einsum("ij,ij->i", Z, Z)
     rr = first
-    steps: list[list[float]] = [[] for _ in Z]
-    ratios: list[list[float]] = [[] for _ in Z]
+    steps, ratios = ([list[float]() for _ in Z] for _ in range(2))
     for _ in range(rounds):
         products = near.lower_inverse(apply(near.upper_inverse(D)))
         curvatures = np.einsum("ij,ij->i", D, products)

@@ -20,8 +20,7 @@ _LARGEST = 2000
 def diagonalized(loss: Loss, grouped: Grouping) -> tuple[Loss, Grouping, WeightMap]:
     """The loss and grouping in the eigenbasis, and the way back for parameters.
 
-    Of a linear model with one group; every other loss stays as it is. One decomposition then
-    serves every step. n_j still counts all coefficients.
+    Of a linear model with one group, or as they are. n_j still counts all coefficients.
     """
     if not isinstance(loss, LinearLoss) or grouped.group_count > 1:
         return loss, grouped, lambda w: w

@@ -10,10 +10,9 @@ Maximizes the Laplace evidence: −log p(data | C) ≈ loss(w) + ½ Σ_j C_j ‖
 | σ² | ``variance`` | | noise variance of a linear model, R/(m − Σ γ − intercept) |
 
 Each step updates C_j towards γ_j/‖w_j‖² (and σ²), takes one Newton step on w, and computes γ there.
-A linear model of moderate size needs no such turns: its evidence is known exactly (marginal.py),
-its global maximum is found at once with one penalty, and by L-BFGS over log σ² C with several.
-A linear model's C is reported on the scale of ½ C ‖w‖² beside (m/2) log R, as for every learner:
-its ridge penalty is (R/m) C.
+The evidence of a linear model of moderate size is known exactly (marginal.py): its maximum is found
+at once with one penalty, and by L-BFGS over log σ² C with several. A linear model's C is reported
+on the scale of ½ C ‖w‖² beside (m/2) log R: its ridge penalty is (R/m) C.
 """
 
 from __future__ import annotations
@@ -68,8 +67,8 @@ _ENOUGH_DRAWS = 8000
 class _State:
     """The learner's variables; ``path`` holds the last log C, each with what it was updated to.
 
-    ``inner`` is the problem's loss, or the same in its eigenbasis; ``loss`` is that with the noise
-    variance held, where there is one. ``back`` leads from the eigenbasis to parameters.
+    ``inner`` is the problem's loss, or that in its eigenbasis, from which ``back`` leads to
+    parameters; ``loss`` is ``inner`` with the noise variance held, where there is one.
     """
 
     inner: Loss
@@ -98,8 +97,7 @@ def evidence_steps(
 ) -> Iterator[LearnerStep]:
     """The steps of the evidence update: one of C, one Newton step and one of γ each.
 
-    The seed is that of the random signs that estimate γ where the Hessian is too large to be
-    formed.
+    The seed is of the random signs that estimate γ where the Hessian is too large to be formed.
     """
     inner, grouped, back = diagonalized(problem.loss, problem.grouping)
     size = _probe_count(grouped), inner.size
@@ -121,8 +119,7 @@ def evidence_steps(
 def _in_turns(state: _State, fits: int, options: EvidenceOptions) -> Iterator[LearnerStep]:
     """Updates of C, σ² and w in turns until log C and the evidence stand still.
 
-    With more parameters than examples in many groups γ is uncertain, and an update may free a group
-    altogether. One after which the evidence is clearly less is taken back and made smaller.
+    An update after which the evidence is clearly less is taken back and made smaller.
     """
     for number in range(1, options.max_steps + 1):
         last, before = state.objective, replace(state)
@@ -207,8 +204,7 @@ def _starting_ridges(
 ) -> tuple[GroupedMarginal, np.ndarray, np.ndarray]:
     """The marginal likelihood, the better of two ρ to start at, and a unit for each ρ.
 
-    One is the best single penalty; the other gives the noise and every group an equal share in the
-    target's variance. Neither depends on the target's unit.
+    One is the best single penalty; the other gives noise and groups equal shares in y's variance.
     """
     marginal = GroupedMarginal(inner, grouped)
     of_columns = inner.design.squares(inner.row_weights)
@@ -221,7 +217,6 @@ def _starting_ridges(
 
 
 def _set_penalties(state: _State, ridge: np.ndarray, likelihood: MarginalLikelihood) -> None:
-    """The state at penalties ρ = σ² C."""
     inner, grouped, w = state.inner, state.grouped, likelihood.w
     assert isinstance(inner, LinearLoss | EigenbasisLoss)
     if isinstance(inner, LinearLoss) and inner.has_intercept:
@@ -253,7 +248,6 @@ def _advance(state: _State, *, first: bool) -> int:
 
 
 def _hold_variance(state: _State, variance: float) -> None:
-    """The linear loss at another noise variance, which is then held for a step."""
     assert isinstance(state.inner, LinearLoss)
     state.loss = FixedNoise(state.inner, variance)
     state.newton = Newton(state.loss, traces=True)
@@ -283,7 +277,6 @@ def _updated(state: _State) -> np.ndarray:
 
 
 def _penalty_bounds(loss: Loss) -> tuple[float, float]:
-    """Of C: beyond them weights are free, or zero, to any practical accuracy."""
     data = loss.examples / loss.variance if isinstance(loss, FixedNoise) else loss.examples
     return _LOWEST * data, _HIGHEST * data
 
@@ -317,8 +310,7 @@ def _mackay_update(state: _State) -> np.ndarray:
 def _extrapolated(path: deque[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Where the updates of log C are heading (Anderson 1965, from up to three of them).
 
-    The update alone converges slowly where γ changes much with C. Far from the end, or where the
-    extrapolation goes further than a factor of e beyond the update, the update itself is taken.
+    Far from the end, or where that is a factor of e beyond the update, the update itself is taken.
     """
     x, to = path[-1]
     if len(path) < 2 or float(np.abs(to - x).max()) > 1.0:

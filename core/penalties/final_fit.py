@@ -11,21 +11,10 @@ TIGHT = 1e-12  # how near its minimum the final model must be, as a share of the
 
 
 def per_weight(C: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """c_i = C_π(i), 0 for intercepts, shape (n,).
-
-    Args:
-        C: penalties, shape (k,).
-        groups: π, the group of every weight, shape (n,), −1 for an intercept.
-    """
+    """c_i = C_π(i), shape (n,), 0 for intercepts; π (n,) is −1 there, C of shape (k,)."""
     return np.concatenate(([0.0], C))[groups + 1]
 
 
 def final_fit(loss: Loss, groups: np.ndarray, C: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The minimizer of loss(w) + ½ Σ_j C_j ‖w_j‖², shape (n,).
-
-    Args:
-        loss: −log p(data | w).
-        groups, C: as for `per_weight`.
-        start: weights to begin at, shape (n,).
-    """
+    """The minimizer of loss(w) + ½ Σ_j C_j ‖w_j‖², shape (n,), from the weights `start`."""
     return solve_penalized(loss, per_weight(C, groups), start, tolerance=TIGHT).point.w

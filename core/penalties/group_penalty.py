@@ -11,9 +11,9 @@
 | C | ``C`` | (k,) | penalties, C_j = a_j / h_j |
 | cap | ``penalty_caps`` | (k,) | a_j / β, which no C_j can exceed |
 
-Integrating C out counts every weight as if the data determined it. Weights of features that hardly
-occur (words) are determined by the prior: their own variance, about 1 at C = 1, stands beside w_i²
-in what C_j is learned from. With β_j = n_j/2 it does, and C_j = 1/(1 + mean w_i²) at most 1.
+Integrating C out counts every weight as if the data determined it. Those of features that hardly
+occur (words) are determined by the prior: with β_j = n_j/2 their own variance, about 1 at C = 1,
+stands beside w_i², and C_j = 1/(1 + mean w_i²) is at most 1.
 """
 
 from __future__ import annotations
@@ -35,15 +35,10 @@ RARELY = 5
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which parameters share a penalty.
+    """Which parameters share a penalty."""
 
-    Attributes:
-        groups: π, shape (n,), −1 for an unpenalized parameter.
-        sizes: n_j, shape (k,): of the parameters that count, see `grouping`.
-    """
-
-    groups: np.ndarray
-    sizes: np.ndarray
+    groups: np.ndarray  # π, shape (n,), −1 for an unpenalized parameter
+    sizes: np.ndarray  # n_j, shape (k,): of the parameters that count, see `grouping`
 
     @property
     def group_count(self) -> int:
@@ -52,7 +47,7 @@ class Grouping:
 
     @property
     def is_empty(self) -> np.ndarray:
-        """Groups without a parameter (all their columns are constant), boolean, shape (k,)."""
+        """Groups without a parameter (their columns are constant), boolean, shape (k,)."""
         return self.sizes == 0
 
     def squares(self, w: np.ndarray) -> np.ndarray:
@@ -78,16 +73,10 @@ class Grouping:
 def grouping(
     groups: np.ndarray, group_count: int | None = None, counted: np.ndarray | None = None
 ) -> Grouping:
-    """The Grouping of π.
+    """The Grouping of π (n,); UnusableError: no parameter is penalized.
 
-    Args:
-        groups: π, shape (n,).
-        group_count: k, where the last groups may be empty.
-        counted: the parameters that n_j counts, boolean, shape (n,); None for all. A group with
-            parameters counts as one at least.
-
-    Raises:
-        UnusableError: no parameter is penalized.
+    `group_count`: k, where the last groups may be empty; `counted`: the parameters that n_j counts,
+    boolean, shape (n,), None for all; a group with parameters counts as one at least.
     """
     groups = np.asarray(groups, dtype=np.intp)
     highest = int(groups.max(initial=-1)) + 1
@@ -107,19 +96,12 @@ def grouping(
 
 @dataclass(frozen=True)
 class LogPenalty:
-    """Σ_j a_j log(½‖w_j‖² + β), the penalties integrated out (Foo 2009, eq. 3 and 5).
-
-    Attributes:
-        grouping: the groups.
-        powers: a_j = n_j/2 + α, shape (k,).
-        beta: β_j > 0, shape (k,).
-        rare: groups with a β of their own, which switches none off, boolean, shape (k,).
-    """
+    """Σ_j a_j log(½‖w_j‖² + β), the penalties integrated out (Foo 2009, eq. 3 and 5)."""
 
     grouping: Grouping
-    powers: np.ndarray
-    beta: np.ndarray
-    rare: np.ndarray
+    powers: np.ndarray  # a_j = n_j/2 + α, shape (k,)
+    beta: np.ndarray  # β_j > 0, shape (k,)
+    rare: np.ndarray  # groups with a β of their own, which switches none off, boolean, shape (k,)
 
     @property
     def penalty_caps(self) -> np.ndarray:
@@ -149,10 +131,8 @@ class LogPenalty:
 def rare_groups(grouped: Grouping, occurrences: np.ndarray | None) -> np.ndarray:
     """The groups of weights that hardly occur, boolean, shape (k,).
 
-    Args:
-        grouped: the groups.
-        occurrences: how often every parameter's feature comes with its label, shape (n,); None
-            where that means nothing. Those that never come are passed over.
+    `occurrences`: how often every parameter's feature comes with its label, shape (n,), those that
+    never come are passed over; None where that means nothing.
     """
     rare = np.zeros(grouped.group_count, dtype=bool)
     if occurrences is None:
@@ -168,8 +148,7 @@ def log_penalty(
 ) -> LogPenalty:
     """The log-penalty with prior Gamma(α, β); of rare groups β_j is n_j/2.
 
-    Raises:
-        UnusableError: β ≤ 0, or n_j/2 + α ≤ 0 for a group that has parameters.
+    Raises UnusableError: β ≤ 0, or n_j/2 + α ≤ 0 for a group that has parameters.
     """
     if not beta > 0.0:
         raise UnusableError(

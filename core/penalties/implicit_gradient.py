@@ -40,13 +40,8 @@ _MAX_PRODUCTS = 2000  # products for a linear system that conjugate gradients di
 class HoldoutLoss:
     """ℓ_H(w*(d)) and its gradient, each evaluation starting from the last one's w* and x.
 
-    Args:
-        pairs: (ℓ_T, ℓ_H) with the same parameters.
-        grouped: the groups of these parameters.
-        w: where the first minimization starts; None for each ℓ_T's own start.
-
-    Attributes:
-        unsolved: gradients whose linear system was not solved as closely as they need.
+    `pairs`: (ℓ_T, ℓ_H) with the same parameters; w: where the first fit starts, None for ℓ_T's own
+    start; `unsolved`: gradients whose linear system was not solved as closely as needed.
     """
 
     def __init__(self, pairs: Pairs, grouped: Grouping, w: np.ndarray | None = None) -> None:
@@ -59,9 +54,7 @@ class HoldoutLoss:
         self.tolerance, self.closest = (1e-6, 1e-7) if expensive else (1e-8, 1e-12)
         self.accuracy = 1e-2 if expensive else 1e-4  # of the implicit systems
         self.finest = self.closest if expensive else 1e-10  # of the refit
-        self.iterations = 0
-        self.fits = 0
-        self.unsolved = 0
+        self.iterations = self.fits = self.unsolved = 0
 
     def __call__(self, d: np.ndarray) -> tuple[float, np.ndarray]:
         """The holdout loss and its gradient, shape (k,), at d."""
@@ -135,8 +128,7 @@ def gradient_steps(
 ) -> Iterator[LearnerStep]:
     """The line searches of the outer problem, then the refit on all training rows.
 
-    Raises:
-        ValueError: the problem has no holdout pairs.
+    Raises ValueError: the problem has no holdout pairs.
     """
     if not problem.holdout:
         raise ValueError("the implicit gradient needs at least one pair of losses")

@@ -12,12 +12,10 @@ from core.options import StrategyOptions
 class GammaPrior(StrategyOptions):
     """Options of the prior C_j ~ Gamma(α, β).
 
-    Attributes:
-        alpha, beta: α and β.
-        preset: paper; authors (α = ½) or sparse (β = 10⁻⁴), which stand in for the one of them that
-            is at its default; automatic, as the paper but for rare groups.
-        counts: which parameters n_j counts: those seen in the data, or all, as in the paper.
-        target_spread: the standard deviation to which a numeric target is brought beforehand.
+    `preset`: paper; authors (α = ½) or sparse (β = 10⁻⁴), which stand in for the one of them that
+    is at its default; automatic, as the paper but for rare groups. `counts`: which parameters n_j
+    counts: those seen in the data, or all, as in the paper. `target_spread`: the standard deviation
+    to which a numeric target is brought beforehand.
     """
 
     alpha: float = 0.0
@@ -66,26 +64,15 @@ class LooOptions(StrategyOptions):
 
 @dataclass(frozen=True)
 class GradientOptions(StrategyOptions):
-    """Options of the implicit gradient's outer problem, and of its holdout data.
+    """Options of the implicit gradient's outer problem, and of its holdout data."""
 
-    Attributes:
-        validation: holdout (one part) or folds (in turns); automatic, by the number of rows.
-        folds: parts that take turns.
-        start: every d_j at the start.
-        prior: weak for the prior on d; anything else is none.
-        prior_sd: s. At 1 two thirds of the penalties are between 1/3 and 3, nearly all between 1/7
-            and 7.
-        steps: line searches at most.
-        low, high: the bounds of d.
-    """
-
-    validation: str = "automatic"
-    folds: int = 5
-    start: float = 0.0
-    prior: str = "none"
-    prior_sd: float = 1.0
-    steps: int = 30
-    low: float = -10.0
+    validation: str = "automatic"  # holdout (one part) or folds (in turns); automatic, by the rows
+    folds: int = 5  # parts that take turns
+    start: float = 0.0  # every d_j at the start
+    prior: str = "none"  # weak for the prior on d; anything else is none
+    prior_sd: float = 1.0  # s; at 1 two thirds of the penalties are between 1/3 and 3
+    steps: int = 30  # line searches at most
+    low: float = -10.0  # with high: the bounds of d
     high: float = 12.0
 
     @property

@@ -1,11 +1,9 @@
 """The scale of the penalties that predicts rows best when each is left out (approximately).
 
-For classes the Laplace evidence is off where the rows are fitted closely or hardly at all: on wide
-tables it holds the weights back too far, on separable ones as well. Here the ratios between groups
-are the evidence's (MacKay 1992), and one number that all log penalties are moved by is the
-minimizer of the approximate leave-one-out log loss (leave_one_out_loss.py), less the log of a wide
-prior (scale_search.py). With one group the evidence is not needed; and where the table is too large
-for it, five folds are left out instead of each row (cross_validated_loss.py).
+For classes the Laplace evidence holds the weights back too far on wide tables and on separable
+ones. The ratios between groups are the evidence's (MacKay 1992); one number that all log penalties
+are moved by minimizes the approximate leave-one-out log loss less the log of a wide prior. Where
+the table is too large, five folds are left out instead of each row.
 """
 
 from __future__ import annotations
@@ -43,10 +41,9 @@ _AT_END = "The penalty ran to the end of its range: leaving rows out in turn set
 def leave_one_out_steps(
     problem: PenaltyProblem, options: LooOptions = LooOptions()
 ) -> Iterator[LearnerStep]:
-    """The points of the search at which the leave-one-out log loss fell, the last the minimum.
+    """The search's points at which the leave-one-out log loss fell, the last the minimum.
 
-    Raises:
-        UnusableError: the loss is not of classes of table rows, or too large for its groups.
+    Raises UnusableError: the loss is not of classes of table rows, or too large for its groups.
     """
     loss, grouped, max_steps = problem.loss, problem.grouping, options.max_steps
     is_grouped = grouped.group_count - int(grouped.is_empty.sum()) > 1

@@ -13,11 +13,10 @@
 
 One Newton step from ŵ without row i moves its scores to z_i + G_i (I − S_i G_i)⁻¹ g_i (Beirami et
 al. 2017; Rad and Maleki 2020, theorem 1; for least squares it is exact, Allen's PRESS). One factor
-of A serves all rows, so that leaving every row out costs about as much as one Newton step.
+of A serves all rows.
 
-A row that counts s times is left out once at a time, of which there are s: s_i multiplies its loss,
-and in the formula g_i and S_i count a_i = min(s_i, 1) times. A row that counts for less than one is
-left out as a whole.
+A row that counts s times is left out once at a time: s_i multiplies its loss, and in the formula
+g_i and S_i count a_i = min(s_i, 1) times.
 
 Where A is small, V diagonalizes H + eᵗ diag(c) for every t: with the Hessian as it is at ŵ, G_i is
 R_i diag(1 / (1 + (eᵗ − 1) d)) R_iᵀ there, and the weights follow by the same division.
@@ -67,17 +66,11 @@ def has_one_factor(loss: ClassLoss) -> bool:
 
 @dataclass(frozen=True)
 class LeaveOneOutLoss:
-    """The result of leaving rows out in turn at one fit.
+    """The result of leaving rows out in turn at one fit."""
 
-    Attributes:
-        value: Σ_i −log p(y_i | x_i, the model fitted without row i), scaled up to all rows.
-        w: the weights after one more Newton step, shape (n,); None where the rows' matrix was used.
-        model: of the same at other penalties, where the table is small.
-    """
-
-    value: float
-    w: np.ndarray | None
-    model: LocalModel | None
+    value: float  # Σ_i −log p(y_i | x_i, the model without row i), scaled up to all rows
+    w: np.ndarray | None  # after one more Newton step, (n,); None by the rows' matrix
+    model: LocalModel | None  # of the same at other penalties, where the table is small
 
 
 @dataclass(frozen=True)
@@ -91,26 +84,16 @@ class RowScores:
 
 @dataclass(frozen=True)
 class LocalModel:
-    """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian there.
+    """The leave-one-out loss as a function of t, at penalties eᵗ c, with σ H for the Hessian."""
 
-    Attributes:
-        R: shape (m, K, n).
-        prior_shares: d, shape (n,).
-        response, gradient: Vᵀ H ŵ, and Vᵀ of the gradient of the loss, shape (n,).
-        codes: the rows' classes, shape (m,).
-        counts: s, shape (m,).
-        scale: the number of all rows over m.
-        V: shape (n, n); None where the rows' matrix was used.
-    """
-
-    R: np.ndarray
-    prior_shares: np.ndarray
-    response: np.ndarray
-    gradient: np.ndarray
-    codes: np.ndarray
-    counts: np.ndarray
-    scale: float
-    V: np.ndarray | None
+    R: np.ndarray  # shape (m, K, n)
+    prior_shares: np.ndarray  # d, shape (n,)
+    response: np.ndarray  # Vᵀ H ŵ, shape (n,)
+    gradient: np.ndarray  # Vᵀ of the gradient of the loss, shape (n,)
+    codes: np.ndarray  # the rows' classes, shape (m,)
+    counts: np.ndarray  # s, shape (m,)
+    scale: float  # the number of all rows over m
+    V: np.ndarray | None  # shape (n, n); None where the rows' matrix was used
 
     @cached_property
     def row_scores(self) -> RowScores:
@@ -191,12 +174,9 @@ class LocalModel:
 
 
 def leave_one_out_loss(loss: ClassLoss, w: np.ndarray, penalties: np.ndarray) -> LeaveOneOutLoss:
-    """Every row left out in turn.
+    """Every row left out in turn, at penalties c (n,), 0 for intercepts.
 
-    Args:
-        loss: of all rows.
-        w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
-        penalties: c, shape (n,), 0 for intercepts.
+    w: ŵ, near the minimizer of loss + ½ Σ c_i w_i², shape (n,).
     """
     has_few_rows = loss.design.row_count <= LARGEST
     if isinstance(loss, LogisticLoss) and has_few_rows and loss.size > min(loss.examples, LARGEST):
@@ -232,12 +212,10 @@ def _weighted_scores(loss: ClassLoss, w: np.ndarray) -> np.ndarray:
 
 
 def _row_counts(loss: ClassLoss) -> np.ndarray:
-    """How many times every row counts (s), shape (m,)."""
     return np.ones(loss.design.row_count) if loss.weights is None else loss.weights
 
 
 def _binary_variances(loss: LogisticLoss, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The z and S of every row, both (m,)."""
     z = loss.design.scores(w)
     p = expit(z)
     return z, np.maximum(p * (1.0 - p), 1e-12)

@@ -42,23 +42,14 @@ _MAX_ENTRIES = 20_000_000
 
 @dataclass(frozen=True)
 class MarginalLikelihood:
-    """The likelihood at penalties ρ, and what the same factor gives.
+    """The likelihood at penalties ρ, and what the same factor gives."""
 
-    Attributes:
-        value: −log p up to a constant.
-        slope: along log ρ, shape (k,).
-        variance: σ².
-        w: the weights, shape (p,), or (r,) in the eigenbasis.
-        parameters: γ, shape (k,).
-        log_determinant: log |K|.
-    """
-
-    value: float
-    slope: np.ndarray
-    variance: float
-    w: np.ndarray
-    parameters: np.ndarray
-    log_determinant: float
+    value: float  # −log p up to a constant
+    slope: np.ndarray  # along log ρ, shape (k,)
+    variance: float  # σ²
+    w: np.ndarray  # shape (p,), or (r,) in the eigenbasis
+    parameters: np.ndarray  # γ, shape (k,)
+    log_determinant: float  # log |K|
 
 
 def best_single(loss: EigenbasisLoss) -> tuple[float, MarginalLikelihood]:
@@ -100,13 +91,9 @@ def _single_values(loss: EigenbasisLoss, ridges: np.ndarray) -> np.ndarray:
 
 
 class GroupedMarginal:
-    """The marginal likelihood of a linear model with a penalty for every group.
+    """The marginal likelihood of a linear model with a group and penalty for every column.
 
     O(p³) for each ρ from XᵀX, or O(m² p) from X where the examples are fewer.
-
-    Args:
-        loss: the linear loss.
-        grouped: the groups of its parameters; every column must have one.
     """
 
     def __init__(self, loss: LinearLoss, grouped: Grouping) -> None:

@@ -10,9 +10,9 @@ loss(w) + ½ Σ_j C_j ‖w_j‖² with C_j = (n_j/2 + α)/(½‖w_j‖² + β) l
 | C | ``C`` | (k,) | penalties at step t |
 | f | ``f`` | | falls at every step from 1 on |
 
-Each step updates C and takes one Newton step. Once C hardly moves, the step takes into account
-that C moves with w, which changes no fixed point and makes the last steps converge quadratically.
-The paper's majorizer as printed leaves α out; n_j/2 + α is used throughout.
+Each step updates C and takes one Newton step. Once C hardly moves, the step takes into account that
+C moves with w, so that the last steps converge quadratically. The paper's majorizer as printed
+leaves α out; n_j/2 + α is used throughout.
 """
 
 from __future__ import annotations
@@ -66,10 +66,9 @@ class _Iterate:
 
 @one_blas_thread
 def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Iterator[LearnerStep]:
-    """The steps of MM on a loss: one update of C and one Newton step each (algorithm 2).
+    """The steps of MM, one update of C and one Newton step each (algorithm 2).
 
-    Raises:
-        UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
+    Raises UnusableError: β ≤ 0 or n_j/2 + α ≤ 0.
     """
     penalty = problem.log_penalty(options)
     loss, grouped, back = diagonalized(problem.loss, penalty.grouping)
@@ -84,7 +83,6 @@ def mm_steps(problem: PenaltyProblem, options: MmOptions = MmOptions()) -> Itera
 
 
 def _first_iterate(newton: Newton, penalty: LogPenalty) -> _Iterate:
-    """Near the solution at C = 1."""
     C = np.ones(penalty.grouping.group_count)
     solution = first_point(newton.loss, penalty.grouping.per_parameter(C), newton)
     f = solution.point.value + penalty.value_at(solution.point.w)

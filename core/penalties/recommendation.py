@@ -8,18 +8,16 @@
 
 Numbers: the evidence is exact for a linear model with normal noise (MacKay 1992). Classes: the
 Laplace approximation of the evidence holds weights back too far on wide tables (its C was 3 to 6
-times that of cross-validation on generated tables with as many columns as rows or more) and on
-separable ones (mushrooms: log loss .012 where cross-validation has .001), and MM, which counts
-every weight as free (Foo 2009), does so with several classes; approximate leave-one-out follows
-cross-validation on all of them at the cost of some five fits. Where a table is too large for it,
-five folds are left out: on 779 columns and ten classes of handwritten digits they have a log loss
-of .454 where the evidence has .486, in the same time. ``tests/benchmarks/bench_recommended.py``
-prints the comparison with grid search.
+times that of cross-validation) and on separable ones (mushrooms: log loss .012 where
+cross-validation has .001), and MM (Foo 2009) does so with several classes; approximate
+leave-one-out follows cross-validation. Too large tables leave five folds out: digits have a log
+loss of .454 where the evidence has .486. ``tests/benchmarks/bench_recommended.py`` prints the
+comparison with grid search.
 
 MM is never recommended for numbers: beside 5-fold grid search (squared error as a share of the
 target's variance) the evidence was at −.007 ± .003 and MM at +.41 ± .20 over 57 runs on generated
-tables, by which that was chosen; and at −.007 ± .004 and +.15 ± .08 over 28 runs on housing, mpg,
-bodyfat and abalone, and −.24 and −.19 (± .4) on pyrim, which had no part in the choice.
+tables, by which that was chosen; at −.007 ± .004 and +.15 ± .08 over 28 runs on four files, and
+−.24 and −.19 (± .4) on pyrim, which had no part in the choice.
 """
 
 from __future__ import annotations
@@ -40,14 +38,10 @@ class Recommendation:
 def recommend_update(
     parameters: int, examples: int, classes: int, *, groups: int = 1, weights: str = ""
 ) -> Recommendation:
-    """The learner to use, from the size of the problem alone; no test data is used.
+    """The learner to use for n parameters, m examples and K classes; no test data is used.
 
-    Args:
-        parameters: n, penalized parameters (columns, times classes if more than two).
-        examples: m, training rows.
-        classes: K, 0 for a number to predict.
-        groups: k, regularization groups.
-        weights: n in words, where it is not known exactly.
+    `parameters`: penalized ones (columns, times classes if more than two); `classes`: 0 for a
+    number to predict; `groups`: k; `weights`: n in words, where it is not known exactly.
     """
     size = f"{weights or f'{parameters:,} weights'} for {examples:,} training rows"
     size += f", in {groups:,} groups" if groups > 1 else ""

@@ -11,8 +11,7 @@ from core.penalties.group_penalty import LogPenalty
 def collapse_remark(loss: Loss, w: np.ndarray, switched_off: np.ndarray) -> tuple[str, ...]:
     """Where every group is at its cap, a remark.
 
-    The weights of a linear model have the target's unit: they can be small beside β and still
-    explain everything, so that their limit says nothing of what was learned.
+    The weights of a linear model have the target's unit: they can be small and explain everything.
     """
     if not switched_off.all():
         return ()

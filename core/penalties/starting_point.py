@@ -18,8 +18,7 @@ _CLOSE = 1e-3
 def first_point(loss: Loss, penalties: np.ndarray, newton: Newton) -> Solution:
     """A point within a thousandth of the minimum of loss + ½ Σ c_i w_i², as the start counts it.
 
-    The examples are thinned first where there are many more than parameters; the last Newton steps
-    are taken on all of them.
+    Many more examples than parameters are thinned first; the last Newton steps are taken on all.
     """
     w, iterations = loss.initial_weights(), 0
     scale = 1.0 + abs(loss.point_at(w).value)

@@ -42,11 +42,8 @@ def best_tenth(
 ) -> list[int]:
     """The numbers of the T best trials, the best first; of equal scores the earlier trial first.
 
-    Args:
-        scores: {trial: f}; trials whose score is not finite count as failed.
-        maximize: whether larger scores are better.
-        finished: S; None for the trials with a finite score.
-        excluded: trials that a person left out; they count in S but are no members.
+    `scores`: {trial: f}, not finite ones count as failed; `finished`: S, None for the trials with a
+    finite score; `excluded`: trials that a person left out, they count in S but are no members.
     """
     ranked = rank_trials(scores, maximize=maximize)
     T = member_count(len(ranked) if finished is None else finished)
@@ -70,14 +67,8 @@ def tempered_weights(
 ) -> Array:
     """Weights ∝ exp(z/temperature), z the standardized score; shape (len(chosen),).
 
-    Scores are standardized over all trials with a finite score, not over the members alone: what
-    is one standard deviation does then not shrink as the members become alike.
-
-    Args:
-        scores: {trial: f} of all trials.
-        chosen: the members.
-        maximize: whether larger scores are better.
-        temperature: positive; in standard deviations.
+    Scores {trial: f} are standardized over all trials with a finite score, not over the members
+    `chosen` alone: one standard deviation then does not shrink as the members become alike.
     """
     finite = np.array([score for score in scores.values() if math.isfinite(score)])
     scale = scale_of(finite, maximize).deviation
@@ -91,15 +82,10 @@ def tempered_weights(
 def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG) -> Array:
     """Weights by greedy selection with replacement (Caruana et al. 2004), shape (T,).
 
-    Begins with a bag of the best single members, then adds, again and again, the member with which
-    the bag's average predicts the rows best. The weights are the counts in the best bag on the
-    way; a bag of the one best member is among them, so that the average is never worse than the
-    best single member on these rows. They must be rows that the members were not fitted to.
-
-    Args:
-        log_densities: log p of validation rows, shape (rows, T), finite or −∞.
-        rounds: how many members are added.
-        bag: how many of the best members it begins with (§2.2, "sorted ensemble initialization").
+    Begins with a bag of the best members (§2.2, "sorted ensemble initialization"), then adds,
+    `rounds` times, the member with which the bag's average predicts the rows best; the weights are
+    the counts in the best bag on the way, never worse than the best single member. `log_densities`:
+    log p of validation rows that the members were not fitted to, shape (rows, T), finite or −∞.
     """
     T = log_densities.shape[1]
     order = np.argsort(-log_densities.sum(axis=0), kind="stable")
@@ -115,14 +101,9 @@ def greedy_weights(log_densities: Array, *, rounds: int = ROUNDS, bag: int = BAG
 def greedy_mean_weights(
     predictions: Array, y: Array, *, rounds: int = ROUNDS, bag: int = BAG
 ) -> Array:
-    """Weights of numbers by greedy selection with replacement (Caruana et al. 2004), shape (T,).
+    """As `greedy_weights`, for the mean squared error of the weighted mean prediction, shape (T,).
 
-    As `greedy_weights`, for the mean squared error of the weighted mean prediction.
-
-    Args:
-        predictions: of validation rows, shape (rows, T).
-        y: the true numbers, shape (rows,).
-        rounds, bag: as for `greedy_weights`.
+    `predictions` of validation rows, shape (rows, T); y: the true numbers, shape (rows,).
     """
     T = predictions.shape[1]
     errors = predictions - y[:, None]
@@ -173,13 +154,8 @@ def weights(
 ) -> dict[int, float]:
     """{member: w}: uniform 1/T; tempered by the scores; greedy by validation densities.
 
-    Args:
-        kind: one of `KINDS`.
-        scores, chosen, maximize, temperature: as for `tempered_weights`.
-        log_densities: for greedy: log p of validation rows, columns in the order of `chosen`.
-
-    Raises:
-        ValueError: the kind is none of `KINDS`, or greedy has no densities.
+    Arguments of `tempered_weights` and `greedy_weights`, columns in the order of `chosen`. Raises
+    ValueError: the kind is none of `KINDS`, or greedy has no densities.
     """
     if kind == "uniform":
         values = uniform_weights(len(chosen))
@@ -204,10 +180,7 @@ def log_predictive(log_densities: Array, weights: Array) -> float:
 
 
 def average_probabilities(probabilities: Array | Sequence[Array], weights: Array) -> Array:
-    """Σ_t w_t p_t(class): members' probabilities (T, rows, classes) -> (rows, classes).
-
-    Added up one by one: a product of matrices wakes all threads of BLAS for next to no work.
-    """
+    """Σ_t w_t p_t(class): members' probabilities (T, rows, classes) -> (rows, classes)."""
     average = weights[0] * probabilities[0]
     for weight, member in zip(weights[1:], probabilities[1:], strict=True):
         average += weight * member
@@ -220,13 +193,9 @@ def effective_members(weights: Array) -> float:
 
 
 def disagreement(probabilities: Array, weights: Array) -> Array:
-    """Σ_t w_t KL(p_t ‖ average) for every row, in nats, shape (rows,).
+    """Σ_t w_t KL(p_t ‖ average) by row of probabilities (T, rows, classes), nats, shape (rows,).
 
     The Jensen–Shannon divergence of the members: 0 where they agree, at most the entropy of w.
-
-    Args:
-        probabilities: of classes, shape (T, rows, classes).
-        weights: w.
     """
     average = average_probabilities(probabilities, weights)
     of_members = average_probabilities(_entropy(probabilities), weights)
@@ -236,8 +205,7 @@ def disagreement(probabilities: Array, weights: Array) -> Array:
 def density_gap(log_densities: Array, weights: Array) -> Array:
     """By row log Σ_t w_t p_t − Σ_t w_t log p_t, in nats, shape (rows,); never negative.
 
-    What averaging gains over a member drawn by weight; the spread of members that give a density
-    of what was seen, but no probabilities of what might have been. Densities must be finite.
+    The spread of members that give a density of what was seen only; it must be finite.
     """
     has_weight = weights > 0.0
     mean = log_densities[:, has_weight] @ weights[has_weight]

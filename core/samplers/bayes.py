@@ -50,13 +50,9 @@ OptionsT = TypeVar("OptionsT", bound=GpOptions)
 class GpSampler(ProposingSampler, Generic[OptionsT]):
     """Tries the point where the acquisition function is largest (Brofos 2013, Algorithm 1).
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        options: of the class ``Options``.
-        seed: of everything random.
-
-    Attributes:
-        surrogate: as of the last ask; None while there is none.
+    `space`: the axes, None to learn them from the study's trials; `options`: of the class
+    ``Options``; `seed`: of everything random; `surrogate`: as of the last ask, None while there is
+    none.
     """
 
     Options: ClassVar[type[GpOptions]] = GpOptions
@@ -224,10 +220,7 @@ class GpSampler(ProposingSampler, Generic[OptionsT]):
 
 
 class HybridSampler(GpSampler[HybridOptions]):
-    """With probability τ the acquisition's arg max, otherwise the most uncertain point.
-
-    Brofos 2013, Algorithm 2; arguments of `GpSampler`.
-    """
+    """Brofos 2013, Algorithm 2: with probability τ θ*, otherwise θᵘ; arguments of `GpSampler`."""
 
     Options = HybridOptions
 
@@ -237,11 +230,10 @@ class HybridSampler(GpSampler[HybridOptions]):
 
 
 class VariableSampler(GpSampler[VariableOptions]):
-    """Explores with a probability that depends on what the most uncertain point promises.
+    """Explores with a probability that depends on θᵘ (Brofos 2013, Algorithm 3).
 
-    Brofos 2013, Algorithm 3. ``corrected`` (the prose's rule): explore when ρ < min(1, ντ).
-    ``printed`` (the algorithm's line): improve when ρ < ντ, so that a hopeless unknown is always
-    explored. Arguments of `GpSampler`.
+    ``corrected`` (the prose's rule): explore when ρ < min(1, ντ). ``printed`` (the algorithm's
+    line): improve when ρ < ντ. Arguments of `GpSampler`.
     """
 
     Options = VariableOptions

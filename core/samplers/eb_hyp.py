@@ -45,11 +45,8 @@ EFFECTIVE = "effective_candidates"  # the note on a trial
 class EbHypSampler(GpSampler[EbHypOptions]):
     """Tries a draw from p̃(η|X), or its arg max (McInerney 2017, eq. 5; Algorithm 1, lines 5-7).
 
-    Arguments of `GpSampler`.
-
-    Attributes:
-        effective: among how many candidates the last setting was drawn in effect, 1/Σp̃²; None
-            while there is none. Also noted on the trial.
+    Arguments of `GpSampler`. `effective`, also noted on the trial: among how many candidates the
+    last setting was drawn in effect, 1/Σp̃²; None while there is none.
     """
 
     Options = EbHypOptions
@@ -78,9 +75,9 @@ class EbHypSampler(GpSampler[EbHypOptions]):
     def _candidates(self, trial: FrozenTrial, observed: Observations) -> tuple[Array, Array]:
         """Allowed points that were not tried, shape (m, width), and their p(η), shape (m,).
 
-        Every point of a small finite space, otherwise a scrambled Sobol set, which is uniform by
-        itself. Only the arg max looks closer around the best trials: as candidates of a sample
-        these points would count a region twice.
+        Every point of a small finite space, otherwise a uniform scrambled Sobol set. Only the arg
+        max looks closer around the best trials: as candidates of a sample these would count a
+        region twice.
         """
         domain = self._domain
         if domain.size <= ENUMERATED:
@@ -102,10 +99,7 @@ class EbHypSampler(GpSampler[EbHypOptions]):
 def posterior(log_likelihood: Array, prior: Array, temperature: float) -> Array:
     """p̃(η|X) = Z⁻¹ exp(log p̃(X|η)/T) p(η) over candidates, shape (m,) (McInerney 2017, eq. 5).
 
-    Args:
-        log_likelihood: the standardized draw at the candidates, shape (m,).
-        prior: p(η) up to a factor, positive, shape (m,).
-        temperature: T > 0.
+    `log_likelihood`: the standardized draw (m,); `prior`: p(η) > 0 up to a factor (m,).
     """
     with np.errstate(over="ignore"):  # T → 0: everything but the largest is −∞
         weighted = np.exp((log_likelihood - log_likelihood.max()) / temperature) * prior

@@ -12,19 +12,12 @@ from core.options import StrategyOptions
 class GpOptions(StrategyOptions):
     """Options of Bayesian optimization.
 
-    Attributes:
-        kernel: se, matern32 or matern52.
-        acquisition: ei, pi or mean.
-        start_trials: how many trials are spread evenly before the surrogate decides; None (or −1)
-            for three for each axis, but between 4 and 12.
-        stop_when_certain: whether the search ends when neither an improvement nor anything unknown
-            is left.
-        always_learn: learn the hyperparameters at every ask, however many trials there are.
-        as_published: search as the papers do. Scores are standardized, the worse half not
-            compressed (core.gp.warping); every trial is searched in the whole space, not every
-            second one near the best (core.gp.proposal.LocalSearch) and the others with a prior
-            against the edges (InteriorSearch); and the start is one trial more than there are axes,
-            but between 4 and 10.
+    `kernel`: se, matern32 or matern52. `acquisition`: ei, pi or mean. `start_trials`: how many are
+    spread evenly before the surrogate decides; None (or −1) for three for each axis, but between 4
+    and 12. `stop_when_certain`: end when neither an improvement nor anything unknown is left.
+    `always_learn`: learn the hyperparameters at every ask. `as_published`: scores are standardized,
+    the worse half not compressed; every trial is searched in the whole space, without a prior
+    against the edges; and the start is one trial more than there are axes, but between 4 and 10.
     """
 
     kernel: str = "matern52"
@@ -52,16 +45,11 @@ class VariableOptions(HybridOptions):
 
 @dataclass(frozen=True)
 class EbHypOptions(GpOptions):
-    """Options of EB-Hyp; those of the surrogate default to the paper's (Matérn 3/2; §4).
-
-    Attributes:
-        rule: sample draws the setting (eq. 5); thompson takes the arg max (Algorithm 1, line 7).
-        temperature: T, positive; thompson does not need it.
-    """
+    """Options of EB-Hyp; those of the surrogate default to the paper's (Matérn 3/2; §4)."""
 
     kernel: str = "matern32"
     acquisition: str = "mean"
     always_learn: bool = True
     as_published: bool = True  # the temperature is in units of the scores' standard deviation
-    rule: Literal["sample", "thompson"] = "sample"
-    temperature: float = 1.0
+    rule: Literal["sample", "thompson"] = "sample"  # a draw (eq. 5), or the arg max
+    temperature: float = 1.0  # T > 0; thompson does not need it

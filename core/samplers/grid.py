@@ -36,26 +36,17 @@ def grid_values(
     powers_of_two: bool = False,
     values: Mapping[str, Sequence[Any]] | None = None,
 ) -> Values:
-    """The values of every axis that a grid will try, ascending, to be shown before the start.
+    """The values of every axis that a grid will try, {name: values}, ascending.
 
-    Args:
-        space: the axes.
-        points: values of every number; 0 for as many as make a grid of some 500 settings.
-        powers_of_two: on logarithmic axes, the powers of two within the range instead.
-        values: {name: values} of axes whose values a person chose.
-
-    Returns:
-        {axis name: values}; a choice gives all its values, a whole number never more than it has.
+    `points`: values of every number, 0 for as many as make a grid of some 500 settings;
+    `powers_of_two`: on logarithmic axes, those within the range instead; `values`: {name: values}
+    of axes whose values a person chose. A choice gives all its values.
     """
     return _grid_values(SearchSpace(distributions(space)), points, powers_of_two, values or {})
 
 
 def check_grid(values: Values) -> None:
-    """Refuse a grid that nobody would wait for, before anything is fitted.
-
-    Raises:
-        UnusableError: it has more than a million settings.
-    """
+    """Raise UnusableError for a grid of more than a million settings."""
     size = math.prod(len(axis_values) for axis_values in values.values())
     if size > LARGEST:
         raise UnusableError(
@@ -154,10 +145,7 @@ def _reversed(number: int, bits: int) -> int:
 class GridSampler(ProposingSampler):
     """Tries every setting of a grid once, coarse to fine, and says when it is done.
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: as for every sampler; a grid draws nothing.
-        points, powers_of_two, values: as for `grid_values`.
+    `space`: the axes, None to learn them from the study's trials; others as for `grid_values`.
     """
 
     def __init__(
@@ -175,11 +163,7 @@ class GridSampler(ProposingSampler):
         self._order_of: SearchSpace | None = None
 
     def settings(self, space: SearchSpace) -> list[Setting]:
-        """All settings of the grid over a space, in the order in which they are tried.
-
-        Raises:
-            ValueError: there are more than a million.
-        """
+        """All settings in the order in which they are tried; ValueError: more than a million."""
         values = _grid_values(space, self.points, self.powers_of_two, self.values)
         return _coarse_to_fine(values, {axis.name for axis in space.axes if axis.kind != "choice"})
 

@@ -20,20 +20,13 @@ S = TypeVar("S", bound=ResponseSurface)
 
 @dataclass(frozen=True)
 class Observations:
-    """The trials of a study in the unit cube, in the order of their numbers.
+    """The trials of a study in the unit cube, in the order of their numbers."""
 
-    Attributes:
-        points, scores, numbers: finished trials with a finite score, shapes (n, width), (n,), (n,).
-        pending: trials that are running, shape (any, width).
-        failed: trials that gave no finite score, or were pruned, shape (any, width).
-        maximize: whether larger scores are better.
-    """
-
-    points: Array
-    scores: Array
+    points: Array  # of finished trials with a finite score, shape (n, width)
+    scores: Array  # of the same, shape (n,)
     numbers: list[int]
-    pending: Array
-    failed: Array
+    pending: Array  # trials that are running, shape (any, width)
+    failed: Array  # trials without a finite score, or pruned, shape (any, width)
     maximize: bool
 
     @property
@@ -57,8 +50,7 @@ class ObservationReader:
     def read(self, study: Study, new_trial: FrozenTrial) -> Observations:
         """The observations of a study, without the trial that is being asked."""
         finished_trials: list[tuple[int, Array, float]] = []
-        pending: list[Array] = []
-        failed: list[Array] = []
+        pending, failed = list[Array](), list[Array]()
         for trial in study.get_trials(deepcopy=False):
             if trial.number == new_trial.number or not self.space.contains(trial.params):
                 continue
@@ -96,8 +88,7 @@ def _finite_score(trial: FrozenTrial) -> float | None:
 def condition_on_pending(surface: S, observed: Observations, worst: float | None = None) -> S:
     """The posterior with running and failed trials, a kriging believer (Ginsbourger et al. 2010).
 
-    Running trials give their posterior mean: it stays, the uncertainty there goes. Failed trials
-    give the response `worst`, the smallest so far where it is None.
+    Running trials give their posterior mean, failed ones `worst`, None for the smallest so far.
     """
     worst = float(surface.z.min()) if worst is None else worst
     for points, lie in ((observed.pending, None), (observed.failed, worst)):

@@ -17,12 +17,7 @@ def _finished(study: Study) -> int:
 
 
 class AnnotatedTpeSampler(TPESampler):
-    """The tree-structured Parzen estimator (Bergstra et al. 2011), as Optuna has it.
-
-    Args:
-        seed: of everything random.
-        start_trials: random trials before it begins.
-    """
+    """The tree-structured Parzen estimator (Bergstra et al. 2011), as Optuna has it."""
 
     def __init__(self, *, seed: int = 0, start_trials: int = 10) -> None:
         super().__init__(seed=seed, n_startup_trials=start_trials)
@@ -35,13 +30,7 @@ class AnnotatedTpeSampler(TPESampler):
 
 
 class AnnotatedCmaEsSampler(CmaEsSampler):
-    """The covariance matrix adaptation evolution strategy (Hansen 2016), as Optuna has it.
-
-    It moves numbers only, and needs two of them; everything else is drawn at random.
-
-    Args:
-        seed: of everything random.
-    """
+    """CMA-ES (Hansen 2016), as Optuna has it: two numbers or more; the others at random."""
 
     def __init__(self, *, seed: int = 0) -> None:
         super().__init__(seed=seed, warn_independent_sampling=False)

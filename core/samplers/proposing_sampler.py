@@ -31,24 +31,14 @@ _ASK_LOCK = threading.RLock()
 class ProposingSampler(BaseSampler):
     """An Optuna sampler that proposes whole settings and says why.
 
-    The search space is that of `space`, or, in a study that defines it by running, the intersection
-    of all finished trials'; parameters outside of it are drawn uniformly.
-
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: of everything random.
-
-    Attributes:
-        exhausted: whether asking again gains nothing; a trial that was already asked still counts.
-            A study goes on all the same; its caller may end it.
-        finished_reason: why it is exhausted, a clause; empty until then.
-        ends_study: whether the study is to end then.
+    The search space is that of `space`, or, where it is None, the intersection of all finished
+    trials'; parameters outside of it are drawn uniformly. `exhausted`: whether asking again gains
+    nothing, its caller may then end the study; `finished_reason`: why, a clause, empty until then;
+    `ends_study`: whether the study is to end then.
     """
 
     def __init__(self, space: Sequence[Axis] | None = None, *, seed: int = 0) -> None:
-        self.seed = seed
-        self.exhausted = False
-        self.finished_reason = ""
+        self.seed, self.exhausted, self.finished_reason = seed, False, ""
         self.ends_study = False
         self._fixed = distributions(space) if space is not None else None
         self._seen = IntersectionSearchSpace()
@@ -120,11 +110,7 @@ class ProposingSampler(BaseSampler):
 
 
 def refuse_several_objectives(study: Study) -> None:
-    """See that a study has one objective.
-
-    Raises:
-        ValueError: it has several.
-    """
+    """Raise ValueError where a study has several objectives."""
     if len(study.directions) > 1:
         raise ValueError(
             f"this sampler improves one objective, and the study has {len(study.directions)}; give "

@@ -20,19 +20,12 @@ ROUNDING = 1e-12  # of the largest score: below it a deviation is rounding
 
 @dataclass(frozen=True)
 class ResponseScale:
-    """How scores and responses of one dataset translate: score = mean ± deviation × response.
+    """How scores and responses of one dataset translate: score = mean ± deviation × response."""
 
-    Attributes:
-        mean: μ; 0 while there is no score.
-        deviation: σ, or what stands in for it.
-        settled: whether both are the dataset's own: two scores or more that differ.
-        maximize: whether larger scores are better.
-    """
-
-    mean: float
-    deviation: float
-    settled: bool
-    maximize: bool
+    mean: float  # μ; 0 while there is no score
+    deviation: float  # σ, or what stands in for it
+    settled: bool  # whether both are the dataset's own: two scores or more that differ
+    maximize: bool  # whether larger scores are better
 
     @property
     def sign(self) -> float:

@@ -22,10 +22,7 @@ from core.space import Axis, Setting, setting_at, unit_vector
 
 
 def distributions(space: Sequence[Axis]) -> dict[str, BaseDistribution]:
-    """Optuna's distribution of every axis, in the axes' order; for `Study.ask` and samplers.
-
-    Choices must be plain values (text, numbers, booleans, None), as Optuna wants them.
-    """
+    """Optuna's distribution of every axis, in order; choices must be plain values."""
     return {axis.name: _distribution(axis) for axis in space}
 
 
@@ -40,11 +37,7 @@ def _distribution(axis: Axis) -> BaseDistribution:
 class SearchSpace:
     """The axes of Optuna's distributions, and settings to and from unit vectors.
 
-    Args:
-        described: {name: distribution}, at least one; the axes keep this order.
-
-    Attributes:
-        axes: one axis for every distribution; a stepped number counts its steps.
+    `described`: {name: distribution}, at least one, whose order the axes keep.
     """
 
     def __init__(self, described: Mapping[str, BaseDistribution]) -> None:

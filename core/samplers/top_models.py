@@ -1,10 +1,8 @@
 """The fitted models of the best trials of a run, and no others (McInerney 2017, §3.2).
 
-How many models the average needs grows by one with every ten trials, and a model that was dropped
-may be needed then: when the trials since are all worse, the next best is an old one. Where the
-number of trials is planned, so many models are kept from the start as the plan's end needs, and
-no model is ever missing. Where it is not, one spare is kept; `evicted_members` are the trials whose
-models have to be fitted again.
+How many models the average needs grows with every ten trials, and a dropped one may be needed then.
+Where the number of trials is planned, so many are kept as the plan's end needs; otherwise one
+spare, and `evicted_members` have to be fitted again.
 """
 
 from __future__ import annotations
@@ -20,17 +18,9 @@ Model = TypeVar("Model")
 class TopModels(Generic[Model]):
     """Holds the models of the best trials and drops a model the moment it leaves the top.
 
-    So many are held as the average needs, T, and one spare: T = max(1, ⌊S/10⌋), S being the
-    trials with a finite score so far, or those that are planned where these are more. Failed trials
-    do not count, and excluded ones count in S.
-
-    Args:
-        maximize: whether larger scores are better.
-        planned: how many trials the run will have; 0 where that is open.
-
-    Attributes:
-        scores: {trial: f} of all trials that were added with a finite score.
-        excluded: trials that a person left out of the average.
+    Held are T and one spare: T = max(1, ⌊S/10⌋), S being the trials with a finite score so far,
+    {trial: f} in `scores`, or those `planned` where these are more (0: open). `excluded`: trials
+    that a person left out of the average; they count in S.
     """
 
     def __init__(self, *, maximize: bool, planned: int = 0) -> None:
@@ -64,7 +54,7 @@ class TopModels(Generic[Model]):
         return {n: self._models[n] for n in self.members if n in self._models}
 
     def would_keep(self, number: int, score: float) -> bool:
-        """Whether a new trial with this score would be held; ask before a model is kept for it."""
+        """Whether a new trial with this score would be held."""
         if not math.isfinite(score):
             return False
         scores = {n: self.scores[n] for n in self._ranked_trials()} | {number: score}

@@ -21,16 +21,10 @@ from core.space import Axis, Setting
 
 
 class Coordinates:
-    """φ, and gradients by φ as gradients by the points.
+    """φ, and gradients by φ as gradients by the points, over one axis or more.
 
-    Args:
-        space: the axes, at least one.
-        simplex: names of number axes whose values count only as shares of their sum (where all are
-            zero: equal shares); names that no number axis has are passed over.
-
-    Attributes:
-        axis_of: for every entry its axis, shape (width,).
-        axes: p.
+    `simplex`: names of number axes whose values count only as shares of their sum (all zero: equal
+    shares); other names are passed over. `axis_of`: for every entry its axis; `axes`: p.
     """
 
     def __init__(self, space: Sequence[Axis], simplex: Sequence[str] = ()) -> None:
@@ -82,9 +76,8 @@ def _values_and_slopes(axis: Axis, units: Array) -> tuple[Array, Array]:
     if axis.high <= axis.low:
         return np.full(len(units), max(axis.low, 0.0)), np.zeros(len(units))
     first, last = axis.to_unit(axis.low)[0], axis.to_unit(axis.high)[0]
-    low, high = (
-        (math.log(axis.low), math.log(axis.high)) if axis.log else (float(axis.low), axis.high)
-    )
+    ends = axis.low, axis.high
+    low, high = map(math.log, ends) if axis.log else ends
     rate = (high - low) / (last - first)
     position = low + (np.clip(units, first, last) - first) * rate
     values = np.exp(position) if axis.log else position
@@ -95,8 +88,8 @@ def _values_and_slopes(axis: Axis, units: Array) -> tuple[Array, Array]:
 def convert_setting(space: Sequence[Axis], setting: Mapping[str, Any]) -> Setting | None:
     """The setting of an earlier dataset as this space has it; None where it is unusable.
 
-    Numbers out of range are moved to the nearest end. A missing axis, a choice that is not known,
-    and anything but a finite number where a number is due make a setting unusable.
+    Numbers out of range are moved to the nearest end. A missing axis, an unknown choice, and
+    anything but a finite number where a number is due make it unusable.
     """
     usable_setting: Setting = {}
     for axis in space:
@@ -113,7 +106,6 @@ def convert_setting(space: Sequence[Axis], setting: Mapping[str, Any]) -> Settin
 
 
 def _is_finite_number(value: Any) -> bool:
-    """Whether a value is a finite number (truth values are none)."""
     number = type(value) in (float, int) or isinstance(value, np.number)
     return number and math.isfinite(value)
 
@@ -122,12 +114,9 @@ _MISSING = object()
 
 
 def standardized_statistics(table: Array) -> Array:
-    """Statistics in units of their standard deviations, the last row (the present dataset) at 0.
+    """Statistics (datasets, 3) in standard deviations, the last row (the present dataset) at 0.
 
     The distances of the rows to it are those of Yogatama & Mann (2014), §3.4.
-
-    Args:
-        table: one row a dataset, shape (datasets, 3).
     """
     deviation = table.std(axis=0)
     return (table - table[-1]) / np.where(deviation > 0, deviation, 1.0)

@@ -18,12 +18,7 @@ ToPoint = Callable[[Mapping[str, Any]], Array | None]
 
 @dataclass(frozen=True)
 class DatasetTrials:
-    """The trials of one earlier dataset.
-
-    Attributes:
-        statistics: of the dataset, 3 numbers.
-        settings, scores: of its trials.
-    """
+    """The trials of one earlier dataset, and its 3 statistics."""
 
     statistics: Sequence[float]
     settings: Sequence[Mapping[str, Any]]
@@ -32,24 +27,14 @@ class DatasetTrials:
 
 @dataclass(frozen=True)
 class EarlierTrials:
-    """The usable trials of k earlier datasets as rows, n in all.
+    """The usable trials of k earlier datasets as rows, n in all."""
 
-    Attributes:
-        datasets: which of all the datasets, k, nearest first.
-        used_trials: for each of them which of its trials are used; n in all.
-        points: unit vectors, shape (n, width), dataset by dataset.
-        d: the dataset of every row, 1 … k, shape (n,).
-        statistics: standardized, the present dataset's (zeros) before those of the k,
-            shape (k + 1, 3).
-        all_statistics: standardized statistics of all datasets, the present one last.
-    """
-
-    datasets: tuple[int, ...]
-    used_trials: tuple[tuple[int, ...], ...]
-    points: Array
-    d: Indices
-    statistics: Array
-    all_statistics: Array
+    datasets: tuple[int, ...]  # which of all the datasets, k, nearest first
+    used_trials: tuple[tuple[int, ...], ...]  # for each of them which trials are used; n in all
+    points: Array  # unit vectors, shape (n, width), dataset by dataset
+    d: Indices  # the dataset of every row, 1 … k, shape (n,)
+    statistics: Array  # standardized, the present dataset's (zeros) first, shape (k + 1, 3)
+    all_statistics: Array  # standardized, of all datasets, the present one last
 
     @property
     def members(self) -> Indices:
@@ -86,19 +71,12 @@ def earlier_trials(
 ) -> EarlierTrials:
     """The usable trials of earlier datasets; those without any are left out.
 
-    Args:
-        all_datasets: all earlier datasets.
-        present: the present dataset's statistics.
-        to_point: the unit vector of a setting; None where it cannot be used.
-        width: of unit vectors.
-        order: which datasets, in this order; None for all, nearest first.
-        max_datasets: how many datasets at most.
+    `present`: the present dataset's statistics; `to_point`: the unit vector of a setting, None
+    where it cannot be used; `order`: which datasets, in this order; None for all, nearest first.
     """
     table = np.array([*(dataset.statistics for dataset in all_datasets), present], dtype=float)
     all_statistics = standardized_statistics(table)
-    datasets: list[int] = []
-    used_trials: list[tuple[int, ...]] = []
-    points: list[Array] = []
+    datasets, used_trials, points = list[int](), list[tuple[int, ...]](), list[Array]()
     for index in nearest_first(all_statistics) if order is None else order:
         if max_datasets is not None and len(datasets) == max_datasets:
             break

@@ -1,8 +1,7 @@
 """Evaluates a joint response surface: its slice along one axis and its image over two.
 
-It is the posterior that the trial was chosen by, before running and failed trials are added to it.
-Under the kernel sqe with more than 300 earlier trials it is the exact one of the twenty nearest
-datasets, where the choice was made by an approximation to that of all of them.
+It is the posterior that the trial was chosen by, before running and failed trials are added; under
+sqe with more than 300 earlier trials the exact one of the twenty nearest datasets.
 
 Heights are responses: how many of its dataset's standard deviations a score is better than its
 dataset's mean; beside them those of the present dataset in units of its score.
@@ -56,7 +55,6 @@ class _Restored:
         return fitter.restored(hyper, surface.constant, self.points, z)
 
     def to_scores(self, responses: Array) -> Array:
-        """Responses in units of the present dataset's score."""
         sign = 1.0 if self.surface.maximize else -1.0
         return np.asarray(self.surface.mean + sign * self.surface.scale * responses)
 
@@ -69,11 +67,9 @@ class _Restored:
         return setting_at(self.space, np.array(point)) | dict(fixed_values or {})
 
     def setting_of(self, point: Sequence[float]) -> Setting | None:
-        """The setting of a unit vector; None where there is none."""
         return setting_at(self.space, np.array(point)) if point else None
 
     def trials(self, across: AxisGrid, up: AxisGrid | None = None) -> list[PlottedTrial]:
-        """Those of this run."""
         responses = np.array(self.surface.responses, dtype=float)
         columns = (
             self.surface.numbers,
@@ -85,7 +81,6 @@ class _Restored:
         return list(map(PlottedTrial, *columns))
 
     def earlier_trials(self, across: AxisGrid, up: AxisGrid | None = None) -> list[EarlierTrial]:
-        """Those of earlier datasets, nearest dataset first."""
         columns = (
             [self.earlier.datasets[k - 1] for k in self.earlier.d],
             self.earlier_responses,
@@ -102,11 +97,7 @@ class _Restored:
 
 
 def restored(surface: JointSurface, history: JointHistory, space: Space) -> JointPosterior:
-    """The posterior of responses, to be asked at unit vectors of the present dataset.
-
-    Raises:
-        ValueError: there is no trial at all.
-    """
+    """The posterior of responses at unit vectors of the present dataset; ValueError: no trial."""
     return _Restored(surface, history, space).regression
 
 
@@ -120,16 +111,9 @@ def joint_slice(
 ) -> JointSlice:
     """The joint surface along one axis, every other axis held at a setting.
 
-    Args:
-        space: its axes, in the order of its unit vectors.
-        axis: the name of the axis to go along.
-        fixed_values: values of other axes; where missing, the best trial's (before there is one,
-            the next trial's).
-        points: how many values, 500 at most; a whole number or a choice may have fewer.
-
-    Raises:
-        KeyError: no axis has that name.
-        ValueError: there is no trial at all.
+    `fixed_values` of other axes; where missing, the best trial's (before there is one, the next
+    trial's). `points`: how many values, 500 at most; a whole number or a choice may have fewer.
+    Raises KeyError: no axis has that name; ValueError: there is no trial at all.
     """
     view = _Restored(surface, history, space)
     grid = axis_grid(space, axis, min(points, MAX_POINTS))
@@ -165,16 +149,10 @@ def joint_image(
     fixed_values: Mapping[str, Any] | None = None,
     size: int = 60,
 ) -> JointImage:
-    """The joint surface over two axes, every other axis held at a setting.
+    """The joint surface over two axes, `first` along x; other arguments as for `joint_slice`.
 
-    Args:
-        surface, history, space, fixed_values: as for `joint_slice`.
-        first, second: names of the axes along x and y.
-        size: values along each axis; a whole number or a choice may have fewer.
-
-    Raises:
-        KeyError: no axis has one of the names.
-        ValueError: there is no trial at all.
+    `size`: values along each axis; a whole number or a choice may have fewer. Raises KeyError: no
+    axis has one of the names; ValueError: there is no trial at all.
     """
     view = _Restored(surface, history, space)
     across, up = (axis_grid(space, name, size) for name in (first, second))

@@ -1,9 +1,8 @@
 """Fitting a joint response surface: earlier trials cost once, the present are added.
 
-Lengths and noise are learned on all of them together when the first trial is asked for, and again,
-starting from the last ones, each time the present dataset has grown by four percent of what they
-are learned on. For each of them the earlier trials' block is factored once and extended by the
-present dataset's trials.
+Lengths and noise are learned when the first trial is asked for, and again, starting from the last
+ones, each time the present dataset has grown by four percent of what they are learned on. The
+earlier trials' block is factored once for each of them.
 """
 
 from __future__ import annotations
@@ -34,19 +33,11 @@ Inner = Posterior[Any]
 class JointFitter:
     """Keeps hyperparameters and factors from one trial to the next.
 
-    The kernel's row of a trial holds its coordinates and the statistics of its dataset (sqe) or the
-    number of its dataset, 0 for the present one.
-
-    Args:
-        kernel: mkl, sqe or printed.
-        coordinates: of the space.
-        earlier: the earlier trials; may be empty.
-        max_exact: earlier trials up to which sqe is not approximated; None for any number.
-
-    Attributes:
-        lengths: of every coordinate, and for sqe of the statistics; empty until the first fit.
-        noise: σ².
-        constant: c of the neighbours' kernel.
+    The kernel's (mkl, sqe or printed) row of a trial holds its coordinates and the statistics of
+    its dataset (sqe) or the number of its dataset, 0 for the present one. `max_exact`: earlier
+    trials up to which sqe is not approximated, None for any number; `lengths`: of every coordinate,
+    and for sqe of the statistics, empty until the first fit; `noise`: σ²; `constant`: c of the
+    neighbours' kernel.
     """
 
     def __init__(
@@ -75,12 +66,9 @@ class JointFitter:
             self._mask = printed_mask(earlier.all_statistics, earlier.members, NEIGHBOURS)
 
     def fit(self, points: Array, z: Array, random: np.random.Generator) -> JointPosterior:
-        """The posterior given the present dataset's points (T, width) and all responses.
+        """The posterior given the present dataset's points (T, width) and all responses z (n + T,).
 
-        Args:
-            points: unit vectors; with an empty earlier at least one.
-            z: responses of the earlier and the present trials, shape (n + T,).
-            random: which trials hyperparameters are learned on, where there are very many.
+        `random` draws the trials that hyperparameters are learned on, where there are very many.
         """
         present = present_rows(self.coordinates, points, self.further)
         learned_on = min(len(self._rows), EXACT) + len(present)
@@ -94,13 +82,12 @@ class JointFitter:
     def restored(
         self, hyper: Hyperparameters, constant: float, points: Array, z: Array
     ) -> JointPosterior:
-        """The posterior at hyperparameters that are known already; arguments of `fit`."""
+        """The posterior at known hyperparameters; arguments of `fit`."""
         self.lengths, self.noise, self.constant = hyper.lengths, hyper.noise, constant
         present = present_rows(self.coordinates, points, self.further)
         return self._joint_posterior(self._factored(present, z))
 
     def _joint_posterior(self, inner: Inner) -> JointPosterior:
-        """A posterior over rows as one over unit vectors."""
         if isinstance(inner.kernel, NeighbourKernel):
             self.constant = inner.kernel.constant
         return JointPosterior(inner, self.coordinates, self.further)

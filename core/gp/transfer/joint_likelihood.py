@@ -20,11 +20,8 @@ from core.gp.transfer.kernel import ACROSS, WITHIN, extend_anchor, point_distanc
 class NeighbourLikelihood:
     """f(θ) and its gradient under the kernel of neighbouring datasets.
 
-    Args:
-        X: coordinates and the dataset of every point, shape (n, width + 1).
-        z: responses, shape (n,).
-        axis_of: for every coordinate its axis, shape (width,).
-        constant: the least constant c of the kernel; the points may need more.
+    X: coordinates and the dataset of every point, (n, width + 1); z: responses (n,); `axis_of`:
+    every coordinate's axis (width,); `constant`: the least c of the kernel.
     """
 
     def __init__(self, X: Array, z: Array, axis_of: Indices, constant: float = 1.0) -> None:
@@ -78,14 +75,9 @@ class NeighbourLikelihood:
 
 
 class JointLikelihood(Likelihood):
-    """f(θ) of the squared exponential kernel over coordinates and statistics, amplitude 1.
+    """f(θ) of the squared exponential over coordinates and statistics X (n, width), amplitude 1.
 
     θ is that of `core.gp.marginal_likelihood.Likelihood`, its amplitude held at 1.
-
-    Args:
-        X: coordinates and standardized statistics, shape (n, width).
-        z: responses, shape (n,).
-        axis_of: for every column of X its axis, shape (width,).
     """
 
     def __init__(self, X: Array, z: Array, axis_of: Indices) -> None:

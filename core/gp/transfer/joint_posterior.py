@@ -14,15 +14,8 @@ from core.gp.transfer.coordinates import Coordinates
 class JointPosterior:
     """A posterior over coordinates, evaluated at unit vectors of the present dataset.
 
-    Args:
-        inner: the posterior over rows: coordinates, then the dataset or its statistics.
-        coordinates: from unit vectors to coordinates.
-        further: how many entries follow the coordinates, zero in the present dataset: its number,
-            or the standardized statistics.
-
-    Attributes:
-        X: the rows of the inner posterior, shape (n, any).
-        z: responses, the earlier trials' first.
+    `inner` is over rows X (n, any): coordinates, then the dataset or its statistics, `further`
+    entries that are zero in the present dataset. z: responses, the earlier trials' first.
     """
 
     def __init__(self, inner: Posterior[Any], coordinates: Coordinates, further: int) -> None:

@@ -10,10 +10,9 @@ from core.gp.transfer.earlier_trials import DatasetTrials
 
 @dataclass(frozen=True)
 class JointSurface:
-    """The data from which a view evaluates the joint response surface; the event's fields.
+    """The data that redraws the joint response surface, rounded to six digits.
 
-    Points and responses are rounded to six digits; joint_evaluator.py says which earlier trials are
-    in it. Attributes: as of `core.tuning.events.JointSurfaceFitted`.
+    The fields of `core.tuning.events.JointSurfaceFitted`.
     """
 
     trials: int = 0
@@ -39,14 +38,8 @@ class JointSurface:
 
 @dataclass(frozen=True)
 class JointHistory:
-    """The history that a joint surface was fitted to.
+    """The history that a joint surface was fitted to."""
 
-    Attributes:
-        datasets: earlier ones, in the order they came in.
-        statistics: of the present dataset.
-        simplex: axes whose values count only as shares of their sum.
-    """
-
-    datasets: Sequence[DatasetTrials]
-    statistics: Sequence[float]
-    simplex: Sequence[str] = ()
+    datasets: Sequence[DatasetTrials]  # earlier ones, in the order they came in
+    statistics: Sequence[float]  # of the present dataset
+    simplex: Sequence[str] = ()  # axes whose values count only as shares of their sum

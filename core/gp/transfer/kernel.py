@@ -39,17 +39,11 @@ _COINCIDENT = 1e-7  # distances below which the slope of ‖x − y‖ is taken 
 
 @dataclass(frozen=True)
 class MultiDatasetKernel(Kernel):
-    """A kernel over coordinates and datasets.
+    """A kernel over coordinates and datasets."""
 
-    Attributes:
-        lengths: ℓ, shape (width,).
-        noise: σ², of the standardized responses.
-        axes: p.
-    """
-
-    lengths: Array
-    noise: float
-    axes: int
+    lengths: Array  # ℓ, shape (width,)
+    noise: float  # σ², of the standardized responses
+    axes: int  # p
 
     def length_scales(self) -> Array:
         """ℓ, shape (width,)."""
@@ -62,14 +56,9 @@ class MultiDatasetKernel(Kernel):
 
 @dataclass(frozen=True)
 class NeighbourKernel(MultiDatasetKernel):
-    """The kernel above, for any points of the datasets and points of the present one.
+    """The kernel above, for any points of the datasets and points of the present one."""
 
-    Attributes:
-        constant: c; the least that is used, `reaching` raises it where points need more.
-        anchor: the factor of the points so far, from which c is found for more of them.
-    """
-
-    constant: float = 1.0
+    constant: float = 1.0  # c; `reaching` raises it where points need more
     anchor: AnchoredFactor | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -138,14 +127,9 @@ def slopes_of(
 ) -> Slopes:
     """The slopes by the coordinates of points y of the present dataset.
 
-    ∂(−‖y − x‖)/∂y = −(y − x)/‖y − x‖, taken as zero where they coincide.
-
-    Args:
-        kernel: its lengths and axes.
-        X, points: shapes (n, width + 1) and (m, width + 1).
-        D: ‖x − y‖, shape (n, m).
-        near: the first kernel at the rows of the present dataset.
-        strength: of the second kernel at every row of X, shape (n,); None for 1.
+    ∂(−‖y − x‖)/∂y = −(y − x)/‖y − x‖, taken as zero where they coincide. X (n, width + 1), points
+    (m, width + 1); D: ‖x − y‖, shape (n, m); `near`: the first kernel at the rows of the present
+    dataset; `strength`: of the second kernel at every row of X, shape (n,), None for 1.
     """
     x, y, present = X[:, :-1], points[:, :-1], np.flatnonzero(X[:, -1] == 0)
     rate = -ACROSS / math.sqrt(kernel.axes)
@@ -163,17 +147,11 @@ def slopes_of(
 
 @dataclass(frozen=True)
 class AnchoredFactor:
-    """The factor L of B (with the ridge) and w = L⁻¹r, from which the needed c is read.
+    """The factor L of B (with the ridge) and w = L⁻¹r, from which the needed c is read."""
 
-    Attributes:
-        X: coordinates, shape (n, width), the anchor first.
-        L: lower Cholesky factor of B + ridge, shape (n, n).
-        w: shape (n,); every further point adds one entry, so that the needed c never falls.
-    """
-
-    X: Array
-    L: Array
-    w: Array
+    X: Array  # coordinates, shape (n, width), the anchor first
+    L: Array  # lower Cholesky factor of B + ridge, shape (n, n)
+    w: Array  # shape (n,); a further point adds one entry, so that c never falls
 
     @property
     def constant(self) -> float:
@@ -183,10 +161,7 @@ class AnchoredFactor:
 
 
 def extend_anchor(anchor: AnchoredFactor | None, X: Array, axes: int) -> AnchoredFactor:
-    """B's factor over points of shape (n, width + 1), n ≥ 1; that of the first ones is extended.
-
-    n³/3 flops, or m n² where all but m points are known.
-    """
+    """B's factor over points (n, width + 1), n ≥ 1, extended (m n² flops) from the first ones'."""
     x = X[:, :-1]
     r = point_distances(X, X[:1], axes)[:, 0]
     n = 0 if anchor is None else len(anchor.X)

@@ -28,12 +28,9 @@ from core.gp.transfer.kernel import (
 
 
 def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
-    """The symmetric part of the printed mask between some datasets, shape (k, k).
+    """The symmetric part of the printed mask between datasets `members` (k,), shape (k, k).
 
-    Args:
-        statistics: standardized, of all datasets that were seen, shape (datasets, 3).
-        members: the datasets of the kernel, shape (k,); the neighbours are counted among all.
-        neighbours: how many nearest datasets every dataset has.
+    `statistics` (datasets, 3): standardized, of all datasets, whose `neighbours` are counted.
     """
     table = statistics[members]
     far = np.sqrt(squared_distances(table, statistics, np.ones(statistics.shape[1])))
@@ -48,13 +45,9 @@ def printed_mask(statistics: Array, members: Indices, neighbours: int) -> Array:
 
 @dataclass(frozen=True)
 class PrintedKernel(MultiDatasetKernel):
-    """The kernel above.
+    """The kernel above."""
 
-    Attributes:
-        mask: between datasets, its first row the present one's, shape (k, k).
-    """
-
-    mask: Array
+    mask: Array  # between datasets, its first row the present one's, shape (k, k)
 
     @property
     def prior_variance(self) -> float:
@@ -84,13 +77,7 @@ class PrintedKernel(MultiDatasetKernel):
 
 
 class PrintedRegression(ApproximatePosterior[PrintedKernel]):
-    """The posterior with clipped eigenvalues; n³ flops for every further point.
-
-    Args:
-        kernel: the kernel.
-        X: coordinates and datasets as rows of the mask, shape (n, width + 1), n ≥ 1.
-        z: responses, shape (n,).
-    """
+    """The posterior with clipped eigenvalues, X (n, width + 1), n ≥ 1; n³ flops for every point."""
 
     def __init__(self, kernel: PrintedKernel, X: Array, z: Array) -> None:
         eigenvalues, E = np.linalg.eigh(kernel.noiseless(X, X))

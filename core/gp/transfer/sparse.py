@@ -56,14 +56,9 @@ def sparse_earlier(kernel: Stationary, U: Array, X: Array) -> SparseEarlier:
 
 
 class SparseRegression(ApproximatePosterior[Stationary]):
-    """The posterior given earlier trials through inducing points, and the present ones exactly.
+    """The posterior given earlier trials through inducing points, and present Y (T, width) exactly.
 
-    Its X are the rows U and Y that evaluation costs, shape (m + T, width).
-
-    Args:
-        earlier: the n earlier trials condensed.
-        Y: present trials, shape (T, width), T ≥ 0.
-        z: responses of the earlier and the present trials, shape (n + T,).
+    X are the rows U and Y, shape (m + T, width); z (n + T,): earlier responses first.
     """
 
     def __init__(self, earlier: SparseEarlier, Y: Array, z: Array) -> None:

@@ -10,9 +10,7 @@
 | β | ``behind`` | (N, K) | log p(tokens after t given y_t) but for a constant of every token |
 | Z | | | sum over labelings y of exp(initial + state scores + transitions) |
 
-p(y | tokens) = exp(score(y))/Z (Do 2008, eq. 1; Lafferty, McCallum and Pereira 2001). Tokens come
-as `encoding.Tokens`. No score is too large: nothing leaves its logarithm before it is a
-probability.
+p(y | tokens) = exp(score(y))/Z (Do 2008, eq. 1; Lafferty, McCallum and Pereira 2001).
 """
 
 from __future__ import annotations
@@ -199,10 +197,7 @@ def labeling_score(first, last, unit, scores, initial, transition, codes):  # ty
         if codes[t] < 0:
             return -math.inf
         total += scores[unit[t], codes[t]]
-        if t > first:
-            total += transition[codes[t - 1], codes[t]]
-        else:
-            total += initial[codes[t]]
+        total += transition[codes[t - 1], codes[t]] if t > first else initial[codes[t]]
     return total
 
 
@@ -212,7 +207,6 @@ def _likelihoods(starts, unit, scores, initial, transition, codes):  # type: ign
     ahead, logs = np.empty((len(unit), len(initial))), np.empty(len(starts) - 1)
     for s in range(len(starts) - 1):
         first, last = starts[s], starts[s + 1]
-        log_z = log_forward(first, last, unit, scores, initial, transition, ahead)
-        labeling = labeling_score(first, last, unit, scores, initial, transition, codes)
-        logs[s] = labeling - log_z
+        logs[s] = labeling_score(first, last, unit, scores, initial, transition, codes)
+        logs[s] -= log_forward(first, last, unit, scores, initial, transition, ahead)
     return logs

@@ -1,8 +1,4 @@
-"""Work in a fixed number of chunks, done by threads where it is large.
-
-The chunks depend on the work alone, and their results are put together in their order, so that the
-number of threads changes no bit of a result. The threads belong to the process for its lifetime.
-"""
+"""Work in chunks, done by threads where it is large; their number changes no bit of a result."""
 
 from __future__ import annotations
 
@@ -18,22 +14,14 @@ _MIN_CHUNK_COST = 400_000  # multiplications worth a chunk of its own
 
 
 def chunk_bounds(ends: np.ndarray) -> np.ndarray:
-    """Where chunks of about equal cost begin among items, and the number of items.
-
-    Args:
-        ends: cumulative cost before every item and after the last, shape (items + 1,).
-    """
+    """Where chunks of about equal cost begin, and their end, from cumulative costs (items + 1,)."""
     chunk_count = int(np.clip(ends[-1] // _MIN_CHUNK_COST, 1, _MAX_CHUNKS))
     cuts = np.searchsorted(ends, np.linspace(0, ends[-1], chunk_count + 1)[1:-1])
     return np.concatenate(([0], cuts, [len(ends) - 1])).astype(np.int64)
 
 
 def run_chunks(work: Callable[[int, int, int], None], bounds: np.ndarray, threads: int) -> None:
-    """Calls work(chunk, first, last) for every chunk, on several threads where there are several.
-
-    This thread is one of them: a sweep over a few hundred sequences is over in a millisecond, of
-    which handing every chunk to another thread took half.
-    """
+    """Calls work(chunk, first, last) for every chunk, on several threads, of which this is one."""
     edges = [int(bound) for bound in bounds]
     calls = list(zip(range(len(edges) - 1), edges[:-1], edges[1:], strict=True))
     threads = min(threads, len(calls))
@@ -42,10 +30,8 @@ def run_chunks(work: Callable[[int, int, int], None], bounds: np.ndarray, thread
         for call in calls[thread::threads]:
             work(*call)
 
-    futures = [
-        _thread_pool(os.getpid(), threads - 1).submit(run_share, thread)
-        for thread in range(1, threads)
-    ]
+    pool = _thread_pool(os.getpid(), threads - 1) if threads > 1 else None
+    futures = [pool.submit(run_share, thread) for thread in range(1, threads)] if pool else []
     run_share(0)
     for future in futures:
         future.result()

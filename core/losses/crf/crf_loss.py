@@ -5,7 +5,7 @@
 | K, F | ``state_count`` | | labels, features |
 | n | ``size`` | | K + K² + F K parameters: initial, transition (from-major), each feature's K |
 | Z | | | sum over labelings of exp(score) |
-| c | ``_observed`` | (n,) | how often every feature is active in the labels as given |
+| c | ``occurrences`` | (n,) | how often every feature is active in the labels as given |
 | E[c] | | (n,) | the same expected over labelings with probability exp(score)/Z |
 
 loss = Σ log Z − wᵀc, gradient = E[c] − c, Hessian = covariance of c (Do 2008, eq. 1–3).
@@ -34,15 +34,7 @@ _LARGEST_DENSE = 400
 
 
 class CrfLoss(Loss):
-    """−log p(labels | tokens), summed over sequences.
-
-    Args:
-        encoding: from a token to its features.
-        classes: the K labels.
-        tokens: the tokens.
-        codes: the position of every token's label among the classes, shape (N,).
-        threads: at most so many; None for as many as there are processors.
-    """
+    """−log p(labels | tokens), summed over sequences; codes (N,) say every token's label."""
 
     def __init__(
         self,
@@ -52,11 +44,13 @@ class CrfLoss(Loss):
         codes: np.ndarray,
         threads: int | None = None,
     ) -> None:
-        self.encoding, self.classes = encoding, classes
-        self.tokens, self.codes = tokens, codes
+        self.encoding, self.classes, self.tokens, self.codes = encoding, classes, tokens, codes
+        self.state_count, self.examples = len(classes), len(tokens.starts) - 1
+        self.size = self.state_count * (1 + self.state_count + encoding.feature_count)
         self.threads = available() if threads is None else threads
         self._chains = TokenSequences(tokens, encoding.feature_count, len(classes))
-        self._observed = self._chains.observed(codes)
+        self.occurrences = self._chains.observed(codes)
+        self.hessian_costs = self._costs()
         self._w = np.empty(0)
         self._cache: SweepCache | None = None
 
@@ -73,46 +67,17 @@ class CrfLoss(Loss):
     far_from_quadratic = True  # Newton steps from afar are mostly cut short
 
     @property
-    def state_count(self) -> int:
-        """How many labels there are (K)."""
-        return len(self.classes)
-
-    @property
-    def examples(self) -> int:
-        """How many sequences there are."""
-        return len(self.tokens.starts) - 1
-
-    @property
-    def size(self) -> int:
-        """How many parameters there are (n)."""
-        return self.state_count * (1 + self.state_count + self.encoding.feature_count)
-
-    @property
-    def occurrences(self) -> np.ndarray:
-        """How often every parameter's feature comes with its label in the tokens, shape (n,)."""
-        return self._observed
-
-    @property
     def seen_parameters(self) -> np.ndarray:
         """The parameters whose feature comes with their label in the tokens, boolean, (n,)."""
-        return np.asarray(self._observed != 0.0)
-
-    def initial_weights(self) -> np.ndarray:
-        """Zeros: every labeling is as probable as any other."""
-        return np.zeros(self.size)
+        return np.asarray(self.occurrences != 0.0)
 
     def for_data(self, table: pd.DataFrame, y: Any) -> CrfLoss:
-        """The same parameters, on other tokens.
-
-        Raises:
-            UnusableError: a label is not among the classes.
-        """
+        """The same parameters, on other tokens; UnusableError for a label not among the classes."""
         tokens = self.encoding.encode_tokens(table)
         codes = codes_of(y, self.classes)
         return CrfLoss(self.encoding, self.classes, tokens, codes, self.threads)
 
-    @property
-    def hessian_costs(self) -> HessianCosts:
+    def _costs(self) -> HessianCosts:
         """Of a dense Hessian, and of one sweep over the tokens."""
         K, F, tokens = self.state_count, self.encoding.feature_count, self.tokens.token_count
         dense = float(self.size) * tokens * (6.0 * K * K + (K - 1) * F) * (K - 1) / K
@@ -122,8 +87,8 @@ class CrfLoss(Loss):
 
     def _point_at(self, w: np.ndarray) -> CrfAt:
         cache = self.cached_sweeps(w)
-        value = cache.log_z - float(self._observed @ w)
-        return CrfAt(self, w, value, cache.counts - self._observed)
+        value = cache.log_z - float(self.occurrences @ w)
+        return CrfAt(self, w, value, cache.counts - self.occurrences)
 
     def counts_change(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The derivative of the expected counts at w along v, shape (n,)."""
@@ -141,12 +106,7 @@ class CrfLoss(Loss):
         return 0.5 * (H + H.T)
 
     def diagonal_at(self, w: np.ndarray) -> np.ndarray:
-        """The Hessian's diagonal but for what neighbouring tokens share, shape (n,).
-
-        Σ x² p (1 − p) over the tokens: a feature that is active at several tokens of a sequence is
-        taken as if their labels were independent; so are the steps of a sequence, whose chance is
-        taken as the same for all.
-        """
+        """The Hessian's diagonal, (n,), as if labels of tokens were independent: Σ x² p (1 − p)."""
         cache, K = self.cached_sweeps(w), self.state_count
         variances = self._chains.gathered(cache.p * (1.0 - cache.p), self.threads)
         states = self._chains.features.transpose_product(variances, self.threads, power=2)
@@ -185,26 +145,13 @@ class CrfAt(LossPoint):
 
 
 def build_crf(table: pd.DataFrame, sequence: str, y: Any, classes: Sequence[Any]) -> CrfLoss:
-    """The loss of a table of tokens.
-
-    Args:
-        table: one row a token, those of a sequence together and in order.
-        sequence: the column that says which sequence a token belongs to.
-        y: a label for every token, shape (N,).
-        classes: the labels, some of which these tokens may lack.
-
-    Raises:
-        UnusableError: there is one label only, no feature, or a label not among the classes.
-    """
+    """The loss of a table, one row a token, and labels (N,); UnusableError without a feature."""
     if len(classes) < 2:
-        raise UnusableError(
-            "all tokens have the same label", cure="take a file with at least two labels"
-        )
+        cure = "take a file with at least two labels"
+        raise UnusableError("all tokens have the same label", cure=cure)
     encoding = encoding_of(table, sequence)
     if not encoding.columns:
-        raise UnusableError(
-            "no column says anything about the tokens",
-            cure="keep at least one column with different values as a feature",
-        )
+        cure = "keep at least one column with different values as a feature"
+        raise UnusableError("no column says anything about the tokens", cure=cure)
     tokens = encoding.encode_tokens(table)
     return CrfLoss(encoding, tuple(classes), tokens, codes_of(y, classes))

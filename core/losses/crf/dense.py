@@ -5,9 +5,8 @@
 | X | ``X`` | (U + 1, F) | values of the features of units, a row of zeros for padding |
 | D | ``D`` | (n, slots, K) | change of every marginal along every parameter |
 
-A feature's weight for the last label is left out of the directions, and the last label's marginal
-out of D: scores that grow alike for all labels change nothing, so that these rows and columns are
-minus the sum of the others.
+The last label is left out of directions and of D: scores that grow alike for all labels change
+nothing, so that its rows and columns are minus the sum of the others.
 """
 
 from __future__ import annotations

@@ -23,23 +23,14 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens with their features.
+    """Tokens with their features."""
 
-    Attributes:
-        starts: where every sequence starts, and the number of tokens, shape (sequences + 1,).
-        unit: the unit of every token, shape (N,) int32.
-        begins: where a unit's features begin in ``features``, shape (U + 1,).
-        features: the category features of one unit after another, int32.
-        numbers: the values of the number features of every unit, 0 where missing, shape (U, Q).
-        number_features: which features these are, shape (Q,) int32.
-    """
-
-    starts: np.ndarray
-    unit: np.ndarray
-    begins: np.ndarray
-    features: np.ndarray
-    numbers: np.ndarray
-    number_features: np.ndarray
+    starts: np.ndarray  # of every sequence, and the number of tokens, shape (sequences + 1,)
+    unit: np.ndarray  # of every token, shape (N,) int32
+    begins: np.ndarray  # where a unit's features begin in ``features``, shape (U + 1,)
+    features: np.ndarray  # the category features of one unit after another, int32
+    numbers: np.ndarray  # of the number features of every unit, 0 where missing, shape (U, Q)
+    number_features: np.ndarray  # which features these are, shape (Q,) int32
 
     @property
     def token_count(self) -> int:
@@ -49,16 +40,10 @@ class Tokens:
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """How one column becomes features.
-
-    Attributes:
-        name: the column.
-        values: of a category column, sorted; None for a number column.
-        mean, deviation: of a number column, on the rows that the encoding was made of.
-    """
+    """How one column becomes features."""
 
     name: str
-    values: tuple[str, ...] | None
+    values: tuple[str, ...] | None  # of a category column, sorted; None for a number column
     mean: float = 0.0
     deviation: float = 1.0
 
@@ -83,14 +68,9 @@ class EncodedColumn:
 
 @dataclass(frozen=True)
 class FeatureEncoding:
-    """Which features a table's columns give, in the order of the columns.
+    """Which features a table's columns give, in the order of the columns."""
 
-    Attributes:
-        sequence: the column that says which sequence a row's token belongs to.
-        columns: the others that give features.
-    """
-
-    sequence: str
+    sequence: str  # the column that says which sequence a row's token belongs to
     columns: tuple[EncodedColumn, ...]
 
     @property
@@ -116,14 +96,11 @@ class FeatureEncoding:
         active = np.stack([code[firsts] for code in codes], axis=1) if codes else _empty(firsts)
         begins = np.concatenate(([0], np.cumsum((active >= 0).sum(axis=1))))
         values = np.stack([x[firsts] for x in numbers], axis=1) if numbers else _empty(firsts)
-        return Tokens(
-            starts_of(table[self.sequence]),
-            unit.astype(np.int32),
-            begins.astype(np.int64),
-            active[active >= 0].astype(np.int32),
-            np.ascontiguousarray(values, dtype=np.float64),
-            np.array(number_features, dtype=np.int32),
-        )
+        starts, features = starts_of(table[self.sequence]), active[active >= 0].astype(np.int32)
+        unit, begins = unit.astype(np.int32), begins.astype(np.int64)
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        number_codes = np.array(number_features, dtype=np.int32)
+        return Tokens(starts, unit, begins, features, values, number_codes)
 
     def names_and_columns(self) -> tuple[list[str], list[str]]:
         """What every feature is called ("word=the", "length"), and its column."""
@@ -191,8 +168,7 @@ def _distinct_units(
     for values in (*codes, *numbers):
         code = pd.factorize(values)[0]
         unit = pd.factorize(unit * (int(code.max(initial=0)) + 1) + code)[0]
-    first = np.unique(unit, return_index=True)[1]
-    return unit, first
+    return unit, np.unique(unit, return_index=True)[1]
 
 
 def _empty(firsts: np.ndarray) -> np.ndarray:

@@ -35,42 +35,24 @@ from core.losses.crf.wide import wide_change, wide_counts
 
 @dataclass(frozen=True)
 class SweepCache:
-    """The sweeps at one w: the large arrays are the same memory for every w.
+    """The sweeps at one w: the large arrays are the same memory for every w."""
 
-    Attributes:
-        log_z: Σ log Z over the sequences.
-        counts: E[c], shape (n,).
-        p: marginals, shape (slots, K).
-        steps: ξ of the groups that are not wide, shape (K, K).
-        scores: state scores, shape (U, K).
-        transition: shape (K, K); M the same as in sweep.py.
-        alpha, beta, e: as in sweep.py.
-        wide: which groups are worked on in logarithms, shape (groups,).
-        logs: of every sequence of those groups its number, α and β as in wide.py, (tokens, K).
-    """
-
-    log_z: float
+    log_z: float  # Σ log Z over the sequences
     counts: np.ndarray
     p: np.ndarray
-    steps: np.ndarray
-    scores: np.ndarray
+    steps: np.ndarray  # ξ of the groups that are not wide, shape (K, K)
+    scores: np.ndarray  # state scores, shape (U, K)
     transition: np.ndarray
-    M: np.ndarray
+    M: np.ndarray  # as α, β and e of sweep.py
     alpha: np.ndarray
     beta: np.ndarray
     e: np.ndarray
-    wide: np.ndarray
-    logs: tuple[tuple[int, np.ndarray, np.ndarray], ...]
+    wide: np.ndarray  # which groups are worked on in logarithms, shape (groups,)
+    logs: tuple[tuple[int, np.ndarray, np.ndarray], ...]  # their sequences' numbers, α and β
 
 
 class TokenSequences:
-    """The sequences of some tokens.
-
-    Args:
-        tokens: the tokens.
-        size: features (F).
-        states: labels (K).
-    """
+    """The sequences of some tokens with F features (``size``) and K labels (``states``)."""
 
     def __init__(self, tokens: Tokens, size: int, states: int) -> None:
         self.tokens, self.states = tokens, states
@@ -129,9 +111,8 @@ class TokenSequences:
             firsts += p[slots[0]]
             logs.append((s, ahead, behind))
         counts = self._gather_counts(firsts, all_steps, p, threads)
-        return SweepCache(
-            log_z, counts, p, steps, scores, transition, M, alpha, beta, e, wide, tuple(logs)
-        )
+        sweeps = (alpha, beta, e, wide, tuple(logs))
+        return SweepCache(log_z, counts, p, steps, scores, transition, M, *sweeps)
 
     def counts_change(self, cache: SweepCache, v: np.ndarray, threads: int) -> np.ndarray:
         """The derivative of the expected counts along v: the Hessian times v, shape (n,)."""
@@ -164,10 +145,7 @@ class TokenSequences:
         return Layout(self.lanes.groups, self.lanes.unit, self.lanes.length, wide)
 
     def _work_array(self, name: str, *shape: int) -> np.ndarray:
-        """An array by name: zeros at first, later with its last contents.
-
-        Fresh memory is slow: its pages took longer than all the arithmetic.
-        """
+        """An array by name: zeros at first, later with its last contents; fresh memory is slow."""
         if name not in self._work_arrays:
             self._work_arrays[name] = np.zeros(shape)
         return self._work_arrays[name]

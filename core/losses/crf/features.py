@@ -23,13 +23,7 @@ _DENSE_SHARE = 0.05  # of entries that are active
 
 
 class FeatureMatrix:
-    """X, with products from both sides.
-
-    Args:
-        tokens: whose units they are.
-        size: F.
-        states: K.
-    """
+    """X of the units of tokens, with products from both sides."""
 
     def __init__(self, tokens: Tokens, size: int, states: int) -> None:
         self.tokens, self.size, self.states = tokens, size, states
@@ -37,6 +31,7 @@ class FeatureMatrix:
         entries = len(tokens.features) + tokens.numbers.size
         cells = self.units * size
         self.is_dense = cells <= _LARGEST_DENSE and entries >= _DENSE_SHARE * cells
+        self.entries = cells if self.is_dense else entries  # what a product for one label costs
         # The transpose: the units of one feature after another.
         order = np.argsort(tokens.features, kind="stable")
         unit = np.repeat(np.arange(self.units), np.diff(tokens.begins))
@@ -55,12 +50,6 @@ class FeatureMatrix:
         X[np.repeat(np.arange(self.units), np.diff(tokens.begins)), tokens.features] = 1.0
         X[:, tokens.number_features] = tokens.numbers
         return X
-
-    @property
-    def entries(self) -> int:
-        """The multiplications of one product with X for one label."""
-        numbers = self.tokens.numbers.size
-        return self.dense_matrix.size if self.is_dense else len(self.owners) + numbers
 
     def fill_scores(self, W: np.ndarray, out: np.ndarray, threads: int) -> None:
         """Fills out (U, K) with X W."""

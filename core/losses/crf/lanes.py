@@ -2,12 +2,9 @@
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
-| | ``LANES`` | | sequences side by side |
+| | ``LANES`` | | sequences side by side, sorted by length, the shorter ones padded at the end |
 | | row | | the t-th tokens of the sequences of one group |
 | | slot | | row × LANES + lane: the position of one token |
-
-Sequences are sorted by their length, so that those of a group end nearly together; a shorter one
-is padded at its end.
 """
 
 from __future__ import annotations
@@ -23,25 +20,15 @@ LANES = 8
 
 @dataclass(frozen=True)
 class Lanes:
-    """The slot of every token.
+    """The slot of every token."""
 
-    Attributes:
-        groups: the first row of every group, and the number of rows, shape (groups + 1,).
-        unit: the unit of every token, U for padding, shape (rows, LANES) int32.
-        length: of every sequence, 0 where there is none, shape (groups, LANES).
-        sequence: which it is, −1 for none, shape (groups, LANES).
-        slot: of every token, in the order of the table, shape (N,).
-        slots: of the tokens of one unit after another, shape (N,).
-        slots_begin: where a unit's begin, shape (U + 1,).
-    """
-
-    groups: np.ndarray
-    unit: np.ndarray
-    length: np.ndarray
-    sequence: np.ndarray
-    slot: np.ndarray
-    slots: np.ndarray
-    slots_begin: np.ndarray
+    groups: np.ndarray  # the first row of every group, and the number of rows, (groups + 1,)
+    unit: np.ndarray  # of every token, U for padding, shape (rows, LANES) int32
+    length: np.ndarray  # of every sequence, 0 where there is none, shape (groups, LANES)
+    sequence: np.ndarray  # which it is, −1 for none, shape (groups, LANES)
+    slot: np.ndarray  # of every token, in the order of the table, shape (N,)
+    slots: np.ndarray  # of the tokens of one unit after another, shape (N,)
+    slots_begin: np.ndarray  # where a unit's begin, shape (U + 1,)
 
 
 def lanes_of(tokens: Tokens) -> Lanes:
@@ -64,12 +51,6 @@ def lanes_of(tokens: Tokens) -> Lanes:
     slots = np.sort(slot)
     slots = slots[np.argsort(unit[slots], kind="stable")]
     counts = np.bincount(tokens.unit, minlength=units)
-    return Lanes(
-        begin,
-        unit.reshape(-1, LANES),
-        length,
-        sequence.reshape(groups, LANES),
-        slot,
-        slots,
-        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-    )
+    begins = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    tables = unit.reshape(-1, LANES), length, sequence.reshape(groups, LANES)
+    return Lanes(begin, *tables, slot, slots, begins)

@@ -13,12 +13,7 @@ INITIAL, TRANSITION = "initial", "transition"
 
 
 class ParameterNames(Sequence[str]):
-    """The names of all n parameters, each made when it is asked for.
-
-    Args:
-        encoding: from a token to its features.
-        classes: the K labels.
-    """
+    """The names of all n parameters, each made when it is asked for."""
 
     def __init__(self, encoding: FeatureEncoding, classes: Sequence[Any]) -> None:
         self._encoding = encoding
@@ -53,7 +48,4 @@ class ParameterNames(Sequence[str]):
 def sources_of(encoding: FeatureEncoding, classes: Sequence[Any]) -> list[str]:
     """Where every parameter comes from: initial, transition, or its column."""
     K, columns = len(classes), encoding.names_and_columns()[1]
-    sources = [INITIAL] * K + [TRANSITION] * (K * K)
-    for column in columns:
-        sources += [column] * K
-    return sources
+    return [INITIAL] * K + [TRANSITION] * (K * K) + [name for name in columns for _ in range(K)]

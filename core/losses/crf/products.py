@@ -1,10 +1,8 @@
 """Products of tables of labels with the vectors of eight sequences at once.
 
-Vectors are (K, LANES): few labels are worked on lane by lane, so that the sums stay in registers
-and become vector instructions. As a loop over lanes they are written to memory after every term,
-which was measured two to six times slower. From ``MANY`` labels on the vectors are turned to
-(LANES, K) in a room, shape (2, LANES, K), and the labels become the vector instructions: two to
-three times as fast at 50 labels, and slower at 9.
+Vectors are (K, LANES): few labels are worked on lane by lane, so that the sums stay in registers.
+From ``MANY`` labels on the vectors are turned to (LANES, K) in a room, shape (2, LANES, K), and the
+labels become the vector instructions: two to three times as fast at 50 labels, and slower at 9.
 """
 
 from __future__ import annotations

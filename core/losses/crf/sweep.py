@@ -13,10 +13,8 @@
 
 Rabiner 1989, section V-A. With S the span max − min, α_t(y) ≥ exp(−S(A) − S(s_t))/K² where no
 number before has vanished, so that nothing that counts is lost while these spans sum to less than
-``WIDEST``; other sequences are worked on in logarithms (wide.py).
-
-Along a direction v, with a and b as in wide.py, A = α ∘ a and B = β ∘ b are carried along instead:
-they need neither exponentials nor divisions.
+``WIDEST``; other sequences are worked on in logarithms (wide.py). Along a direction v, with a and b
+as in wide.py, A = α ∘ a and B = β ∘ b are carried along instead.
 """
 
 from __future__ import annotations
@@ -91,12 +89,7 @@ def center_scores(scores, first, last, potentials, top, span):  # type: ignore[n
 
 @compiled
 def sweep_groups(first, last, layout, model, messages, sums):  # type: ignore[no-untyped-def]
-    """α, β, e and p of the groups from first to last; returns Σ log c + top.
-
-    Args:
-        first, last: groups.
-        layout: a Layout. model: a Potentials. messages: a Messages. sums: a SweepSums.
-    """
+    """α, β, e and p of the groups from first to last; returns Σ log c + top."""
     total = 0.0
     K = len(model.start)
     h, room = np.empty((K, LANES)), np.empty((2, LANES, K))
@@ -189,13 +182,7 @@ def _fill_marginals(g, layout, messages, counts, initial):  # type: ignore[no-un
 
 @compiled
 def sweep_change(first, last, layout, M, messages, direction, sums):  # type: ignore[no-untyped-def]
-    """Fills dp in counts for the groups from first to last; adds Σ dα ⊗ h + α ⊗ dh to pairs.
-
-    Args:
-        first, last: groups.
-        layout: a Layout. M: shape (K, K). messages: a Messages.
-        direction: a Direction. sums: a SweepSums.
-    """
+    """Fills dp in counts for the groups from first to last; adds Σ dα ⊗ h + α ⊗ dh to pairs."""
     groups, unit, MV = layout.groups, layout.unit, direction.MV
     K = len(direction.initial)
     rows = 0

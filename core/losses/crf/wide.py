@@ -9,8 +9,7 @@
 | a_t(y) | ``a`` | (T, K) | E[v-score of the labels up to t given y_t = y] |
 | b_t(y) | ``b`` | (T, K) | E[v-score of the labels after t given y_t = y] |
 
-Along v: dp_t(y) = p_t(y) (a_t(y) + b_t(y) − E[v-score]), and likewise for pairs; the directional
-derivative of an expectation is a covariance with the v-score.
+Along v: dp_t(y) = p_t(y) (a_t(y) + b_t(y) − E[v-score]), a covariance; likewise for pairs.
 """
 
 from __future__ import annotations

@@ -31,18 +31,11 @@ _SINGLE = (300_000, 500_000_000)
 
 @dataclass(frozen=True)
 class DesignMatrix:
-    """The varying columns of X with an implied column of ones.
-
-    Attributes:
-        X: dense float64 (m, p), or CSR float64 (m, p).
-        kept_columns: the positions of its columns in the original matrix, shape (p,).
-        n_features: how many columns the original matrix has.
-        intercept: whether there is an intercept.
-    """
+    """The varying columns of X, dense or CSR float64 (m, p), with an implied column of ones."""
 
     X: Any
-    kept_columns: np.ndarray
-    n_features: int
+    kept_columns: np.ndarray  # their positions in the original matrix, shape (p,)
+    n_features: int  # columns of the original matrix
     intercept: bool
 
     @property
@@ -72,11 +65,7 @@ class DesignMatrix:
 
     @cached_property
     def single_precision(self) -> DesignMatrix:
-        """The same in single precision where products become faster by it; else itself.
-
-        For directions and preconditioners only, whose errors a line search and the next gradient
-        mend.
-        """
+        """In single precision where that is faster, for directions and preconditioners."""
         if self.is_sparse or not _SINGLE[0] <= self.entries <= _SINGLE[1]:
             return self
         return replace(self, X=self.X.astype(np.float32))
@@ -110,10 +99,7 @@ class DesignMatrix:
     def through(self, v: np.ndarray, act: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
         """Aᵀ act(A v), for v (q,) or (K, q), with the examples read once.
 
-        Args:
-            v: one vector or several.
-            act: from the scores of some rows, (b,) or (K, b), which it may change, and their slice
-                to what is multiplied with Aᵀ, of the same shape.
+        ``act`` takes scores of some rows, (b,) or (K, b), which it may change, and their slice.
         """
         if self.is_sparse:
             return self.transpose_product(act(self.scores(v), slice(0, self.row_count)))
@@ -138,9 +124,7 @@ class DesignMatrix:
     def weighted_gram(self, weights: np.ndarray, step: int = 1) -> np.ndarray:
         """The weighted Gram matrix Aᵀ diag(s) A, shape (q, q), in m q² operations.
 
-        Args:
-            weights: s, shape (m,).
-            step: take every ``step``-th row only, and scale the sum up to all of them.
+        With a step, of every ``step``-th row only, and scaled up to all of them.
         """
         X, s = (self.X[::step], weights[::step]) if step > 1 else (self.X, weights)
         roots = np.sqrt(s, dtype=X.dtype)
@@ -198,23 +182,14 @@ class DesignMatrix:
 
 
 def design_of(X: Any, fit_intercept: bool) -> DesignMatrix:
-    """The DesignMatrix of a matrix: constant columns leave it.
-
-    Without an intercept a constant column other than zero would act as one, so that only columns
-    of zeros leave.
-    """
+    """The DesignMatrix of a matrix without constant columns (columns of 0 without intercept)."""
     X = _as_float(X)
     columns = _varying(X, fit_intercept)
     return DesignMatrix(_take_columns(X, columns), columns, int(X.shape[1]), bool(fit_intercept))
 
 
 def total_weight(rows: int | np.ndarray, weights: np.ndarray | None) -> float:
-    """How many rows count: their weights' sum, or their number where weights are None.
-
-    Args:
-        rows: how many there are, or a boolean mask of those to sum over.
-        weights: s, shape (m,), or None.
-    """
+    """Σ s of so many rows or of a mask of them, or their number where weights are None."""
     if weights is None:
         return int(np.sum(rows))
     return float(weights.sum() if isinstance(rows, int) else weights[rows].sum())

@@ -27,14 +27,7 @@ def in_eigenbasis(loss: LinearLoss) -> EigenbasisLoss:
 class EigenbasisLoss(Loss):
     """A LinearLoss in coordinates v = Vᵀw, where XᵀX is diag(λ); the intercept is always the best.
 
-    ‖v‖ = ‖w‖ for w in the span of the examples, where every minimizer with one penalty for all
-    coefficients lies.
-
-    Args:
-        linear_loss: the loss in its own coordinates.
-        values: λ, shape (r,).
-        V: (p, r) with orthonormal columns.
-        projected: Vᵀ b, shape (r,).
+    ‖v‖ = ‖w‖ for w in the span of the examples, where every minimizer with one penalty lies.
     """
 
     is_diagonal = True
@@ -47,25 +40,9 @@ class EigenbasisLoss(Loss):
         self.projected = projected / self._roots
         self.min_rss = max(linear_loss.total - float(self.projected @ self.projected), 0.0)
         self.noise, self.floor_share = linear_loss.noise, linear_loss.floor_share
-
-    @property
-    def examples(self) -> float:
-        """How many examples count (m)."""
-        return self.linear_loss.examples
-
-    @property
-    def size(self) -> int:
-        """How many eigenvalues are above rounding (r)."""
-        return len(self.values)
-
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """A product is one multiplication a coordinate."""
-        return HessianCosts(float(self.size) ** 2, float(self.size))
-
-    def initial_weights(self) -> np.ndarray:
-        """Zeros."""
-        return np.zeros(self.size)
+        self.examples, self.size = linear_loss.examples, len(values)
+        self.hessian_costs = HessianCosts(float(self.size) ** 2, float(self.size))
+        self.has_intercept = linear_loss.design.intercept
 
     def rss_and_slope(self, v: np.ndarray) -> tuple[float, np.ndarray]:
         """R(v), and −½ of its gradient, shape (r,)."""
@@ -74,11 +51,6 @@ class EigenbasisLoss(Loss):
 
     def _point_at(self, w: np.ndarray) -> EigenbasisAt:
         return EigenbasisAt(self, w)
-
-    @property
-    def has_intercept(self) -> bool:
-        """Whether an intercept stands beside the coefficients."""
-        return self.linear_loss.design.intercept
 
     def noise_variance(self, w: np.ndarray) -> float:
         """σ² = max(R, F)/m."""
@@ -95,7 +67,7 @@ class EigenbasisLoss(Loss):
     def coefficients_of(self, v: np.ndarray) -> np.ndarray:
         """The parameters of the linear loss, the best intercept last."""
         coef = self._V @ v
-        if not self.linear_loss.design.intercept:
+        if not self.has_intercept:
             return coef
         return np.append(coef, self.linear_loss.intercept_at(coef))
 

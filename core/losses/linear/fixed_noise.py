@@ -14,46 +14,23 @@ import numpy as np
 
 from core.losses.linear.eigenbasis_loss import EigenbasisLoss
 from core.losses.linear.linear_loss import LinearLoss
-from core.optimize.loss import HessianCosts, Loss, LossPoint
+from core.optimize.loss import Loss, LossPoint
 
 
 class FixedNoise(Loss):
-    """½ R(w)/σ² + (m/2) log σ².
-
-    Args:
-        linear: where R comes from.
-        variance: σ².
-    """
+    """The loss ½ R(w)/σ² + (m/2) log σ², R from a linear loss."""
 
     def __init__(self, linear: LinearLoss | EigenbasisLoss, variance: float) -> None:
         self.linear, self.variance = linear, variance
-        self.is_diagonal = linear.is_diagonal
-
-    @property
-    def examples(self) -> float:
-        """How many examples count (m)."""
-        return self.linear.examples
-
-    @property
-    def size(self) -> int:
-        """How many parameters there are."""
-        return self.linear.size
-
-    @property
-    def min_variance(self) -> float:
-        """The floor under σ²."""
-        return self.linear.noise.floor / self.examples
+        self.is_diagonal, self.hessian_costs = linear.is_diagonal, linear.hessian_costs
+        self.examples, self.size = linear.examples, linear.size
+        self.min_variance = linear.noise.floor / linear.examples
 
     @property
     def log_determinant_apart(self) -> float:
         """Log (m/σ²) of the intercept, where it has no coordinate of its own."""
         apart = isinstance(self.linear, EigenbasisLoss) and self.linear.has_intercept
         return math.log(self.examples / self.variance) if apart else 0.0
-
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """Those of the linear loss."""
-        return self.linear.hessian_costs
 
     def initial_weights(self) -> np.ndarray:
         """The linear loss's start."""

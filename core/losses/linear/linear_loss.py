@@ -64,11 +64,7 @@ class ResidualLoss:
 class LinearLoss(Loss):
     """(m/2) log ½‖y − Xw − intercept‖² with a floor under the noise variance.
 
-    Args:
-        design: the examples.
-        y: the target, shape (m,).
-        floor_share: the fraction of var(y) that σ² is kept above; None for the usual one.
-        weights: s, shape (m,), above 0.
+    ``floor_share`` is the fraction of var(y) that σ² is kept above; None for the usual one.
     """
 
     classes: np.ndarray | None = None
@@ -82,24 +78,25 @@ class LinearLoss(Loss):
         weights: np.ndarray | None = None,
     ) -> None:
         self.design, self.y, self.weights = design, y, weights
-        self._examples = total_weight(design.row_count, weights)
+        self.examples, self.size = total_weight(design.row_count, weights), design.width
+        self.has_intercept = design.intercept
+        # Everything is computed from G and b, formed once, where they are not too large.
+        self.has_gram = design.column_count <= _LARGEST_GRAM
+        square = float(self.size) ** 2  # a dense Hessian is no more than a copy once G is there
+        product = square if self.has_gram else 2.0 * design.entries
+        self.hessian_costs = HessianCosts(square, product)
         sums = design.transpose_product(self.row_weights)[: design.column_count]
-        self.means = sums / (self._examples or 1)
-        self.y_mean = float(y.mean() if weights is None else weights @ y / self._examples)
+        self.means = sums / (self.examples or 1)
+        self.y_mean = float(y.mean() if weights is None else weights @ y / self.examples)
         if not design.intercept:
             self.means, self.y_mean = np.zeros(design.column_count), 0.0
         centred = y - self.y_mean
         self.total = float(centred @ self._counted(centred))
         if floor_share is None:
-            floor_share = WIDE_FLOOR if self._examples <= design.width else TALL_FLOOR
+            floor_share = WIDE_FLOOR if self.examples <= design.width else TALL_FLOOR
         self.floor_share = floor_share
-        self.noise = ResidualLoss(self._examples, max(floor_share * self.total, _TINIEST))
+        self.noise = ResidualLoss(self.examples, max(floor_share * self.total, _TINIEST))
         self._gram: tuple[np.ndarray, np.ndarray] | None = None
-
-    @property
-    def examples(self) -> float:
-        """How many examples count (m)."""
-        return self._examples
 
     @property
     def row_weights(self) -> np.ndarray:
@@ -118,27 +115,6 @@ class LinearLoss(Loss):
             return X, y
         roots = np.sqrt(self.weights)
         return X * roots[:, None], y * roots
-
-    @property
-    def size(self) -> int:
-        """How many parameters there are, the intercept included."""
-        return self.design.width
-
-    @property
-    def has_intercept(self) -> bool:
-        """Whether the last parameter is an intercept."""
-        return self.design.intercept
-
-    @property
-    def has_gram(self) -> bool:
-        """Whether everything is computed from G and b, formed once."""
-        return self.design.column_count <= _LARGEST_GRAM
-
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """A dense Hessian is no more than a copy once G is there."""
-        square = float(self.size) ** 2
-        return HessianCosts(square, square if self.has_gram else 2.0 * self.design.entries)
 
     def initial_weights(self) -> np.ndarray:
         """Zeros, and the mean of y as the intercept."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,48 +26,53 @@ from core.losses.linear.design import DesignMatrix, design_of, total_weight
 from core.optimize.loss import HessianCosts, LinearMap, Loss, LossPoint
 
 
-class LogisticLoss(Loss):
-    """Σ log(1 + exp(−y wᵀx)) over the examples.
-
-    Args:
-        design: the examples.
-        sign: −1 or +1, shape (m,).
-        classes: the two labels, the first one coded −1.
-        weights: s, shape (m,), above 0.
-    """
+class LabelledLoss(Loss):
+    """A loss of the classes of examples, coded 0 … K − 1, each counted s times."""
 
     takes_several = True
 
     def __init__(
         self,
         design: DesignMatrix,
-        sign: np.ndarray,
+        codes: np.ndarray,
         classes: np.ndarray,
         weights: np.ndarray | None = None,
     ) -> None:
-        self.design, self.sign, self.classes = design, sign, classes
-        self.weights = weights
-        self._examples = total_weight(design.row_count, weights)
+        self.design, self.codes, self.classes, self.weights = design, codes, classes, weights
+        self.examples, self.size = total_weight(design.row_count, weights), design.width
 
-    @property
-    def examples(self) -> float:
-        """How many examples count (Σ s)."""
-        return self._examples
+    def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Self:
+        """The same columns and classes, on other rows."""
+        codes = codes_of(y, self.classes)
+        return type(self)(self.design.for_matrix(X), codes, self.classes, weights)
 
-    @property
-    def size(self) -> int:
-        """How many parameters there are, the intercept included."""
-        return self.design.width
+    def subset(self, rows: np.ndarray) -> Self:
+        """The loss of the examples of a boolean mask, or of indices."""
+        weights = None if self.weights is None else self.weights[rows]
+        return type(self)(self.design.subset(rows), self.codes[rows], self.classes, weights)
 
-    @property
-    def score_size(self) -> int:
-        """All parameters belong to one score."""
-        return self.design.width
+    def every_nth_row(self, step: int) -> Self:
+        """The loss of every ``step``-th example."""
+        weights = None if self.weights is None else self.weights[::step]
+        design, codes = self.design.every_nth_row(step), self.codes[::step]
+        return type(self)(design, codes, self.classes, weights)
 
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """Of a weighted Gram matrix, and of two products with the examples."""
-        return HessianCosts(float(self.design.row_count) * self.size**2, 2.0 * self.design.entries)
+
+class LogisticLoss(LabelledLoss):
+    """Σ log(1 + exp(−y wᵀx)) over the examples."""
+
+    def __init__(
+        self,
+        design: DesignMatrix,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(design, codes, classes, weights)
+        self.sign = 2.0 * codes - 1.0
+        # Of a weighted Gram matrix, and of two products with the examples.
+        dense, product = float(design.row_count) * self.size**2, 2.0 * design.entries
+        self.hessian_costs = HessianCosts(dense, product)
 
     def initial_weights(self) -> np.ndarray:
         """Zeros, and the intercept that gives the classes their shares."""
@@ -79,27 +84,6 @@ class LogisticLoss(Loss):
 
     def _point_at(self, w: np.ndarray) -> LogisticAt:
         return LogisticAt(self, w)
-
-    def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> LogisticLoss:
-        """The same columns and classes, on other rows."""
-        sign = _signs_from_codes(codes_of(y, self.classes))
-        return LogisticLoss(self.design.for_matrix(X), sign, self.classes, weights)
-
-    @property
-    def codes(self) -> np.ndarray:
-        """The class of every example, 0 or 1, shape (m,)."""
-        return (self.sign > 0).astype(int)
-
-    def subset(self, rows: np.ndarray) -> LogisticLoss:
-        """The loss of the examples of a boolean mask, or of indices."""
-        weights = None if self.weights is None else self.weights[rows]
-        return LogisticLoss(self.design.subset(rows), self.sign[rows], self.classes, weights)
-
-    def every_nth_row(self, step: int) -> LogisticLoss:
-        """The loss of every ``step``-th example."""
-        weights = None if self.weights is None else self.weights[::step]
-        design, sign = self.design.every_nth_row(step), self.sign[::step]
-        return LogisticLoss(design, sign, self.classes, weights)
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (1, n_features) and intercept_ (1,) as scikit-learn has them."""
@@ -172,14 +156,6 @@ def _loss_sum(z: np.ndarray, small: np.ndarray, weights: np.ndarray | None) -> f
 def build_logistic(
     X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
 ) -> LogisticLoss:
-    """The loss of a matrix and labels of two classes, each counted as its weight says.
-
-    Raises:
-        UnusableError: the labels are not of two classes.
-    """
+    """The loss of a matrix and labels of two classes; UnusableError where they are not two."""
     classes, codes = two_or_more(y, exactly_two=True)
-    return LogisticLoss(design_of(X, fit_intercept), _signs_from_codes(codes), classes, weights)
-
-
-def _signs_from_codes(codes: np.ndarray) -> np.ndarray:
-    return 2.0 * codes - 1.0
+    return LogisticLoss(design_of(X, fit_intercept), codes, classes, weights)

@@ -22,25 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from core.losses.class_labels import codes_of, two_or_more
-from core.losses.linear.design import DesignMatrix, design_of, total_weight
-from core.optimize.loss import HessianCosts, LinearMap, Loss, LossPoint
+from core.losses.class_labels import two_or_more
+from core.losses.linear.design import DesignMatrix, design_of
+from core.losses.linear.logistic_loss import LabelledLoss
+from core.optimize.loss import HessianCosts, LinearMap, LossPoint
 
 # Multiplications that separate blocks of the Hessian may cost as a preconditioner.
 _DEAREST_BLOCKS = 2e9
 
 
-class MultinomialLoss(Loss):
-    """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples.
-
-    Args:
-        design: the examples.
-        codes: the class of every example, 0 … K − 1, shape (m,).
-        classes: the K labels.
-        weights: s, shape (m,), above 0.
-    """
-
-    takes_several = True
+class MultinomialLoss(LabelledLoss):
+    """Σ log Σ_k exp(w_kᵀx) − w_yᵀx over the examples, whose classes are codes 0 … K − 1."""
 
     def __init__(
         self,
@@ -49,42 +41,20 @@ class MultinomialLoss(Loss):
         classes: np.ndarray,
         weights: np.ndarray | None = None,
     ) -> None:
-        self.design, self.codes, self.classes = design, codes, classes
-        self.weights = weights
-        self._examples = total_weight(design.row_count, weights)
-        self.rows = np.arange(len(codes))
-
-    @property
-    def K(self) -> int:  # noqa: N802 (the paper's letter)
-        """How many classes there are."""
-        return len(self.classes)
-
-    @property
-    def examples(self) -> float:
-        """How many examples count (Σ s)."""
-        return self._examples
-
-    @property
-    def size(self) -> int:
-        """How many parameters there are, K q."""
-        return self.K * self.design.width
+        super().__init__(design, codes, classes, weights)
+        self.K = K = len(classes)
+        q = design.width
+        self.size, self.rows = K * q, np.arange(len(codes))
+        # Of K²/2 weighted Gram matrices, and of 2 K products with the examples.
+        dense = 0.5 * design.row_count * self.size * (self.size + q)
+        self.hessian_costs = HessianCosts(dense, 2.0 * K * design.entries)
+        if design.intercept:
+            self.gauge_indices = np.arange(q - 1, self.size, q)  # the intercepts
 
     @property
     def score_size(self) -> int:
         """Parameters of one class's score (q)."""
         return self.design.width
-
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """Of K²/2 weighted Gram matrices, and of 2 K products with the examples."""
-        dense = 0.5 * self.design.row_count * self.size * (self.size + self.design.width)
-        return HessianCosts(dense, 2.0 * self.K * self.design.entries)
-
-    @property
-    def gauge_indices(self) -> np.ndarray | None:
-        """Unpenalized parameters whose common shift changes nothing: the intercepts."""
-        q = self.design.width
-        return np.arange(q - 1, self.size, q) if self.design.intercept else None
 
     def initial_weights(self) -> np.ndarray:
         """Zeros, and intercepts that give the classes their shares."""
@@ -97,22 +67,6 @@ class MultinomialLoss(Loss):
 
     def _point_at(self, w: np.ndarray) -> MultinomialAt:
         return MultinomialAt(self, w)
-
-    def for_data(self, X: Any, y: Any, weights: np.ndarray | None = None) -> MultinomialLoss:
-        """The same columns and classes, on other rows."""
-        codes = codes_of(y, self.classes)
-        return MultinomialLoss(self.design.for_matrix(X), codes, self.classes, weights)
-
-    def subset(self, rows: np.ndarray) -> MultinomialLoss:
-        """The loss of the examples of a boolean mask, or of indices."""
-        weights = None if self.weights is None else self.weights[rows]
-        return MultinomialLoss(self.design.subset(rows), self.codes[rows], self.classes, weights)
-
-    def every_nth_row(self, step: int) -> MultinomialLoss:
-        """The loss of every ``step``-th example."""
-        weights = None if self.weights is None else self.weights[::step]
-        design, codes = self.design.every_nth_row(step), self.codes[::step]
-        return MultinomialLoss(design, codes, self.classes, weights)
 
     def coefficients(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef_ (K, n_features) and intercept_ (K,) as scikit-learn has them."""
@@ -186,10 +140,7 @@ class MultinomialAt(LossPoint):
         return lambda v: _product(design, P, s, v.astype(P.dtype))
 
     def sampled_blocks(self, step: int) -> np.ndarray:
-        """The classes' diagonal blocks from every ``step``-th example, shape (K, q, q).
-
-        Where K of them would cost too much, their mean alone, shape (1, q, q).
-        """
+        """The blocks from every ``step``-th example, (K, q, q); their mean, (1, q, q), if dear."""
         P, single, K, q = self._P, self._design.single_precision, self._loss.K, self._design.width
         if K * q**2 * (self._design.row_count // step) > _DEAREST_BLOCKS:
             return single.weighted_gram(self._counted((P * (1.0 - P)).mean(axis=0)), step)[None]
@@ -214,10 +165,6 @@ def _product(A: DesignMatrix, P: np.ndarray, s: np.ndarray | None, v: np.ndarray
 def build_multinomial(
     X: Any, y: Any, fit_intercept: bool = True, weights: np.ndarray | None = None
 ) -> MultinomialLoss:
-    """The loss of a matrix and labels of two or more classes, each counted as its weight says.
-
-    Raises:
-        UnusableError: the labels are all the same.
-    """
+    """The loss of a matrix and labels; UnusableError where the labels are all the same."""
     classes, codes = two_or_more(y)
     return MultinomialLoss(design_of(X, fit_intercept), codes, classes, weights)

@@ -21,10 +21,7 @@ def change_of_uses(
     """The derivative of the expected uses along a direction, shape (TERMS,).
 
     Args:
-        codes: the letters, shape (n + 2,).
-        terms: S w, shape (TERMS,).
-        along: S v, shape (TERMS,).
-        shortest: the fewest bases in a hairpin loop.
+        codes, terms, along, shortest: as for `fold.fold_in_logarithms`.
         folded: by `fold_molecule` for the same molecule and terms, its tables untouched since.
         room: memory to work in, other than that of the tables.
     """
@@ -33,13 +30,13 @@ def change_of_uses(
     bases = codes.size - 2
     weights, hairpin = weights_of(terms, bases, folded.c)
     tables, dtables = folded.tables, room_for(bases, room)
-    inner, outer = tuple(tables.inner), tuple(tables.outer)
-    moving, rising = tuple(dtables.inner), tuple(dtables.outer)
+    inner, outer, loose = tuple(tables.inner), tuple(tables.outer), tuple(tables.loose)
+    moving, rising, dloose = tuple(dtables.inner), tuple(dtables.outer), tuple(dtables.loose)
     inputs, change = (codes, weights, hairpin, shortest), np.zeros(TERMS)
-    filled = inner, tables.inside_loops, tables.ends[0]
-    tangent_inside(inputs, along, filled, (moving, dtables.inside_loops, dtables.ends[0]))
-    all_filled = inner, outer, (tables.inside_loops, tables.outside_loops), tables.ends
-    all_moved = moving, rising, (dtables.inside_loops, dtables.outside_loops), dtables.ends
+    filled = inner, loose[:2], tables.ends[0]
+    tangent_inside(inputs, along, filled, (moving, dloose[:2], dtables.ends[0]))
+    all_filled = inner, outer, (loose[:2], loose[2:]), tables.ends
+    all_moved = moving, rising, (dloose[:2], dloose[2:]), dtables.ends
     tangent_outside(inputs, along, all_filled, all_moved, change)
     loops = slice(LOOPS, RATES)
     change[loops] += folded.uses[loops] * along[loops]

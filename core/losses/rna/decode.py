@@ -1,8 +1,7 @@
 """Structures of maximum expected accuracy, from probabilities of base pairs.
 
-The structure maximizes Σ over its pairs of 2 γ p_ij + Σ over its unpaired bases of p_i, where p_i
-is the probability that base i is unpaired (Do, Woods & Batzoglou 2006, section 2.5): the larger γ,
-the more pairs are called.
+They maximize Σ over pairs of 2 γ p_ij + Σ over unpaired bases of p_i, the probability that base i
+is unpaired (Do, Woods & Batzoglou 2006, section 2.5): the larger γ, the more pairs are called.
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ def best_pairs(probabilities, unpaired, gamma, best, choice):  # type: ignore[no
     """The partner of every base in the best structure, −1 where unpaired; shape (n,).
 
     Args:
-        probabilities: of pairs, shape (n, n), above the diagonal.
-        unpaired: probabilities of being unpaired, shape (n,).
-        gamma: γ.
+        probabilities, unpaired, gamma: of pairs (n, n), above the diagonal; of bases (n,); γ.
         best: room, zeros, shape (n + 1, n + 1): the best score of the bases i … j − 1.
         choice: room, filled with −1, the same shape: what i pairs with there.
     """
@@ -63,11 +60,7 @@ def best_partners(probabilities: np.ndarray, gamma: float) -> np.ndarray:
     """The partner of every base in the structure of maximum expected accuracy, −1 if unpaired.
 
     Of structures that score the same, the one is taken that leaves the first base unpaired, or
-    else pairs it with the nearest; then likewise for the next base.
-
-    Args:
-        probabilities: of base pairs, shape (n, n), above the diagonal.
-        gamma: the weight of a pair beside an unpaired base, positive.
+    else pairs it with the nearest; then likewise for the next base. Probabilities are (n, n).
     """
     upper = np.ascontiguousarray(np.triu(probabilities, 1))
     unpaired = np.maximum(1.0 - upper.sum(axis=0) - upper.sum(axis=1), 0.0)
@@ -77,11 +70,6 @@ def best_partners(probabilities: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def maximum_expected_accuracy(probabilities: np.ndarray, gamma: float) -> str:
-    """The structure of maximum expected accuracy, in dots and brackets.
-
-    Args:
-        probabilities: of base pairs, shape (n, n), above the diagonal.
-        gamma: the weight of a pair beside an unpaired base, positive.
-    """
+    """The structure of maximum expected accuracy, in dots and brackets."""
     partners = best_partners(probabilities, gamma)
     return "".join("." if j < 0 else "(" if j > i else ")" for i, j in enumerate(partners))

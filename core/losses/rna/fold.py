@@ -1,13 +1,9 @@
 """A molecule under given parameters: log Z, expected uses of terms, probabilities of base pairs.
 
-The recursions run on weights scaled by exp(−c) a base. c is taken from an earlier evaluation or
-guessed; if a table leaves the safe range, c is corrected by what was filled until then, and if that
-does not help either (extreme parameters), the same is computed with logarithms, slower and always
-in range.
-
-The safe range is 1e±150 for every sum inside and outside, and 1e±100 for the weights, of which
-those of loops' lengths may be smaller. What underflows would then need a derivative, or a count of
-loops before their weight, beyond that range to matter, and so would be seen.
+The recursions run on weights scaled by exp(−c) a base. If a table leaves the safe range, c is
+corrected by what was filled until then; if that does not help (extreme parameters), the same is
+computed with logarithms, slower and always in range. The safe range is 1e±150 for every sum, and
+1e±100 for the weights, of which those of loops' lengths may be smaller.
 """
 
 from __future__ import annotations
@@ -31,48 +27,23 @@ _TRIES = 6  # of c, each dearer than a tenth of the same in logarithms
 
 @dataclass
 class RecursionTables:
-    """The room that the recursions of one molecule work in, filled for the last parameters.
+    """The room that the recursions of one molecule work in, filled for the last parameters."""
 
-    Args:
-        inner: P, M1, M2, M, shape (4, n + 2, n + 2).
-        outer: dP, dG, dM1, dM2, dM, shape (5, n + 2, n + 2).
-        loose: G, its transpose, D and its transpose, shape (4, n + 2 + DEEP, n + 2 + SPAN).
-        ends: F and B, shape (2, n + 2).
-    """
-
-    inner: np.ndarray
-    outer: np.ndarray
-    loose: np.ndarray
-    ends: np.ndarray
-
-    @property
-    def inside_loops(self) -> tuple[np.ndarray, np.ndarray]:
-        """G and its transpose: what loops are summed over from within."""
-        return self.loose[0], self.loose[1]
-
-    @property
-    def outside_loops(self) -> tuple[np.ndarray, np.ndarray]:
-        """D and its transpose: what they are summed over from outside."""
-        return self.loose[2], self.loose[3]
+    inner: np.ndarray  # P, M1, M2, M, shape (4, n + 2, n + 2)
+    outer: np.ndarray  # dP, dG, dM1, dM2, dM, shape (5, n + 2, n + 2)
+    loose: np.ndarray  # G and D, each with its transpose, (4, n + 2 + DEEP, n + 2 + SPAN)
+    ends: np.ndarray  # F and B, shape (2, n + 2)
 
 
 @dataclass
 class FoldResult:
-    """Log Z, expected uses and tables of one molecule.
-
-    Args:
-        log_z: the logarithm of the sum over all structures.
-        uses: expected uses of terms, shape (TERMS,).
-        c: the scale of the weights; NaN where logarithms were needed.
-        tables: the scaled tables; None where logarithms were needed.
-        paired: probabilities of pairs, shape (n + 2, n + 2), from logarithms.
-    """
+    """Log Z, expected uses and tables of one molecule."""
 
     log_z: float
-    uses: np.ndarray
-    c: float
-    tables: RecursionTables | None = None
-    paired: np.ndarray | None = None
+    uses: np.ndarray  # expected ones of terms, shape (TERMS,)
+    c: float  # the scale of the weights; NaN where logarithms were needed
+    tables: RecursionTables | None = None  # the scaled ones; None where logarithms were needed
+    paired: np.ndarray | None = None  # pair probabilities from logarithms, (n + 2, n + 2)
 
     def pair_probabilities(self) -> np.ndarray:
         """The probability of every pair, shape (n, n), above the diagonal."""
@@ -110,11 +81,9 @@ def fold_molecule(
     """Log Z, expected uses and pair probabilities of a molecule.
 
     Args:
-        codes: as `letter_codes` gives them, shape (n + 2,).
-        terms: as `terms_of` gives them, shape (TERMS,).
+        codes, terms: of `letter_codes`, shape (n + 2,), and `terms_of`, shape (TERMS,).
         shortest: the fewest bases in a hairpin loop.
-        c: a guess of (log Z)/n.
-        room: memory to work in, `room_size` numbers.
+        c, room: a guess of (log Z)/n; memory to work in, `room_size` numbers.
     """
     low, high = -math.inf, math.inf
     for _ in range(_TRIES):
@@ -139,8 +108,8 @@ def _fold_scaled(
     if not (largest_weight < _SAFE_WEIGHT and checked_weights.min() > 1.0 / _SAFE_WEIGHT):
         return math.nan
     inputs = codes, weights, hairpin, shortest
-    inner, outer = tuple(tables.inner), tuple(tables.outer)
-    z = inside_recursion(inputs, inner, tables.inside_loops, tables.ends[0])
+    inner, outer, loose = tuple(tables.inner), tuple(tables.outer), tuple(tables.loose)
+    z = inside_recursion(inputs, inner, loose[:2], tables.ends[0])
     if z < 0.0:
         return c - z
     if z == 0.0:
@@ -148,9 +117,8 @@ def _fold_scaled(
     if not (1.0 / SAFE < z < SAFE):  # or it is no number
         return c + math.log(z) / bases if z < math.inf else math.nan
     uses = np.zeros(TERMS)
-    largest = outside_recursion(
-        inputs, inner, outer, (tables.inside_loops, tables.outside_loops), tables.ends, uses
-    )
+    loops = loose[:2], loose[2:]
+    largest = outside_recursion(inputs, inner, outer, loops, tables.ends, uses)
     ranges = (table.max() for table in (tables.inner, tables.outer, tables.loose, tables.ends))
     if not all(top < SAFE for top in (*ranges, largest)):
         return math.nan
@@ -158,36 +126,19 @@ def _fold_scaled(
 
 
 def log_partition(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> float:
-    """The logarithm of the sum over all structures of exp(score).
-
-    Args:
-        w: the 708 parameters.
-        letters: A, C, G, U (or T) and N, in either case.
-        shortest_hairpin: the fewest bases in a hairpin loop.
-
-    Raises:
-        ValueError: a letter is none of these.
-    """
+    """Log Z of the 708 parameters for letters A, C, G, U (or T) and N; ValueError for others."""
     return fold_molecule(letter_codes(letters), terms_of(w), shortest_hairpin).log_z
 
 
 def pair_probabilities(w: np.ndarray, letters: str, shortest_hairpin: int = 0) -> np.ndarray:
-    """The probability of every base pair, shape (bases, bases), above the diagonal.
-
-    Args and errors as for `log_partition`.
-    """
+    """The probability of every pair, shape (n, n), above the diagonal."""
     return fold_molecule(letter_codes(letters), terms_of(w), shortest_hairpin).pair_probabilities()
 
 
 def fold_in_logarithms(
     codes: np.ndarray, terms: np.ndarray, along: np.ndarray, shortest: int
 ) -> tuple[FoldResult, np.ndarray]:
-    """The result of the recursions in logarithms, and the change of the uses along a direction.
-
-    Args:
-        codes, terms, shortest: as for `fold_molecule`.
-        along: S v, shape (TERMS,).
-    """
+    """As `fold_molecule` in logarithms, and the change of the uses along S v, shape (TERMS,)."""
     tables, change, F, dF = _log_tables(codes, terms, along, shortest)
     q, uses = np.zeros((2, *tables.shape)), np.zeros((2, TERMS))
     log_outside((codes, terms, along, shortest), tables, change, F, dF, q, uses)

@@ -77,11 +77,9 @@ def inside_recursion(inputs, inner, loose, F):
     the scale c of a base would have to be larger by to make the largest entry 1.
 
     Args:
-        inputs: the letters, shape (n + 2,); weights as `terms.weights_of` gives them; weights of
-            hairpin loops of 0 … n bases; the fewest bases in a hairpin loop.
-        inner: P, M1, M2, M, each of shape (n + 2, n + 2).
+        inputs: letters (n + 2,), `terms.weights_of`, the fewest bases in a hairpin loop.
+        inner, F: P, M1, M2, M, each of shape (n + 2, n + 2), and F, shape (n + 2,).
         loose: G and its transpose, each of shape (n + 2 + DEEP, n + 2 + SPAN).
-        F: shape (n + 2,).
     """
     codes, weights, hairpin, shortest = inputs
     P, M1, M2, M = inner

@@ -3,11 +3,8 @@
 The inside tables hold logarithms of sums, and beside each its change along a direction of the
 parameters, which is the expected score of that direction over the structures summed. The way back
 hands the probability of every entry to what it is made of: an entry X that is used with probability
-q is made in way e with probability q exp(score of e − log X). All of that lies between 0 and 1.
-
-It serves where the scaled recursions leave the range of floating-point numbers, and as a second
-way of computing for the tests. Tables are P, M1, M2, M of the inside recursion in this order,
-shape (4, n + 2, n + 2); ``change`` holds the changes of the same entries, ``q`` the probabilities.
+q is made in way e with probability q exp(score of e − log X). Tables are P, M1, M2, M in this
+order, shape (4, n + 2, n + 2); ``change`` holds their changes, ``q`` the probabilities.
 """
 
 from __future__ import annotations
@@ -63,10 +60,7 @@ def outside_index(codes, i, j):
 
 @compiled
 def loop_terms(codes, i, j, p, q):
-    """The terms of the loop between the pairs i, j and p, q, but for the junctions.
-
-    The second is ASYMMETRY, which is always zero, where the first says it all.
-    """
+    """The terms of a loop but for its junctions; the second may be ASYMMETRY, which is zero."""
     left, right = p - i - 1, j - q - 1
     size = left + right
     if size == 1:
@@ -139,10 +133,8 @@ def log_inside(inputs, tables, change, F, dF):
     """Fills the tables (given as −inf and zeros); log Z and its change are the last of F and dF.
 
     Args:
-        inputs: letters, shape (n + 2,); S w, shape (TERMS,); S v of a direction v, shape (TERMS,);
-            the fewest bases in a hairpin loop.
-        tables, change: shape (4, n + 2, n + 2).
-        F, dF: shape (n + 1,).
+        inputs: letters, shape (n + 2,); S w and S v, shape (TERMS,); the fewest bases in a hairpin.
+        tables, change, F, dF: shapes (4, n + 2, n + 2) and (n + 1,).
     """
     codes, terms, along, _ = inputs
     n = codes.size - 2

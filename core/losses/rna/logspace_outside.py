@@ -1,8 +1,7 @@
 """The way back in logarithms: probabilities of entries and uses of terms, with their changes.
 
-Names and shapes as in the inside part of the same computation. ``q[0]`` holds probabilities,
-``q[1]`` their change along the direction, each (4, n + 2, n + 2); ``uses`` and its change are the
-rows of an array (2, TERMS).
+``q[0]`` holds probabilities, ``q[1]`` their change along the direction, each (4, n + 2, n + 2);
+``uses`` and its change are the rows of an array (2, TERMS).
 """
 
 from __future__ import annotations

@@ -118,11 +118,9 @@ def count_asymmetry(ends, lengths, near, counted, T, back, a):
 
     Args:
         ends: by b, the derivatives with respect to C of row a − 1; made those of row a.
-        lengths: the weights of large loops.
+        lengths, counted: the weights of large loops; the places of the asymmetry.
         near: the derivatives of the sums over loops of a, b, from the largest b down to 1.
-        counted: the places of the asymmetry.
-        T, back: of the far pairs.
-        a: the row.
+        T, back, a: of the far pairs; the row.
     """
     added, loop_weights = counted[2:], lengths[2:]
     for b in range(near.size, 0, -1):

@@ -1,8 +1,7 @@
 """The outside recursion: how Z changes with every entry of the inside tables, and uses of terms.
 
-Z is a polynomial of the weights, and the inside recursion one way of evaluating it; this is its
-reverse differentiation. The table ``dX`` holds (∂Z/∂X)/Z, so that dX · X is the probability that a
-structure uses the entry X, whatever the scaling. Shapes as in the inside recursion.
+It is the reverse differentiation of the inside recursion. The table ``dX`` holds (∂Z/∂X)/Z, so that
+dX · X is the probability that a structure uses the entry X. Shapes as in the inside recursion.
 
 | table | code | of |
 | --- | --- | --- |
@@ -74,15 +73,12 @@ def outer_outside(codes, weights, P, F, B, dP, uses):
 def outside_recursion(inputs, inner, outer, loose, letters, uses):
     """Fills the outside tables and ``uses``, all given as zeros.
 
+    Returns the largest count of loops before their weight: an underflow of that weight shows in it.
+
     Args:
         inputs, inner: as given to, and filled by, the inside recursion.
-        outer: dP, dG, dM1, dM2, dM.
-        loose: G as filled by the inside recursion, and D likewise.
-        letters: F as filled by the inside recursion, and B, shape (2, n + 2).
-        uses: shape (TERMS,).
-
-    Returns:
-        The largest count of loops before their weight: an underflow of that weight shows in it.
+        outer, uses: dP, dG, dM1, dM2, dM; shape (TERMS,).
+        loose, letters: G and F as filled by the inside recursion, and D and B, (2, n + 2).
     """
     codes, weights, hairpin, shortest = inputs
     n = codes.size - 2

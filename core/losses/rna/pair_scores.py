@@ -5,8 +5,7 @@
 | sensitivity | the share of true pairs that are called |
 | specificity | the share of called pairs that are true (the positive predictive value) |
 
-Both are pooled: pairs are counted over all molecules before they are divided (Do, Woods & Batzoglou
-2006, section 3).
+Counts of all molecules are summed before they are divided (Do, Woods & Batzoglou 2006, section 3).
 """
 
 from __future__ import annotations
@@ -18,16 +17,7 @@ from core.losses.rna.decode import GAMMAS, best_partners
 
 
 def pair_counts(probabilities: np.ndarray, truth: str, model_gamma: float) -> np.ndarray:
-    """Right, called and true pairs of a molecule at every γ of `decode.GAMMAS`, and at one more.
-
-    Args:
-        probabilities: of base pairs, shape (n, n), above the diagonal.
-        truth: the true structure, in brackets; crossing pairs count as true ones.
-        model_gamma: the γ that the model calls pairs with, the last row.
-
-    Returns:
-        Shape (17, 3).
-    """
+    """Right, called and true pairs at every γ of `GAMMAS`, then the model's, shape (17, 3)."""
     true = bracket_pairs(truth)
     first = np.array([i for i, _ in true], dtype=np.int64)
     second = np.array([j for _, j in true], dtype=np.int64)
@@ -41,11 +31,7 @@ def pair_counts(probabilities: np.ndarray, truth: str, model_gamma: float) -> np
 
 
 def accuracy_curve(pairs: np.ndarray) -> list[tuple[float, float, float]]:
-    """γ, sensitivity and specificity, for every γ at which a pair is called.
-
-    Args:
-        pairs: right, called and true pairs at every γ, shape (16, 3), summed over molecules.
-    """
+    """γ, sensitivity and specificity, from `pair_counts` (16, 3), where a pair is called."""
     return [
         (float(gamma), float(right / true) if true else 0.0, float(right / called))
         for gamma, (right, called, true) in zip(GAMMAS, pairs, strict=True)
@@ -54,16 +40,11 @@ def accuracy_curve(pairs: np.ndarray) -> list[tuple[float, float, float]]:
 
 
 def roc_area(pairs: np.ndarray) -> float:
-    """The area under sensitivity as a function of specificity, from specificity 0 to 1.
+    """The area under sensitivity as a function of specificity, from `pair_counts` (16, 3).
 
-    Trapezoids join the points of the curve in order of specificity, the more sensitive of two with
-    the same specificity taken first. At both ends the curve goes straight to what needs no model:
-    sensitivity 1 at specificity 0 (to call every pair) and sensitivity 0 at specificity 1 (to call
-    none). The papers do not say how they treat the ends; of the usual ways this one comes nearest
-    to their figures. Points at which nothing is called are left out; without any the area is 0.
-
-    Args:
-        pairs: right, called and true pairs at every γ, shape (16, 3), summed over molecules.
+    Trapezoids join the points, the more sensitive of two with the same specificity first. The curve
+    ends in sensitivity 1 at specificity 0 (to call every pair) and in 0 at 1 (to call none): the
+    papers do not say how they treat the ends. Points at which nothing is called are left out.
     """
     points = sorted(((x, y) for _, y, x in accuracy_curve(pairs)), key=lambda xy: (xy[0], -xy[1]))
     if not points:

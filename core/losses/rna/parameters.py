@@ -1,9 +1,8 @@
 """The 708 parameters of the grammar: their names, their order, and the motif each belongs to.
 
 The names are those of CONTRAfold-SE's parameter files; the order is the one of its table. Lengths
-are cumulative: a hairpin loop of four bases takes "at least 0" to "at least 4". Parameters that
-are the same motif read from either strand are one (base pairs, 1×1 loops, stacked pairs).
-The 15 motifs are those of Foo 2009, table 3b, and Do 2008, figure 3b.
+are cumulative: a hairpin loop of four bases takes "at least 0" to "at least 4". The 15 motifs are
+those of Foo 2009, table 3b, and Do 2008, figure 3b.
 """
 
 from __future__ import annotations

@@ -38,12 +38,8 @@ T = TypeVar("T")
 class RnaLoss(Loss):
     """−log p of the structures of molecules under CONTRAfold's grammar.
 
-    Args:
-        molecules: letters and structures as the grammar can make them.
-        shortest_hairpin: the fewest bases in a hairpin loop; 0 is the published grammar, which
-            leaves it to the weights to rule tight loops out. Known structures lose pairs that
-            close fewer than three bases in any case.
-        threads: how many molecules are worked on at once; the results do not depend on it.
+    A shortest hairpin of 0 is the published grammar, which leaves it to the weights to rule tight
+    loops out; known structures lose pairs that close fewer than three bases in any case.
     """
 
     names: ClassVar[list[str]] = NAMES
@@ -56,7 +52,7 @@ class RnaLoss(Loss):
         threads: int | None = None,
     ) -> None:
         self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
-        self.threads = threads or available()
+        self.threads, self.examples, self.size = threads or available(), len(molecules), len(NAMES)
         self._codes = [letter_codes(molecule.letters) for molecule in self.molecules]
         self._structure_uses = [
             structure_uses(molecule.letters, molecule.structure) for molecule in self.molecules
@@ -73,16 +69,6 @@ class RnaLoss(Loss):
     far_from_quadratic = True  # Newton steps from afar are mostly cut short
 
     @property
-    def examples(self) -> int:
-        """How many molecules there are."""
-        return len(self.molecules)
-
-    @property
-    def size(self) -> int:
-        """How many parameters there are: 708."""
-        return len(NAMES)
-
-    @property
     def dropped(self) -> dict[str, int]:
         """How many pairs of the structures the grammar cannot make, by kind."""
         return {kind: sum(molecule.dropped[kind] for molecule in self.molecules) for kind in KINDS}
@@ -91,10 +77,6 @@ class RnaLoss(Loss):
     def seen_parameters(self) -> np.ndarray:
         """The parameters that the known structures use, boolean, shape (n,)."""
         return np.asarray(counts_of(self._truth) != 0.0)
-
-    def initial_weights(self) -> np.ndarray:
-        """Zeros: all structures are as likely."""
-        return np.zeros(self.size)
 
     def _point_at(self, w: np.ndarray) -> RnaAt:
         self._evaluate(w)
@@ -164,7 +146,7 @@ class RnaLoss(Loss):
         """Room for the molecules whose tables stay between Hessian products."""
         rooms: dict[int, np.ndarray] = {}
         bytes_left = KEPT_BYTES
-        for k in range(self.examples):
+        for k in range(len(self.molecules)):
             size = room_size(self._base_count(k))
             if 8 * size <= bytes_left:
                 rooms[k] = np.empty(size)
@@ -173,7 +155,7 @@ class RnaLoss(Loss):
 
     def _over_molecules(self, work: Callable[[int, np.ndarray], T]) -> list[T]:
         """The results of ``work`` for every molecule, in order; each call has room of its own."""
-        order = sorted(range(self.examples), key=lambda k: -self._base_count(k))
+        order = sorted(range(len(self.molecules)), key=lambda k: -self._base_count(k))
         results: dict[int, T] = {}
 
         def run_chunk(members: list[int]) -> None:
@@ -190,7 +172,7 @@ class RnaLoss(Loss):
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(run_chunk, chunks))
-        return [results[k] for k in range(self.examples)]
+        return [results[k] for k in range(len(self.molecules))]
 
 
 class RnaAt(LossPoint):
@@ -210,10 +192,7 @@ class RnaAt(LossPoint):
         """None: products are cheaper than the dense Hessian."""
 
     def diagonal(self) -> np.ndarray:
-        """A positive estimate of the diagonal of H: the expected counts, at least 0.01.
-
-        It would be the diagonal if parameters were counted as often as rare independent events.
-        """
+        """An estimate of the diagonal of H: the expected counts, as of rare independent events."""
         return np.maximum(self._counts, 1e-2)
 
 
@@ -223,16 +202,7 @@ def build_rna(
     shortest_hairpin: int = 0,
     threads: int | None = None,
 ) -> RnaLoss:
-    """The loss of molecules with known structures.
-
-    Args:
-        letters: the bases of every molecule.
-        structures: brackets and dots of every molecule.
-        shortest_hairpin, threads: as for `RnaLoss`.
-
-    Raises:
-        UnusableError: there are no molecules, or one is not understood.
-    """
+    """The loss of molecules; UnusableError where there is none, or one is not understood."""
     if len(letters) == 0:
         raise UnusableError("there are no molecules", cure="give at least one")
     molecules = [

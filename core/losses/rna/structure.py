@@ -1,8 +1,7 @@
 """The score of one given structure: how often it uses every term, and its derivations.
 
-The grammar derives a multi-branch loop of b branches with u unpaired bases after the last in
-(u + b − 2)!/(u! (b − 2)!) ways, all of the same score; a structure's probability is the sum of its
-derivations' (log of their number + score − log Z).
+A multi-branch loop of b branches with u unpaired bases after the last is derived in
+(u + b − 2)!/(u! (b − 2)!) ways; a structure's probability is the sum of its derivations'.
 """
 
 from __future__ import annotations
@@ -27,12 +26,7 @@ from core.losses.rna.terms import (
 
 
 def structure_uses(letters: str, structure: str) -> tuple[np.ndarray, float]:
-    """Uses of every term, shape (TERMS,), and the logarithm of the number of derivations.
-
-    Args:
-        letters: in A, C, G, U, N.
-        structure: dots and round brackets, such as `molecules.parse_molecule` returns.
-    """
+    """Uses of every term, shape (TERMS,), and the logarithm of the number of derivations."""
     codes, uses, derivations = letter_codes(letters), np.zeros(TERMS), 0.0
     pairs = [(i + 1, j + 1) for i, j in bracket_pairs(structure)]
     inside = neighbours(pairs)

@@ -1,8 +1,7 @@
 """How the inside tables change when the parameters move along a direction.
 
-Every line is the derivative of the line of the inside recursion beside it. A dot over a table of
-the inside recursion is written ``t`` before it (``tP`` for the change of P); ``along`` holds the
-changes of the terms, S v, so that a weight changes by itself times the change of its term.
+Every line is the derivative of the line of the inside recursion beside it; ``tP`` is the change of
+P, and ``along`` holds S v, so that a weight changes by itself times the change of its term.
 """
 
 from __future__ import annotations
@@ -41,11 +40,8 @@ def tangent_inside(inputs, along, filled, changes):
     """Fills the changes of the inside tables, given as zeros.
 
     Args:
-        inputs: as given to the inside recursion.
-        along: changes of the terms, shape (TERMS,).
-        filled: the inner tables P, M1, M2, M, then G with its transpose, and F, as filled by the
-            inside recursion.
-        changes: theirs, of the same shapes.
+        inputs, along: as given to the inside recursion; changes of the terms, shape (TERMS,).
+        filled, changes: (P, M1, M2, M), G with its transpose, and F; theirs, of the same shapes.
     """
     codes, weights, hairpin, shortest = inputs
     inner, far, F = filled

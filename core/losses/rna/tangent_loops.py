@@ -1,8 +1,7 @@
 """How sums over bulges and internal loops change when the parameters move along a direction.
 
-Every function is the derivative of the one of the sums themselves. Arguments are pairs of what the
-sums take and its change, that of a weight being the weight times the change of its term; ``t``
-before a name is the change of what it names, and ``loose`` the far pairs' table with its transpose.
+Arguments are pairs of what the sums take and its change, that of a weight being the weight times
+the change of its term; ``t`` before a name is its change, ``loose`` the far pairs' tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """How the outside tables and the expected uses change when the parameters move along a direction.
 
-Every line is the derivative of the line of the outside recursion beside it; ``t`` before a name is
-the change of that table, as in the inside part. Of the uses only the changes are computed.
+Every line is the derivative of the line of the outside recursion beside it, ``t`` before changes.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ def branches_tangent_outside(inner, moving, dM2, rising, i, n):
 
 @compiled
 def outer_tangent_outside(inputs, along, filled, changes, tdP, uses):
-    """The change of what the letters outside of all pairs pass on to P, and of their uses.
-
-    Filled are P, F and B; changes theirs, that of B to be filled.
-    """
+    """The change of what the letters outside of all pairs pass on to P, and of their uses."""
     codes, weights, _, _ = inputs
     P, F, B = filled
     tP, tF, tB = changes
@@ -81,10 +77,8 @@ def tangent_outside(inputs, along, filled, changes, uses):
     Args:
         inputs, along: as given to the inside part.
         filled: the tables (P, M1, M2, M), (dP, dG, dM1, dM2, dM), (G, D) and (F, B).
-        changes: those of the inside tables, G and F filled, and room for those of the outside
-            tables, D and B, in the same order.
-        uses: room for the changes of the uses, shape (TERMS,), but for the part of loops' lengths
-            that comes from their own weights: the uses times ``along``.
+        changes: theirs in the same order, those of the inside tables, G and F filled.
+        uses: room (TERMS,), but for loops' lengths from their own weights: uses times ``along``.
     """
     codes, weights, hairpin, shortest = inputs
     inner, outer, loose, ends = filled

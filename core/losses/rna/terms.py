@@ -1,8 +1,7 @@
 """From the 708 parameters to the terms that the grammar adds up, and back from uses to counts.
 
-A term is one number that the recursions look up; it is a sum of parameters, so the map is linear
-and the same map serves scores (t = S w), their change along a direction (S v) and, transposed,
-expected counts (Sᵀ u).
+A term is a sum of parameters: the same map serves scores (t = S w), their change along a direction
+(S v) and, transposed, expected counts (Sᵀ u).
 
 | term | begin in t | looked up by | sum of |
 | --- | --- | --- | --- |
@@ -21,10 +20,8 @@ expected counts (Sᵀ u).
 | hairpin | HAIRPIN | min(length, 30) | hairpin loop lengths |
 
 a pairs with b; c follows a, d precedes b. Letters are coded A 0, C 1, G 2, U 3; N and "beyond
-the end" are 4, and a parameter that would name such a letter scores zero.
-
-A weight is exp(t − c · bases), the bases that the term consumes, so that c near (log Z)/bases keeps
-products over a long molecule within the range of floating-point numbers.
+the end" are 4, and a parameter that would name such a letter scores zero. A weight is
+exp(t − c · bases), the bases that the term consumes, with c near (log Z)/bases.
 """
 
 from __future__ import annotations
@@ -49,12 +46,7 @@ for _first, _second in ("AU", "CG", "GU"):
 
 
 def letter_codes(letters: str) -> np.ndarray:
-    """Codes of a molecule's letters, with one UNKNOWN before and behind, shape (bases + 2,).
-
-    Raises:
-        ValueError: a letter is none of A, C, G, U, T, N or a letter that stands for several bases
-            (or the same in lower case).
-    """
+    """Codes of letters, UNKNOWN before, behind and for any of several bases; ValueError if none."""
     code_of = dict.fromkeys("NRYSWKMBDHV", UNKNOWN)
     code_of |= {**{letter: code for code, letter in enumerate(LETTERS)}, "T": 3}
     codes = [code_of.get(letter.upper(), -1) for letter in letters]
@@ -162,10 +154,7 @@ def counts_of(uses: np.ndarray) -> np.ndarray:
 
 
 def weights_of(terms: np.ndarray, bases: int, c: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weights exp(t − c · bases) of the terms, and of hairpins of 0 … bases letters.
-
-    Weights may overflow to infinity: the recursions are checked for that.
-    """
+    """Weights exp(t − c · bases) of terms, and of hairpins of 0 … bases letters, perhaps inf."""
     with np.errstate(over="ignore", under="ignore"):
         weights = np.where(_USED, np.exp(terms - c * _BASES), 0.0)
         lengths = np.arange(bases + 1)
@@ -175,10 +164,7 @@ def weights_of(terms: np.ndarray, bases: int, c: float) -> tuple[np.ndarray, np.
 
 @compiled
 def term_tables(flat):  # type: ignore[no-untyped-def]
-    """Close, branch, stack, pair, bulge, square, loops, rates: tables in a vector of terms.
-
-    Loops is all from BULGES to ASYMMETRY, which `loops.loop_tables` splits.
-    """
+    """Close, branch, stack, pair, bulge, square, loops (BULGES to ASYMMETRY), rates, as tables."""
     return (
         flat[CLOSE:BRANCH].reshape(5, 5, 5, 5),
         flat[BRANCH:STACK].reshape(5, 5, 5, 5),

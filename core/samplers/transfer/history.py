@@ -18,43 +18,28 @@ Statistics = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class EarlierDataset:
-    """The trials of one earlier dataset.
+    """The trials of one earlier dataset."""
 
-    Attributes:
-        id: an identifier that says nothing about the data.
-        statistics: of the dataset.
-        settings, scores: of its finished trials, in their order.
-        maximize: whether larger scores are better.
-        starter: whether it came with the program.
-    """
-
-    id: str
+    id: str  # says nothing about the data
     statistics: Statistics
-    settings: tuple[Setting, ...]
+    settings: tuple[Setting, ...]  # of its finished trials, in their order
     scores: tuple[float, ...]
-    maximize: bool = True
-    starter: bool = False
+    maximize: bool = True  # whether larger scores are better
+    starter: bool = False  # whether it came with the program
 
 
 @dataclass(frozen=True)
 class TuningHistory:
-    """Earlier datasets, and the present dataset's statistics.
+    """Earlier datasets, and the present dataset's statistics."""
 
-    Attributes:
-        datasets: earlier ones that were tuned over the same space, in the order they came in.
-        statistics: of the present dataset.
-        simplex: axes whose values count only as shares of their sum.
-    """
-
-    datasets: tuple[EarlierDataset, ...] = ()
-    statistics: Statistics = (0.0, 0.0, 0.0)
-    simplex: tuple[str, ...] = ()
+    datasets: tuple[EarlierDataset, ...] = ()  # tuned over the same space, as they came in
+    statistics: Statistics = (0.0, 0.0, 0.0)  # of the present dataset
+    simplex: tuple[str, ...] = ()  # axes whose values count only as shares of their sum
 
     def distances(self) -> np.ndarray:
         """Euclidean distance of every earlier dataset to the present one, shape (datasets,).
 
-        In units of the statistics' standard deviations over all of them (Yogatama & Mann 2014,
-        §3.4); a statistic that is the same everywhere counts for nothing.
+        In units of the statistics' standard deviations (Yogatama & Mann 2014, §3.4).
         """
         statistics = [*(dataset.statistics for dataset in self.datasets), self.statistics]
         table = standardized_statistics(np.array(statistics, dtype=float))

@@ -3,9 +3,8 @@
 Yogatama & Mann 2014, Algorithm 2, and Bardenet et al. 2013: a Gaussian process over the trials of
 the present dataset and of earlier ones, whose scores are made comparable: each sampler in its way.
 
-The first trial goes to the largest posterior mean, given the earlier datasets alone, as there is no
-response of this dataset to improve on yet. Every later trial goes to the largest expected
-improvement over the best response of this dataset.
+The first trial goes to the largest posterior mean given the earlier datasets alone, every later one
+to the largest expected improvement over the best response of this dataset.
 
 Trials that are running count as if they had given what the posterior expects of them, trials that
 failed as the worst response of this dataset so far (of all, while it has none).
@@ -45,24 +44,17 @@ DIGITS = 6  # of the numbers in an event
 
 @dataclass(frozen=True)
 class Responses:
-    """All responses at one ask.
+    """All responses at one ask."""
 
-    Attributes:
-        earlier: of the earlier trials in the kernel, in its order, shape (n,).
-        present: of this dataset's finished trials, shape (T,).
-        scale: between this dataset's scores and responses.
-    """
-
-    earlier: Array
-    present: Array
-    scale: ResponseScale
+    earlier: Array  # of the earlier trials in the kernel, in its order, shape (n,)
+    present: Array  # of this dataset's finished trials, shape (T,)
+    scale: ResponseScale  # between this dataset's scores and responses
 
 
 class JointSearch(AcquisitionSearch):
     """A search whose candidates include the earlier trials' settings.
 
-    The neighbours' kernel has a cusp at every trial, and its posterior mean is often largest there.
-    Climbing ends earlier than on one dataset's surface: this one is known more roughly.
+    The neighbours' kernel has a cusp at every trial, where its posterior mean is often largest.
     """
 
     ascent_options: ClassVar[dict[str, Any]] = {"rounds": 25, "tolerance": 1e-4}
@@ -81,16 +73,9 @@ class JointSearch(AcquisitionSearch):
 class JointSurrogateSampler(ProposingSampler):
     """Proposes by a response surface over the trials of all datasets.
 
-    Args:
-        space: the axes; None to learn them from the study's trials.
-        seed: of everything random.
-        history: the history of earlier datasets.
-        kernel: mkl (neighbours), sqe (everything, by statistics) or printed.
-        replacement: with which probability each element of a proposal is drawn anew, so that mean
-            and deviation are not those of good settings alone (the paper's is 0.25).
-
-    Attributes:
-        state: as of the last ask; None while there is none.
+    `space`: the axes, None to learn them from the study's trials; `kernel`: mkl (neighbours), sqe
+    (everything, by statistics) or printed; `replacement`: the probability that an element of a
+    proposal is drawn anew (paper: 0.25); `state`: as of the last ask.
     """
 
     method = ""
@@ -158,7 +143,6 @@ class JointSurrogateSampler(ProposingSampler):
         responses: Responses,
         regression: JointPosterior,
     ) -> Array:
-        """The point that the surface proposes, shape (width,)."""
         best, incumbent = self._to_beat(observed, responses, regression)
         worst = float(responses.present.min()) if len(responses.present) else None
         surface, domain = condition_on_pending(regression, observed, worst), self._domain
@@ -207,7 +191,6 @@ class JointSurrogateSampler(ProposingSampler):
         return proposal, False
 
     def _draw(self, trial: FrozenTrial, space: SearchSpace, observed: Observations) -> Setting:
-        """A uniform setting that was not tried yet, where one is found."""
         random = self.random_generator(trial, DRAW)
         for _ in range(REDRAWS):
             setting = uniform_setting(space, random)
@@ -249,7 +232,6 @@ class JointSurrogateSampler(ProposingSampler):
     def _note_expectation(
         study: Study, trial: FrozenTrial, reason: str, scale: ResponseScale, mean: float, sd: float
     ) -> None:
-        """Why, and, once scores and responses translate, which score is expected."""
         if scale.settled:
             note_reason(study, trial, reason, scale.to_score(mean), scale.deviation * sd)
         else:

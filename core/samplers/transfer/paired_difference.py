@@ -12,13 +12,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[
     """Mean of first − second over seeds and its standard error s/√n, s with n − 1.
 
     Pairs of which a value is not finite are left out. The error is nan below two pairs, the mean
-    below one.
-
-    Args:
-        first, second: a figure of each method for every seed, in the same order.
-
-    Raises:
-        ValueError: the numbers of seeds differ.
+    below one. Raises ValueError: the numbers of seeds differ.
     """
     if len(first) != len(second):
         raise ValueError("the two methods were run with different seeds")

@@ -34,17 +34,11 @@ ROUNDS = 100  # Newton steps at most
 
 @dataclass(frozen=True)
 class RankedTrials:
-    """Trials of several datasets to be ranked.
+    """Trials of several datasets to be ranked."""
 
-    Attributes:
-        X: features, shape (n, q).
-        ranks: of y within its dataset, equal scores sharing one, shape (n,).
-        starts: where datasets begin, and n, shape (datasets + 1,).
-    """
-
-    X: Array
-    ranks: Indices
-    starts: Indices
+    X: Array  # features, shape (n, q)
+    ranks: Indices  # of y within its dataset, equal scores sharing one, shape (n,)
+    starts: Indices  # where datasets begin, and n, shape (datasets + 1,)
 
 
 def ranked_trials(X: Array, y: Array, starts: Indices) -> RankedTrials:
@@ -64,16 +58,7 @@ def ranked_trials(X: Array, y: Array, starts: Indices) -> RankedTrials:
 def pair_sums(
     s: Array, ranks: Indices, starts: Indices, V: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """|B_i|, Σ_{j ∈ B_i} v_j, |A_i|, Σ_{k ∈ A_i} v_k for all i.
-
-    Args:
-        s: latent scores, shape (n,).
-        ranks, starts: as in `RankedTrials`.
-        V: what is summed, shape (n, q).
-
-    Returns:
-        Arrays of shapes (n,), (n, q), (n,), (n, q).
-    """
+    """|B_i|, Σ_{j ∈ B_i} v_j, |A_i|, Σ_{k ∈ A_i} v_k for all i, by scores s (n,) and V (n, q)."""
     n, q = V.shape
     below_count, above_count = np.zeros(n), np.zeros(n)
     below, above = np.zeros((n, q)), np.zeros((n, q))
@@ -112,35 +97,14 @@ def pair_sums(
 
 
 class RankingLoss(Loss):
-    """C Σ max(0, 1 − (s_i − s_j))² over the pairs.
-
-    Args:
-        data: what to rank.
-        C: weight of the pairs.
-    """
+    """C Σ max(0, 1 − (s_i − s_j))² over the pairs."""
 
     def __init__(self, data: RankedTrials, C: float = 1.0) -> None:
         self.data, self.C = data, C
-
-    @property
-    def examples(self) -> int:
-        """How many trials there are (n)."""
-        return len(self.data.X)
-
-    @property
-    def size(self) -> int:
-        """How many features there are (q)."""
-        return int(self.data.X.shape[1])
-
-    @property
-    def hessian_costs(self) -> HessianCosts:
-        """A product costs what the Hessian does: no way leads around the sums over pairs."""
+        self.examples, self.size = data.X.shape
+        # A product costs what the Hessian does: no way leads around the sums over pairs.
         dense = float(self.examples) * self.size**2
-        return HessianCosts(dense, dense)
-
-    def initial_weights(self) -> np.ndarray:
-        """Zeros: all are equal."""
-        return np.zeros(self.size)
+        self.hessian_costs = HessianCosts(dense, dense)
 
     def _point_at(self, w: np.ndarray) -> RankingAt:
         return RankingAt(self, w)
@@ -180,14 +144,9 @@ class RankingAt(LossPoint):
 def solve_ranking(
     data: RankedTrials, *, C: float = 1.0, tolerance: float = 1e-3, start: Array | None = None
 ) -> Array:
-    """w* by Newton's method, shape (q,).
+    """w* by Newton's method, shape (q,), from `start` or zeros; the paper has C = 1.
 
-    Args:
-        data: what to rank.
-        C: weight of the pairs; the paper's is 1.
-        tolerance: the gradient's norm at the solution, as a share of that at zero; the paper's is
-            1e-3.
-        start: where to begin; zeros where it is None.
+    `tolerance`: the gradient's norm at w* as a share of that at zero; the paper's is 1e-3.
     """
     loss = RankingLoss(data, C)
     newton, ones = Newton(loss), np.ones(loss.size)

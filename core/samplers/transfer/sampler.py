@@ -20,9 +20,8 @@ from core.samplers.transfer.joint_surrogate import JointSurrogateSampler, Respon
 class TransferSampler(JointSurrogateSampler):
     """Maximizes expected improvement on the responses of this dataset and of its neighbours.
 
-    Its kernels are mkl, the paper's multiple kernel over the twenty nearest datasets, made positive
-    definite (core.gp.transfer.kernel); sqe, a squared exponential over settings and statistics of
-    all datasets; and printed, the multiple kernel as printed.
+    Kernels: mkl, the paper's over twenty nearest datasets, made positive definite; printed, as
+    printed; sqe, a squared exponential over settings and statistics of all datasets.
     """
 
     method = "transfer"

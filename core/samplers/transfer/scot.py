@@ -31,11 +31,8 @@ WAVES = 128  # random Fourier features
 class ScotSampler(JointSurrogateSampler):
     """Maximizes expected improvement on the latent scores of a ranker over all datasets.
 
-    Args:
-        space, seed, history: as for every `JointSurrogateSampler`.
-        kernel: of the Gaussian process: mkl or sqe, as for `TransferSampler`.
-        features: of the ranker: rbf for a Gaussian kernel's random features, or linear.
-        C: weight of the ranker's pairs.
+    `kernel`: of the Gaussian process, mkl or sqe, as for `TransferSampler`; `features`: of the
+    ranker, rbf for a Gaussian kernel's random features, or linear; C: weight of the ranker's pairs.
     """
 
     method = "scot"

@@ -66,17 +66,7 @@ class Gaussian(Loss):
 
     def __init__(self, X: np.ndarray, y: np.ndarray, variance: float = 1.0) -> None:
         self.X, self.y, self.variance = X, y, variance
-
-    @property
-    def examples(self) -> int:
-        return len(self.X)
-
-    @property
-    def size(self) -> int:
-        return self.X.shape[1]
-
-    def initial_weights(self) -> np.ndarray:
-        return np.zeros(self.size)
+        self.examples, self.size = X.shape
 
     def _point_at(self, w: np.ndarray) -> LossPoint:
         return GaussianAt(self, w, self.X.T @ self.X / self.variance)
