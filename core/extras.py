@@ -16,7 +16,6 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "xgboost": ("xgboost>=2.1",),
     "catboost": ("catboost>=1.2.7",),
     "more": ("lightgbm>=4.5", "xgboost>=2.1", "catboost>=1.2.7"),
-    "sheets": ("openpyxl>=3.1.5", "odfpy>=1.4"),
     "columnar": ("pyarrow>=19",),
     "cluster": ("distributed>=2024.8", "cryptography>=42"),
 }

@@ -48,7 +48,11 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Record):
         return {key: to_plain(getattr(value, key)) for key in value}
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
+        return {
+            each.name: to_plain(getattr(value, each.name))
+            for each in fields(value)
+            if getattr(value, each.name) is not None or "optional" not in each.metadata
+        }
     if isinstance(value, dict):
         return {key: to_plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

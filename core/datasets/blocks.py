@@ -25,10 +25,7 @@ def text_names(table: pd.DataFrame) -> list[str]:
 def column_blocks(
     table: pd.DataFrame, names: Sequence[str], rows: np.ndarray | None = None
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Blocks of numeric columns: their names, and a float matrix with one row per column.
-
-    `rows` are row positions; None for all.
-    """
+    """Blocks of numeric columns (names, a row per column); `rows` are positions, None for all."""
     count = len(table) if rows is None else len(rows)
     size = _BLOCK_CELLS // max(1, count)
     if size < _MIN_BLOCK_COLUMNS and rows is None:  # long columns are not copied

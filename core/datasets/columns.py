@@ -12,17 +12,18 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.blocks import column_blocks, number_names, text_names
+from core.datasets.cell_values import ColumnFormat
+from core.datasets.column_format import guess_format
 from core.datasets.dataset import Column, Kind, Role
 from core.datasets.dates import date_format
 from core.datasets.texts.words import UNDIVIDED
 from core.errors import UnusableError
 
-YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("off", "on"))
 _ID_NAME = re.compile(
     r"(^|[_\s.-])(id|ids|uuid|guid|index|idx|key|rowid|nr)$"
     r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
 )
-_WITH_SIGN = r"\s*(?:[$€£]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$€£])\s*"
+_PLAIN = ColumnFormat()
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
 _MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
@@ -38,9 +39,8 @@ def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed
         if name not in names:
             raise unknown_column(name, names, noun)
         if value not in allowed:
-            raise UnusableError(
-                f"“{value}” is no {noun}", where=f"column {name}", cure=f"use {', '.join(allowed)}"
-            )
+            fault = f"“{value}” is no {noun}"
+            raise UnusableError(fault, where=f"column {name}", cure=f"use {', '.join(allowed)}")
 
 
 def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
@@ -52,22 +52,23 @@ def unknown_column(name: str, names: list[str], where: str) -> UnusableError:
 
 
 def describe_columns(
-    table: pd.DataFrame, target: str, roles: Mapping[str, str], kinds: Mapping[str, str]
+    table: pd.DataFrame,
+    target: str,
+    roles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    formats: Mapping[str, ColumnFormat] | None = None,
 ) -> tuple[Column, ...]:
     """Every column's role and kind, a person's choices first; unknown ones raise UnusableError."""
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
     counts = _missing_and_distinct(table)
-    columns = [
-        _with_choices(
-            describe_column(
-                table[name], first=i == 0, kind=kinds.get(name, ""), counts=counts.get(name)
-            ),
-            "target" if name == target else roles.get(name, ""),
-        )
-        for i, name in enumerate(names)
-    ]
+    columns = []
+    for i, name in enumerate(names):
+        kind, form = kinds.get(name, ""), None if formats is None else formats.get(name, _PLAIN)
+        is_first, count = i == 0, counts.get(name)
+        column = describe_column(table[name], first=is_first, kind=kind, counts=count, form=form)
+        columns.append(_with_choices(column, "target" if name == target else roles.get(name, "")))
     if not any(column.role == "feature" for column in columns):
         # Numbers that merely count are better than nothing to learn from.
         columns = [_use_anyway(c) if _could_serve(c, table, roles) else c for c in columns]
@@ -108,31 +109,35 @@ def _missing_and_distinct(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
 
 
 def describe_column(
-    values: pd.Series, *, first: bool, kind: str = "", counts: tuple[int, int] | None = None
+    values: pd.Series,
+    *,
+    first: bool,
+    kind: str = "",
+    counts: tuple[int, int] | None = None,
+    form: ColumnFormat | None = None,
 ) -> Column:
     """One column's description.
 
-    `first`: whether it is the leftmost column, where row numbers are usual. `kind`: a person's
-    choice. `counts`: missing and distinct values, if known.
+    `first`: whether it is the leftmost column, where row numbers are usual; `kind`: a person's.
     """
     missing, distinct = counts or (int(values.isna().sum()), count_distinct(values))
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    form = ""
+    if form is None:
+        form = _PLAIN if numeric else guess_format(values, kind).form
+    dates = form.date_format
     if distinct <= 1:
         kind, note = kind or "constant", _nothing_to_learn(distinct, missing)
     elif kind:
         note = ""
-        form = date_format(values) if kind == "date" else ""
-        if kind == "date" and not form:
-            raise UnusableError(
-                "the values are no dates in any usual form",
-                where=f"column {values.name}",
-                cure="let it be a category, or write dates like 2024-12-31",
-            )
+        dates = (dates or date_format(values)) if kind == "date" else ""
+        if kind == "date" and not dates:
+            fault = "the values are no dates in any usual form"
+            cure = "let it be a category, or write dates like 2024-12-31"
+            raise UnusableError(fault, where=f"column {values.name}", cure=cure)
     elif numeric:
         kind, note = _kind_of_numbers(values, distinct, missing, first=first)
     else:
-        kind, note, form = _kind_of_texts(values, distinct, missing)
+        kind, note = _kind_of_texts(values, distinct, missing, form)
     if kind == "text" and not note and not (numeric or values.str.strip().any()):
         note = "its texts are empty"
     return Column(
@@ -143,7 +148,8 @@ def describe_column(
         distinct=distinct,
         categories=_most_frequent(values) if kind in ("category", "yes/no") else (),
         note=note,
-        date_format=form,
+        date_format=dates if kind == "date" else "",
+        unit=form.unit,
     )
 
 
@@ -168,10 +174,7 @@ def text_length(values: pd.Series) -> float:
 
 
 def count_distinct(values: pd.Series) -> int:
-    """The number of distinct values; of long columns with many, a lower bound.
-
-    Above 50,000 rows it is the number within 10,000 evenly spaced rows, where that exceeds 1,000.
-    """
+    """The number of distinct values; over 1,000 in 50,000 rows and more, a lower bound."""
     if len(values) <= _MAX_COUNTED_ROWS:
         return int(values.nunique())
     sample_distinct = int(_evenly_spaced(values, _SAMPLE_ROWS).nunique())
@@ -214,7 +217,6 @@ def _kind_of_numbers(
 
 
 def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
-    """Whether no value is repeated, also where `distinct` is a lower bound."""
     if distinct == count or len(values) <= _MAX_COUNTED_ROWS:
         return distinct == count
     # A sample with repeated values needs no full count.
@@ -231,26 +233,22 @@ def _are_long(sample: pd.Series) -> bool:
     return bool(sample.str.len().mean() > _MAX_CATEGORY_LETTERS or words > _MAX_CATEGORY_WORDS)
 
 
-def _kind_of_texts(values: pd.Series, distinct: int, missing: int) -> tuple[str, str, str]:
+def _kind_of_texts(
+    values: pd.Series, distinct: int, missing: int, form: ColumnFormat
+) -> tuple[str, str]:
     count = len(values) - missing
-    if distinct == 2:
-        pair = sorted(str(value).strip().lower() for value in values.dropna().unique())
-        if tuple(pair) in YES_NO:
-            return "yes/no", "", ""
-    form = date_format(values)
-    if form:
-        return "date", "", form
-    sample = _some_texts(values)
-    if sample.str.fullmatch(_WITH_SIGN).mean() > 0.9:
-        return "text", "numbers with signs such as % or $; take the signs away to use it", ""
-    long = _are_long(sample)
+    if distinct == 2 and form.kind == "yes/no":
+        return "yes/no", ""
+    if form.kind == "date":
+        return "date", ""
+    long = _are_long(_some_texts(values))
     n_examined = count  # of these `distinct` was counted
     if len(values) > _MAX_COUNTED_ROWS:
         n_examined = min(count, len(_evenly_spaced(values, _SAMPLE_ROWS)))
     if long and distinct > max(20, 0.3 * n_examined):
-        return "text", "", ""
+        return "text", ""
     if count >= _MIN_ROWS and _all_differ(values, distinct, count):
-        return "identifier", ALL_DIFFER, ""
+        return "identifier", ALL_DIFFER
     if distinct > 100 and distinct > 0.5 * n_examined:
-        return "text", HARDLY_TWICE, ""
-    return "category", "", ""
+        return "text", HARDLY_TWICE
+    return "category", ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.datasets.finding import Finding
+from core.datasets.cell_values import ColumnFormat
+from core.datasets.finding import ColumnReading, Finding
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
 from core.records import Record, optional
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 Role = Literal["target", "feature", "group", "ignore", "sequence"]
 Kind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant"]
-Format = Literal["csv", "libsvm", "sample", "xlsx", "ods", "parquet", "feather", "arff"]
+SheetFormat = Literal["xlsx", "xlsb", "xls", "ods"]
+Format = Literal[
+    SheetFormat, "csv", "libsvm", "sample", "parquet", "feather", "arff", "conll", "dot-brackets"
+]
 Fill = tuple[str, int, int]  # merged cells: column, first and last row, from 0
 
 
@@ -38,6 +42,17 @@ class Column(Record):
     categories: tuple[str, ...] = ()  # at most 20, the most frequent first
     note: str = ""  # the reason of an unusual role, for a lay person
     date_format: str = ""  # for pandas.to_datetime
+    unit: str = ""  # of numbers, as it is written beside them
+
+    @property
+    def title(self) -> str:
+        """The name with the unit, of an axis: "weight, kg"."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
+    @property
+    def kind_text(self) -> str:
+        """The kind with the unit: "number, kg"."""
+        return f"{self.kind}, {self.unit}" if self.unit else self.kind
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,16 @@ class DataSource(Record):
     sheets: tuple[str, ...] = ()  # those with data
     sampled: SampleFacts | None = optional()  # the rows that a finished run used; None for all
     strays: list[str] | None = optional()  # numeric columns where redacted words are missing
+    formats: dict[str, ColumnFormat] | None = optional()  # of columns with a form of their own
+    # Arguments of `doubled_text`, through which a text goes before `read_csv`; None: it does not.
+    quotes: dict[str, Any] | None = optional()
+
+
+def saved_csv(texts: Iterable[str], missing: Sequence[str] = ("",)) -> dict[str, Any]:
+    """The arguments of pandas.read_csv for a table that was saved as CSV."""
+    plain = {"sep": ",", "encoding": "utf-8", "index_col": False, "na_values": list(missing)}
+    dtypes = dict.fromkeys(texts, "str")
+    return {**plain, "keep_default_na": False, **({"dtype": dtypes} if dtypes else {})}
 
 
 @dataclass(frozen=True)
@@ -118,6 +143,7 @@ class Dataset:
     row_names: np.ndarray | None = None  # n names of molecules
     set_aside: int = 0  # rows dropped for want of a target
     findings: tuple[Finding, ...] = ()
+    readings: tuple[ColumnReading, ...] = ()
     test: Dataset | None = None  # the second file
     left_out: pd.DataFrame | None = None  # first rows of unused columns, for display
     words: WordRules = PAPER_RULES
@@ -180,11 +206,7 @@ class Dataset:
 
     @cached_property
     def documents(self) -> Documents:
-        """All documents of a dataset of topics, for display; models learn words on training rows.
-
-        Raises:
-            UnusableError: there is no text, no word left, or a number that is no count.
-        """
+        """All documents, for display; UnusableError for no text, word or count."""
         from core.datasets.texts.documents import documents_of_counts, documents_of_texts
 
         if self.matrix is not None:

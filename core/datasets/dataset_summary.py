@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from core.datasets.finding import Finding
+from core.datasets.finding import ColumnReading, Finding
 from core.records import Record, optional
 
 if TYPE_CHECKING:
@@ -42,7 +42,13 @@ class ColumnSummary(Record):
     distinct: int = 0
     categories: tuple[str, ...] = ()
     note: str = ""
+    unit: str = ""  # of numbers
     distribution: Distribution | None = None
+
+    @property
+    def kind_text(self) -> str:
+        """The kind with the unit: "number, kg"."""
+        return f"{self.kind}, {self.unit}" if self.unit else self.kind
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,9 @@ class DatasetSummary(Record):
     more_columns: int = 0  # not in columns
     preview: Preview = NO_ROWS
     findings: list[Finding] = field(default_factory=list)
+    readings: list[ColumnReading] = field(default_factory=list)
+    # {column: words} of what the model that is recommended is given, where that is something else
+    encodings: dict[str, str] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)  # columns for topic models
     counts: bool = False  # a sparse file could hold word counts
     prefixes: dict[str, list[str]] = field(default_factory=dict)  # {prefix: columns}

@@ -26,26 +26,30 @@ _FORMATS = (
 )
 _SHAPE = re.compile(r"(?=.*\d)(?=.*[-/.: ])[\w\-/.:, +]{4,35}")
 _SAMPLE = 20_000
+_EXCHANGED = str.maketrans("md", "dm")
 
 
 def date_format(values: pd.Series) -> str:
-    """The ``pandas.to_datetime`` format that fits every value of a text column, or "".
+    """The ``pandas.to_datetime`` format that fits every value of a text column, or ""."""
+    return next(iter(date_formats(values)), "")
 
-    Of a long column 20,000 evenly spaced values are tried.
-    """
+
+def date_formats(values: pd.Series) -> list[str]:
+    """The same (by 20,000 values), and with month and day exchanged, where that fits as well."""
     if pd.api.types.is_numeric_dtype(values.dtype):
-        return ""
+        return []
     texts = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna()
     if texts.empty:
         texts = values.dropna().iloc[:_SAMPLE]
     texts = pd.Series(texts.unique(), dtype="str").str.strip()
     first = texts.iloc[:20]
     if not all(_SHAPE.fullmatch(text) for text in first):
-        return ""
+        return []
     for form in _FORMATS:
         if _format_fits(first, form) and _format_fits(texts, form):
-            return form
-    return ""
+            other = form.translate(_EXCHANGED) if form.startswith(("%m", "%d")) else ""
+            return [form, *([other] if other in _FORMATS and _format_fits(texts, other) else [])]
+    return []
 
 
 def _format_fits(texts: pd.Series, form: str) -> bool:

@@ -51,10 +51,7 @@ def spread_rows(rows: int, columns: int) -> np.ndarray | None:
 
 
 def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribution | None:
-    """The distribution of some values of a column; None where all are missing.
-
-    `total_rows` counts all rows of the file.
-    """
+    """The distribution of some of a column's `total_rows` values; None if all missing."""
     rows: dict[str, Any] = {"rows": len(values), "of": total_rows}
     present_values = values.dropna()
     if column.kind == "date" and column.date_format:

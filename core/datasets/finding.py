@@ -18,6 +18,7 @@ class SuggestedChange(Record):
     roles: Mapping[str, str] = field(default_factory=dict)  # {column: role}
     fields: Mapping[str, Any] = field(default_factory=dict)  # of the data plan
     kinds: Mapping[str, str] = field(default_factory=dict)  # {column: kind}
+    readings: Mapping[str, str] = field(default_factory=dict)  # {column: of READINGS}
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,17 @@ class Finding(Record):
     column: str = ""
     serious: bool = False
     proposal: SuggestedChange | None = None
+
+
+@dataclass(frozen=True)
+class ColumnReading(Record):
+    """What a column was taken for where it could mean something else."""
+
+    column: str
+    sentence: str
+    proposal: SuggestedChange | None = None  # to read it otherwise
+
+    @property
+    def full_sentence(self) -> str:
+        """The sentence with the column's name."""
+        return f"“{self.column}”: {self.sentence}."

@@ -24,9 +24,9 @@ def penalty_groups(
     """The groups' names, and the group number of each output column.
 
     Args:
-        spec: single (one for all), each (one per output), column (one-hot outputs of a column
-            together), prefix (columns with a common prefix), or {group: [columns or outputs]},
-            where the remaining ones form the group "other".
+        spec: single (one for all), each (one per output), column (all outputs of a column together,
+            as the levels of a category), prefix (columns with a common prefix), or {group: [columns
+            or outputs]}, where the remaining ones form the group "other".
         names: of the output columns.
         sources: the source column of each output.
 

@@ -1,8 +1,7 @@
 """Parses molecules: letters and brackets, refused characters and dropped pairs.
 
-A letter that stands for several bases (IUPAC: R, Y, S, W, K, M, B, D, H, V) is read as N. Pairs
-that the grammar cannot make are dropped and counted, in the order of KINDS; of crossing brackets
-the largest nested set is kept.
+Letters for several bases (IUPAC: R, Y, …) are N. Pairs that the grammar cannot make are dropped, in
+the order of KINDS; of crossing brackets the largest nested set stays.
 """
 
 from __future__ import annotations
@@ -44,11 +43,9 @@ def plain_letters(letters: str, where: str = "") -> str:
     plain = letters.translate(_PLAIN)
     if plain.strip("ACGUN"):
         position = next(k for k, letter in enumerate(plain) if letter not in "ACGUN")
-        raise UnusableError(
-            f"letter {position + 1} of the sequence is “{letters[position]}”",
-            where=where,
-            cure="use A, C, G, U (or T), and N for a base that is not known",
-        )
+        fault = f"letter {position + 1} of the sequence is “{letters[position]}”"
+        cure = "use A, C, G, U (or T), and N for a base that is not known"
+        raise UnusableError(fault, where=where, cure=cure)
     return plain
 
 
@@ -60,17 +57,9 @@ def ambiguous_letters(letters: str) -> int:
 def parse_molecule(
     letters: str, structure: str, shortest_hairpin: int = SHORTEST, where: str = ""
 ) -> ParsedMolecule:
-    """A molecule with the pairs that the grammar can make.
+    """A molecule with the pairs that the grammar can make; UnusableError names `where`.
 
-    Args:
-        letters: the bases, in either case, T or U.
-        structure: of the same length: brackets () [] {} <>, letters A…a to Z…z for further kinds of
-            pairs, any of . , : - _ ~ for unpaired bases.
-        shortest_hairpin: the fewest bases in a hairpin loop.
-        where: file and line, for errors.
-
-    Raises:
-        UnusableError: an unknown letter or character, unequal lengths, or an unbalanced bracket.
+    `structure`: brackets () [] {} <>, A…a to Z…z, any of . , : - _ ~ for unpaired bases.
     """
     plain = plain_letters(letters, where)
     if len(structure) != len(plain):
@@ -95,11 +84,7 @@ def parse_molecule(
 
 
 def bracket_pairs(structure: str, where: str = "") -> list[Pair]:
-    """Positions (from 0) of paired bases, ordered by the first.
-
-    Raises:
-        UnusableError: an unknown character or an unbalanced bracket.
-    """
+    """Positions (from 0) of paired bases by the first; UnusableError if unknown or unbalanced."""
     open_positions: dict[str, list[int]] = {}
     pairs: list[Pair] = []
     for position, sign in enumerate(structure):
@@ -122,11 +107,8 @@ def bracket_pairs(structure: str, where: str = "") -> list[Pair]:
 
 
 def _refuse_unpaired(structure: str, position: int, fault: str, where: str) -> None:
-    raise UnusableError(
-        f"character {position + 1} of the structure, “{structure[position]}”, {fault}",
-        where=where,
-        cure="give every opening bracket one that closes it",
-    )
+    fault = f"character {position + 1} of the structure, “{structure[position]}”, {fault}"
+    raise UnusableError(fault, where=where, cure="give every opening bracket one that closes it")
 
 
 def dot_bracket(pairs: list[Pair], length: int) -> str:
@@ -194,8 +176,7 @@ def _has_crossing(pairs: list[Pair]) -> bool:
 def without_long_loops(pairs: list[Pair]) -> list[Pair]:
     """Nested pairs without those around or inside an interior loop of more than 30 bases.
 
-    Dropped with it are the pairs stacked inwards from the loop, up to the next hairpin or
-    branching, or those outwards, whichever are fewer (the inner ones on ties).
+    Dropped are the pairs stacked inwards, up to a hairpin or branching, or outwards if fewer.
     """
     pairs = sorted(pairs)
     while True:

@@ -27,12 +27,9 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
     """Height and width of the picture whose pixels the D columns are; None where they are none.
 
     - "pixel_12_30": row and column, with the same word before; constant columns may be missing.
-    - "p0" … "p1849", or another word for pixels and a number: a square if it fits (the last row may
-      be cut short), else the two most similar factors, upright unless `rows` say otherwise.
-    - "feature 1" … "feature 784", any word and numbers without a gap: squares of 8 and more only,
-      and 28 × 28 of which the last pixels are missing.
-
-    `rows`, shape (n, D), decide the size of an oblong picture: a pixel resembles the one below it.
+    - "p0" … "p1849", a word for pixels and a number: a square, its last row cut short at most, else
+      the most similar factors, upright unless `rows`, shape (n, D), say otherwise.
+    - "feature 1" … "feature 784", any word: squares from 8, and 28 × 28 without the last pixels.
     """
     cells = _pixel_cells(names)
     if cells is not None:
@@ -57,10 +54,7 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
 
 
 def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
-    """The column that every pixel of a picture is drawn from, shape (h · w,).
-
-    A missing pixel takes the nearest column, as missing columns are constant.
-    """
+    """The column that every pixel is drawn from, the nearest for a missing one, shape (h · w,)."""
     cells = _pixel_cells(names)
     if cells is None:
         numbers = _pixel_numbers(names)[1]
@@ -112,7 +106,6 @@ def _is_plausible(height: int, width: int, count: int) -> bool:
 
 
 def _roughness(rows: np.ndarray, numbers: np.ndarray, width: int) -> float:
-    """The mean squared difference between a pixel and the one below it."""
     column_of_pixel = {int(number): column for column, number in enumerate(numbers)}
     pairs = [
         (column, column_of_pixel[n + width])

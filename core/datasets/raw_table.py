@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from core.datasets.dataset import DataSource
-from core.datasets.finding import Finding
+from core.datasets.finding import ColumnReading, Finding
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,11 @@ class RawTable:
     source: DataSource
     line_of: Callable[[int], int]
     findings: tuple[Finding, ...] = ()
+    readings: tuple[ColumnReading, ...] = ()
+
+
+# How a person has the cells of a column read: words for nothing, the decimal sign, the day.
+READINGS = ("missing", "values", "number", "text", "comma", "point", "day first", "month first")
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class DataOptions:
     task: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)  # {column: role}
     kinds: Mapping[str, str] = field(default_factory=dict)  # {column: kind}
+    readings: Mapping[str, str] = field(default_factory=dict)  # {column: one of READINGS}
     together: bool = True  # equal items and families of molecules are not split
     latest: str = ""  # the column by which the latest rows test; "" for random test rows
     leaks: bool = False  # use columns that leak the target, but for mere copies

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from core.datasets.column_format import MISSING
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.sniffing import MISSING, clear_sniff_cache
+from core.datasets.files.sniffing import clear_sniff_cache
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.sampling.file_parts import AS_FIT, FilePart, RowLimit, open_file_part
 from core.datasets.splits.units import shared_finding, with_units
+from core.datasets.table_formats import FormatOptions, formats_of, with_formats
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
 from core.datasets.understanding.dataset_from_table import assemble, assemble_test, roles_of_rows
@@ -33,25 +35,14 @@ def read_dataset(
     row_limit: RowLimit = AS_FIT,
     test_row_limit: RowLimit = AS_FIT,
 ) -> Dataset:
-    """Read a dataset.
+    """Read a path, with ``#SHEET`` for one of a workbook, or ``sample:NAME``; or UnusableError.
 
-    Args:
-        file: a path, with ``#SHEET`` behind it for a sheet of a workbook, or ``sample:NAME``.
-        choices: what a person decided.
-        test_file: a second file to test on; LIBSVM where the first one is.
-        words: rules on the words of texts.
-        row_limit, test_row_limit: of the file, and of the second one.
-
-    Raises:
-        UnusableError: the file is unusable, with place and cure.
+    `test_file`: a second file to test on, LIBSVM if the first is; `words`: rules on texts' words.
     """
     check_task(choices.task)
     if choices.latest and test_file:
-        raise UnusableError(
-            "the latest rows cannot test where a second file does",
-            where=test_file,
-            cure="leave out the one or the other",
-        )
+        fault = "the latest rows cannot test where a second file does"
+        raise UnusableError(fault, where=test_file, cure="leave out the one or the other")
     if file.startswith("sample:"):
         if test_file:
             cure = "leave the test file out"
@@ -81,11 +72,9 @@ def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> 
         return dataset
     if row_limit.rows is None:
         return _from_table(file, choices)
-    raise UnusableError(
-        "the rows of a sequence belong together and cannot be drawn one by one",
-        where=file.path.name,
-        cure="read all rows, or a file of fewer sequences",
-    )
+    fault = "the rows of a sequence belong together and cannot be drawn one by one"
+    cure = "read all rows, or a file of fewer sequences"
+    raise UnusableError(fault, where=file.path.name, cure=cure)
 
 
 def read_part(train: Dataset, file_part: FilePart) -> Dataset:
@@ -112,11 +101,8 @@ def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) ->
     assert isinstance(file, TextFile)
     path = file.path
     if Task(choices.task).is_structured:
-        raise UnusableError(
-            "a LIBSVM file holds neither sequences nor molecules",
-            where=path.name,
-            cure="give a CSV file, or another task",
-        )
+        fault = "a LIBSVM file holds neither sequences nor molecules"
+        raise UnusableError(fault, where=path.name, cure="give a CSV file, or another task")
     rows = libsvm.read_rows(path, file.compression, file.head, file_part.zero_based)
     dataset = libsvm.from_rows(rows, path, file.compression, choices)
     if choices.latest:
@@ -126,7 +112,6 @@ def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) ->
 
 
 def _with_test_findings(dataset: Dataset) -> Dataset:
-    """Adds a finding on rows in both files, and removes suggestions of another test set."""
     test = dataset.test
     assert test is not None
     findings = [f for f in dataset.findings if not (f.proposal and "latest" in f.proposal.fields)]
@@ -138,12 +123,17 @@ def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
     shape = detect_layout(cells, target, choices.task, choices.roles)
-    raw_table = _read_table(file, kinds, shape, target)
+    # What is read otherwise is read from the cells as they are written.
+    texts = {name: "category" for name, word in choices.readings.items() if word != "number"}
+    raw_table = _read_table(file, {**texts, **kinds}, shape, target)
     if shape is not None and not matches_layout(shape, raw_table.table):
         shape = None
-        raw_table = _read_table(file, kinds, None, target)
+        raw_table = _read_table(file, {**texts, **kinds}, None, target)
     if shape is None:
         choices = roles_of_rows(cells, choices)
+        names = [str(name) for name in raw_table.table.columns]
+        target = target or (names[-1] if names else "")
+        raw_table = with_formats(raw_table, FormatOptions(kinds, choices.readings, None, target))
     return assemble(raw_table, shape, choices)
 
 
@@ -153,6 +143,7 @@ def _trimmed(choices: DataOptions) -> DataOptions:
         target=choices.target.strip(),
         roles={name.strip(): role for name, role in choices.roles.items()},
         kinds={name.strip(): kind for name, kind in choices.kinds.items()},
+        readings={name.strip(): reading for name, reading in choices.readings.items()},
         latest=choices.latest.strip(),
     )
 
@@ -201,16 +192,15 @@ def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
 
 def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
     # Text stays text and numbers stay numbers, whatever this file's values look like.
-    kinds = {
-        column.name: "category" if column.kind not in ("number", "date") else column.kind
-        for column in train.columns
-        if column.name in train.source.read_csv.get("dtype", {})
-    }
+    formats = formats_of(train.columns, train.source)
+    kinds = {name: "category" for name, form in formats.items() if form.needs_text}
     shape = None
     if train.task.is_structured:
         shape = StructuredLayout(train.task, train.sequence_name, train.target_name, is_chosen=True)
     required_column = train.target_name or train.feature_names[0]
     raw_table = _read_table(table_file, kinds, shape, required_column)
+    if shape is None:
+        raw_table = with_formats(raw_table, FormatOptions(formats=formats))
     test = assemble_test(train, raw_table)
     # Those without a column: the sheet that was read, and what was left out.
     findings = (replace(f, sentence=f"In the test file: {f.sentence}") for f in raw_table.findings)
@@ -218,8 +208,5 @@ def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
 
 
 def _other_format(path: Path, expected_format: str) -> UnusableError:
-    return UnusableError(
-        f"the first file is {expected_format}, this one is not",
-        where=path.name,
-        cure="choose two files of the same format",
-    )
+    fault = f"the first file is {expected_format}, this one is not"
+    return UnusableError(fault, where=path.name, cure="choose two files of the same format")

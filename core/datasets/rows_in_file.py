@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.column_format import MISSING
 from core.datasets.dataset import Dataset
 from core.datasets.files.file_bytes import open_bytes
-from core.datasets.files.sniffing import MISSING
 from core.datasets.files.table_file import TextFile, open_table
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
@@ -33,10 +33,7 @@ class FileRows:
 
 
 def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows:
-    """The rows as in the file, unused columns included; `rows` are positions in the dataset.
-
-    Where the file is gone, changed or very large, the rows as they were read.
-    """
+    """Rows (positions) with unused columns; as read if the file changed or is very large."""
     raw = _read_again(dataset) if dataset.table is not None else None
     sampled = dataset.sampled
     if raw is not None:
@@ -77,7 +74,6 @@ def _read_again(dataset: Dataset) -> RawTable | None:
 
 
 def _libsvm_lines(dataset: Dataset) -> list[int] | None:
-    """The line of every row of a LIBSVM file; None of other data, or where rows were dropped."""
     source = dataset.source
     if source.format != "libsvm" or not source.path or dataset.set_aside or dataset.sampled:
         return None

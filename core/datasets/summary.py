@@ -58,6 +58,7 @@ def summarize(dataset: Dataset) -> DatasetSummary:
                 distinct=column.distinct,
                 categories=column.categories,
                 note=column.note,
+                unit=column.unit,
                 distribution=spread.get(column.name),
             )
             for column in shown
@@ -65,6 +66,7 @@ def summarize(dataset: Dataset) -> DatasetSummary:
         more_columns=len(dataset.columns) - len(shown),
         preview=_preview(dataset),
         findings=all_findings(dataset),
+        readings=list(dataset.readings),
         texts=[] if dataset.is_sparse else text_columns(dataset),
         counts=holds_counts(dataset),
         prefixes=prefix_groups([name for name in dataset.feature_names if name != sequence]),

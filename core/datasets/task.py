@@ -41,10 +41,8 @@ class TaskTraits:
 class Task(TaskTraits, StrEnum):
     """What is learned; equal to its name in plans, in JSON and in extensions.
 
-    Regression predicts a number per row, binary and multiclass a class, sequence the label of each
-    token (a row is a token, in order), structure the base pairs of each molecule (the target in
-    dot-bracket notation). Topics predict nothing: a row is a document, its feature one column of
-    texts or (sparse) the count of every word.
+    Regression predicts a number per row, binary and multiclass a class, sequence a label per token
+    (a row), structure the base pairs of a molecule. In topics a row is a document, or its counts.
     """
 
     def __new__(cls, name: str, traits: Mapping[str, object] = MappingProxyType({})) -> Self:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from core.datasets.categories import Categories
 from core.datasets.task import TASKS, Task
 from core.estimators.class_weights import CLASS_WEIGHT
 from core.estimators.facts import ModelingFacts, Suggestion
@@ -46,6 +47,8 @@ class Model:
     # (facts) -> a reason to take it, and one plain sentence against it
     suggests: Callable[[ModelingFacts], Suggestion | None] = lambda facts: None
     warns: Callable[[ModelingFacts], str] = lambda facts: ""
+    # whether categories become a column a level, or, where these are many, means of the target
+    categories: Categories = "means"
     minibatch: int = 1  # documents a learning step; fewer are refused
     shows: Literal["", "topics", "pictures"] = ""  # what every trial shows of the fitted model
     folder: Literal["", "topics", "classes"] = ""  # what the exported folder predicts

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
 from core.estimators.facts import ENOUGH_ROWS
-from core.estimators.multi_model import selectable_models
+from core.estimators.multi_model import selectable_models, split_model_setting
 from core.estimators.registry import MODELS
+from core.space import Setting
+
+if TYPE_CHECKING:
+    from core.datasets.prepared_columns import OwnColumns
 
 MAX_MINUTES = 10.0
 _MINUTES = ((3e4, 1.0), (3e5, 2.0), (3e6, 5.0))  # of tables with so many values at most
@@ -14,6 +20,7 @@ _REPEATS = ((500, 3), (1500, 2))  # of so many rows at most
 MAX_REPEATED_VALUES = 1e5  # times the classes; with more, a second division costs too much
 SPREAD_TRIALS = 2  # trials of a model that are spread evenly, after its default and known starts
 TEXT_WIDTH = 300  # columns that cost as much as one of texts: a text has about so many values
+MAX_SHARED_BYTES = 2e8  # of a table with a column for every level of its categories
 MAX_DENSE_BYTES = 4e8  # of a sparse table that is made dense, so that every model takes it
 
 
@@ -23,6 +30,22 @@ def stays_sparse(dataset: Dataset) -> bool:
         return dataset.has_texts
     rows, columns = dataset.matrix.shape
     return 8.0 * rows * columns > MAX_DENSE_BYTES
+
+
+def shares_levels(dataset: Dataset) -> bool:
+    """Whether the levels of a category with many fit beside their means, so that both are there."""
+    if dataset.table is None or not dataset.task.is_table or dataset.has_texts:
+        return False
+    from core.datasets.encoders import ColumnEncoders  # imports scikit-learn
+
+    encoders = ColumnEncoders(dataset, "both", scale=True, sparse_texts=False)
+    return encoders.has_means and 8.0 * dataset.rows * encoders.width() <= MAX_SHARED_BYTES
+
+
+def columns_of_setting(own: OwnColumns, setting: Setting) -> slice:
+    """The prepared columns of the model of a combined setting."""
+    name, _ = split_model_setting(setting)
+    return own.levels if MODELS[name].categories == "levels" else own.means
 
 
 def feature_count(dataset: Dataset) -> int:

@@ -29,6 +29,8 @@ class DataPlan:
     roles: dict[str, str] = field(default_factory=dict)
     # {column: number, category, yes/no or date}, where changed
     kinds: dict[str, str] = field(default_factory=dict)
+    # {column: one of core.datasets.raw_table.READINGS}, where changed
+    readings: dict[str, str] = field(default_factory=dict)
     test_file: str = ""  # a second file to test on; "" to hold rows out
     test_size: float | None = None  # share of rows held out; None for the usual, `share_tested`
     vocabulary: int = 1000  # how many words of texts count, the most frequent

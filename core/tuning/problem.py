@@ -11,8 +11,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from core.datasets.categories import Categories
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import OwnColumns, output_names, own_columns
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.sampling.file_parts import RowLimit
@@ -23,14 +25,17 @@ from core.errors import UnusableError
 from core.estimators.model import Model
 from core.estimators.multi_model import MODEL, combined_setting
 from core.estimators.optional_parts import check_installed
+from core.estimators.own_columns import with_own_columns
 from core.estimators.registry import MODELS, model_named
 from core.options import StrategyOptions
 from core.space import Axis, Setting, default_setting
 from core.tuning.candidate_models import (
     SPREAD_TRIALS,
     candidate_models,
+    columns_of_setting,
     default_model,
     feature_count,
+    shares_levels,
     stays_sparse,
     usual_minutes,
     usual_repeats,
@@ -70,6 +75,7 @@ class Problem:
     axes: tuple[Axis, ...] = ()  # the first space of a resumed run, where it is another
     # (rows to tune and fit on, rows to test on) of every outer fold of nested cross-validation
     outer: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    is_one_of_several: bool = False  # whether its rows are prepared as those of other models too
 
     @property
     def is_nested(self) -> bool:
@@ -97,7 +103,8 @@ class Problem:
             start_options["start_trials"] = 1 + len(known_starts) + SPREAD_TRIALS
         options = search.option_values(start_options)
         plan = self.plan.changed(model=name, strategy=search.name, options={})
-        return replace(self, plan=plan, model=model, strategy=search, options=options, axes=())
+        problem = replace(self, plan=plan, model=model, strategy=search, options=options, axes=())
+        return replace(problem, is_one_of_several=True)
 
     @property
     def fitted_rows(self) -> np.ndarray:
@@ -220,9 +227,28 @@ class Problem:
         """An unfitted transformer from raw rows to the model's input."""
         scale = self.model.scaled and self.plan.standardize
         sparse_ok = self.model.takes_sparse
-        if self.strategy.several:
+        if self.strategy.several or self.is_one_of_several:
             sparse_ok = stays_sparse(self.dataset)
-        return preparation(self.dataset, scale=scale, sparse_ok=sparse_ok)
+        return preparation(
+            self.dataset, scale=scale, sparse_ok=sparse_ok, categories=self.categories
+        )
+
+    @property
+    def categories(self) -> Categories:
+        """How categories become numbers: as the model wants, or as suits several models."""
+        if not self.strategy.several and not self.is_one_of_several:
+            return self.model.categories
+        if not shares_levels(self.dataset):
+            return "means"
+        return "both" if self.strategy.several else self.model.categories
+
+    @cached_property
+    def own_columns(self) -> OwnColumns | None:
+        """Which prepared columns are for which of several models; None where all take all."""
+        if self.categories != "both":
+            return None
+        X, y = self.training_data
+        return own_columns(self.preparation().fit(X, y))
 
     @property
     def fixed_parameters(self) -> Setting:
@@ -232,7 +258,10 @@ class Problem:
     def estimator(self, setting: Setting) -> Any:
         """The unfitted estimator of a setting."""
         estimator = self.model.build(self.dataset.task, setting, self.plan.seed)
-        return estimator.set_params(**self.fixed_parameters)
+        estimator = estimator.set_params(**self.fixed_parameters)
+        if self.own_columns is None:
+            return estimator
+        return with_own_columns(estimator, columns_of_setting(self.own_columns, setting))
 
     def pipeline(self, setting: Setting) -> Pipeline:
         """The unfitted pipeline of a setting; it takes raw rows."""
@@ -287,6 +316,7 @@ class Problem:
             probabilities=self.averages or bool(self.plan.costs) or needs_probabilities,
             returns_predictions=self.averages and self.validation_scheme != "training",
             returns_model=self.keeps_models,
+            own_columns=self.own_columns,
             fitted_rows=self.validation_scheme == "training",
         )
 
@@ -305,6 +335,7 @@ def read_data(data: DataPlan) -> Dataset:
         task=data.task,
         roles=data.roles,
         kinds=data.kinds,
+        readings=data.readings,
         together=data.together,
         latest=data.latest,
         leaks=data.leaks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SHEET_ENDINGS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".ods", ".ots")
+SHEET_ENDINGS = (*(".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb", ".xls", ".xlt"), *(".ods", ".ots"))
 
 
 def split_sheet_address(file: str) -> tuple[str, str]:

@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import first_infinity
-from core.datasets.dataset import DataSource
-from core.datasets.files.csv_table import few_strays, stray_finding
-from core.datasets.files.delimiters import is_number
+from core.datasets.column_format import MISSING
+from core.datasets.dataset import DataSource, saved_csv
 from core.datasets.files.file_bytes import fingerprint
 from core.datasets.files.packages import check_package
 from core.datasets.files.plain_columns import plain_columns
-from core.datasets.files.sniffing import MISSING
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
@@ -43,10 +40,7 @@ class ColumnarFile:
     chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
-        """The number of rows, and the code of every row's value of a column.
-
-        Codes are None without a column, or where it has more than `MAX_LABELS` values.
-        """
+        """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
         column = self._readable_columns[0] if name is None else name
         code_of_value, codes, total = dict[Any, int](), array("H"), 0
         with _library_faults(self.path.name):
@@ -113,22 +107,17 @@ class ColumnarFile:
 
     @cached_property
     def _readable_columns(self) -> list[str]:
-        """The columns whose values are no lists, records or bytes."""
         names = [name.strip() for name in self._file_schema.names]
         repeated_name, times = next(iter(Counter(names).most_common(1)), ("", 0))
         if times > 1:
-            raise UnusableError(
-                f"{times} columns are called “{repeated_name}”",
-                where=self.path.name,
-                cure="give every column a name of its own",
-            )
+            fault = f"{times} columns are called “{repeated_name}”"
+            cure = "give every column a name of its own"
+            raise UnusableError(fault, where=self.path.name, cure=cure)
         columns = [field.name for field in self._file_schema if not _is_nested(field.type)]
         if not columns:
-            raise UnusableError(
-                "every column holds lists, records or bytes" if names else "there is no column",
-                where=self.path.name,
-                cure="give columns of numbers and texts",
-            )
+            fault = "every column holds lists, records or bytes" if names else "there is no column"
+            cure = "give columns of numbers and texts"
+            raise UnusableError(fault, where=self.path.name, cure=cure)
         return columns
 
     @cached_property
@@ -147,33 +136,25 @@ class ColumnarFile:
         """Every column's first values as text."""
         table = self._parsed_table
         names = [str(name).strip() for name in (*table.index.names, *table.columns)]
-        cells = plain_columns(table.head(_HEAD_ROWS), names, ())
+        cells = plain_columns(table.head(_HEAD_ROWS), names)
         return {str(name): cells[name].fillna("").tolist() for name in cells}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
-        """The table; `missing` texts count as missing, `required_column` is unused."""
+        """The table; the format itself marks what is missing, and names its columns."""
         raw, name = self._parsed_table, self.path.name
-        text = [column for column in self._names_of_texts() if kinds.get(column) != "number"]
+        text = self._names_of_texts()
         text += [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
         text = list(dict.fromkeys(text))
-        findings = [*self._findings(), *self._stray_findings(raw, kinds, missing)]
+        findings = list(self._findings())
         with _library_faults(name):
-            table = plain_columns(raw, text, missing)
+            table = plain_columns(raw, text)
         text = [column for column in text if column in table]
-        _refuse_infinity(table, name)
         source = DataSource(
             str(self.path),
             self.kind,  # type: ignore[arg-type]
-            {
-                "sep": ",",
-                "encoding": "utf-8",
-                "index_col": False,
-                "na_values": list(missing),
-                "keep_default_na": False,
-                **({"dtype": dict.fromkeys(text, "str")} if text else {}),
-            },
+            saved_csv(text),
             {},
             "" if self.chosen is not None else fingerprint(self.path),  # of whole files only
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
@@ -195,25 +176,6 @@ class ColumnarFile:
         names = [str(name).strip() for name in raw.columns]
         named = [str(name).strip() for name in raw.index.names if name is not None]
         return [name for name in (*named, *names) if by_type.get(name, True)]
-
-    def _stray_findings(
-        self, raw: pd.DataFrame, kinds: Mapping[str, str], missing: Sequence[str]
-    ) -> Iterator[Finding]:
-        texts = set(self._names_of_texts())
-        for column in raw.columns:
-            name = str(column).strip()
-            if kinds.get(name) != "number" or name not in texts:
-                continue
-            words = raw[column].dropna().astype(object).map(str)
-            odd = words[[not is_number(word) and word not in missing for word in words]]
-            if not few_strays(odd, len(raw)):
-                raise UnusableError(
-                    f"“{odd.iloc[0]}” is no number, and {len(odd):,} values are like it",
-                    where=f"{self.path.name}, column {name}",
-                    cure="let the column be a category",
-                )
-            if len(odd):
-                yield stray_finding(name, len(odd), list(odd.unique()))
 
     def _findings(self) -> Iterator[Finding]:
         readable = set(self._readable_columns)
@@ -246,7 +208,6 @@ def _is_nested(kind: Any) -> bool:
 def _parquet_table(
     path: Path, columns: list[str], max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
-    """The columns, a pyarrow.Table with dictionary-encoded texts."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
@@ -278,7 +239,6 @@ def _parquet_table(
 def _arrow_table(
     path: Path, columns: list[str] | None, max_bytes: int, chosen: np.ndarray | None = None
 ) -> Any:
-    """The columns, a pyarrow.Table; with `columns` None, the schema only."""
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
@@ -332,23 +292,11 @@ def _bounded_batches(
 
 @contextmanager
 def _library_faults(name: str) -> Iterator[None]:
-    """Turn any error of pyarrow on a damaged file into one sentence."""
     try:
         yield
     except UnusableError:
         raise
     except Exception as error:  # pyarrow raises any error for damaged metadata
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:120]
-        raise UnusableError(
-            f"the file is damaged ({reason})",
-            where=name,
-            cure="write it again, or save the table as CSV",
-        ) from None
-
-
-def _refuse_infinity(table: pd.DataFrame, name: str) -> None:
-    if cell := first_infinity(table):
-        column, row = cell
-        where = f"{name}, row {row + 1}, column {column}"
-        cure = "give a finite number, or none"
-        raise UnusableError("the value is infinite", where=where, cure=cure)
+        cure = "write it again, or save the table as CSV"
+        raise UnusableError(f"the file is damaged ({reason})", where=name, cure=cure) from None

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
-from core.datasets.files.file_bytes import LONGEST_LINE, GuardedFile, open_bytes
-from core.datasets.files.sniffing import Dialect
+from core.datasets.files.file_bytes import GuardedFile, open_bytes
+from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice
+from core.datasets.files.quotes import DOUBLED, OUTER, UNQUOTED, csv_reader
+from core.datasets.files.sniffing import Dialect, names_fit
+from core.datasets.finding import Finding
 from core.errors import UnusableError
+
+
+def _open_lines(path: Path, compression: str, dialect: Dialect) -> io.TextIOWrapper:
+    raw = GuardedFile(open_bytes(path, compression), path.name, wide=True)
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    return io.TextIOWrapper(io.BufferedReader(raw), encoding, "replace", newline="")
+
+
+def _lines_below(text: io.TextIOWrapper, dialect: Dialect) -> Iterator[str]:
+    for _ in range(dialect.skip):
+        text.readline()
+    return (line.strip() + "\n" for line in text) if dialect.delimiter == " " else iter(text)
 
 
 def numbered_rows(
     path: Path, compression: str, dialect: Dialect
 ) -> Iterator[tuple[int, int, list[str]]]:
     """Every row that is not blank: its first line, its last line, and its cells."""
-    csv.field_size_limit(2 * LONGEST_LINE)
-    raw = GuardedFile(open_bytes(path, compression), path.name, wide=True)
-    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
-    with io.TextIOWrapper(io.BufferedReader(raw), encoding, "replace", newline="") as text:
-        for _ in range(dialect.skip):
-            text.readline()
-        blank = dialect.delimiter == " "
-        lines = (line.strip() + "\n" for line in text) if blank else text
-        reader = csv.reader(
-            lines, delimiter=dialect.delimiter, quotechar=dialect.quote, skipinitialspace=True
-        )
+    with _open_lines(path, compression, dialect) as text:
+        reader = csv_reader(_lines_below(text, dialect), dialect.quotes)
         previous_end = dialect.skip
         for row in reader:
             row_end = dialect.skip + reader.line_num
@@ -38,26 +44,59 @@ def numbered_rows(
             previous_end = row_end
 
 
-def check_widths(path: Path, compression: str, dialect: Dialect) -> None:
-    """Find the first row that has more or fewer cells than the others.
+def check_rows(
+    path: Path, compression: str, dialect: Dialect, choice: QuoteChoice | None = None
+) -> None:
+    """Raise UnusableError at the first row of another width or with unfitting quotes."""
+    with _open_lines(path, compression, dialect) as text:
+        fault = dialect.shape.row_fault(_lines_below(text, dialect), choice)
+    if fault is not None:
+        where = f"{path.name}, line {fault.line + dialect.skip}"
+        raise UnusableError(fault.what, where=where, cure=fault.cure)
 
-    Raises:
-        UnusableError: with line, actual and expected count, or with the line of an open quote.
-    """
-    for index, (begin, end, row) in enumerate(numbered_rows(path, compression, dialect)):
-        is_header = index == 0 and dialect.extra and len(row) == len(dialect.header)
-        if is_header or len(row) == dialect.width:
+
+def has_fitting_quotes(path: Path, compression: str, dialect: Dialect) -> bool:
+    """Whether all quotes of a file fit the dialect's reading, and where that is not plain, rows."""
+    if dialect.reading == DOUBLED and not dialect.encoding.startswith("utf-16"):
+        check = QuoteCheck(dialect.quotes)
+        with open_bytes(path, compression) as file:
+            while data := file.read(2**22):
+                check.add_block(data)
+        check.finish()
+        if check.fits:
+            return True
+    try:
+        check_rows(path, compression, dialect)
+    except UnusableError:
+        return False
+    return True
+
+
+def fitting_dialect(
+    path: Path, compression: str, choices: Iterable[QuoteChoice], sniffed: Callable[..., Dialect]
+) -> Dialect | None:
+    """The dialect (`sniffed` from the head) of the first choice that fits all rows."""
+    for choice in choices:
+        try:
+            dialect = sniffed(choice=choice)
+            check_rows(path, compression, dialect, choice)
+        except UnusableError:
             continue
-        if end > begin and any("\n" in cell or "\r" in cell for cell in row):
-            raise open_quote(path.name, begin, dialect.quote)
-        raise UnusableError(
-            f"the row has {len(row)} {'value' if len(row) == 1 else 'values'}"
-            f" where the others have {dialect.width}",
-            where=f"{path.name}, line {begin}",
-            cure=f"give it {dialect.width} values; put quotes around text that holds the delimiter"
-            if len(row) > dialect.width
-            else f"give it {dialect.width} values, empty ones where nothing is known",
-        )
+        if names_fit(dialect):
+            return dialect
+    return None
+
+
+def reading_finding(path: Path, compression: str, dialect: Dialect) -> Finding | None:
+    """A remark on an unusual reading of quotes: where the usual one would fail."""
+    if dialect.reading not in (OUTER, UNQUOTED):
+        return None
+    try:
+        check_rows(path, compression, replace(dialect, reading=DOUBLED))
+    except UnusableError as fault:
+        phrase = dialect.reading_phrase
+        return Finding(f"In {path.name}, {phrase}: {fault.what} ({fault.where.split(', ')[-1]}).")
+    return None
 
 
 def plainly_regular(path: Path, compression: str, dialect: Dialect) -> bool:
@@ -78,51 +117,30 @@ def plainly_regular(path: Path, compression: str, dialect: Dialect) -> bool:
     return delimiters == lines * (dialect.width - 1) - (dialect.extra == "names")
 
 
-def has_wide_cell(table: pd.DataFrame, dialect: Dialect) -> bool:
-    """Whether a text cell holds line ends with a row's worth of delimiters between them."""
-    for name in table.columns:
-        values = table[name]
-        if pd.api.types.is_numeric_dtype(values.dtype):
-            continue
-        texts = values.dropna().astype(str)
-        multiline_texts = texts[texts.str.contains("\n", regex=False)]
-        if any(_holds_rows(text, dialect) for text in multiline_texts):
-            return True
-    return False
-
-
-def _holds_rows(text: str, dialect: Dialect) -> bool:
-    inner = text.splitlines()[1:-1]
-    needed = max(1, dialect.width - 1)
-    return bool(inner) and all(line.count(dialect.delimiter) >= needed for line in inner)
-
-
-def check_swallowed(path: Path, compression: str, dialect: Dialect) -> None:
-    """Find the row where a cell swallowed the rows below it.
-
-    Raises:
-        UnusableError: with the line where the quote opens.
-    """
+def wide_cell_finding(
+    table: pd.DataFrame, path: Path, compression: str, dialect: Dialect
+) -> Finding | None:
+    """A remark on the first text all of whose lines are rows too: was its quote never closed?"""
+    if not any(
+        _holds_rows(text, position, dialect)
+        for position, name in enumerate(table.columns, dialect.extra == "names")
+        if not pd.api.types.is_numeric_dtype(table[name].dtype)
+        for text in table[name][table[name].astype(str).str.contains("\n", regex=False)]
+    ):
+        return None
     for begin, end, row in numbered_rows(path, compression, dialect):
-        if end > begin and any(_holds_rows(cell, dialect) for cell in row):
-            raise open_quote(path.name, begin, dialect.quote)
+        if end > begin and any(_holds_rows(cell, i, dialect) for i, cell in enumerate(row)):
+            return Finding(
+                f"In {path.name}, a text goes from line {begin:,} to {end:,}, and each of these"
+                f" could be a row; if they are, close the quote in line {begin:,}."
+            )
+    return None
 
 
-def open_quote(name: str, line: int, quote: str) -> UnusableError:
-    """The error for a quote that opens in this line and is not closed."""
-    return UnusableError(
-        f"a quote ({quote}) opens here and is not closed",
-        where=f"{name}, line {line}",
-        cure="close it, or double a quote that belongs to the text",
-    )
-
-
-def last_open_quote(path: Path, compression: str, dialect: Dialect) -> UnusableError:
-    """The error for a file that ends inside quotes, which open in its last row."""
-    begin = 1
-    for begin, _, _ in numbered_rows(path, compression, dialect):  # noqa: B007
-        pass
-    return open_quote(path.name, begin, dialect.quote)
+def _holds_rows(text: str, position: int, dialect: Dialect) -> bool:
+    counts = [line.count(dialect.delimiter) for line in text.splitlines()]
+    last = dialect.width - 1
+    return len(counts) > 2 and counts == [last - position, *[last] * (len(counts) - 2), position]
 
 
 def find_cell(

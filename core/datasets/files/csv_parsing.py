@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
 from core.datasets.files import csv_faults
 from core.datasets.files.file_bytes import GuardedFile, file_faults, fingerprint, open_bytes
 from core.datasets.files.parser_memory import freed_at_once
+from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice
+from core.datasets.files.quotes import DOUBLED, OUTER, doubled_text
 from core.datasets.files.sniffing import Dialect
 from core.datasets.files.survey import FileSurvey, survey_file
+from core.datasets.finding import Finding
 from core.errors import UnusableError
 
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
@@ -27,17 +31,15 @@ _LARGE = 2**22  # bytes; below, inferring types gains nothing
 
 
 class CsvParser(ExitStack):
-    """Reads a file with pandas, repeatedly where types change.
-
-    A plain file is surveyed, then read by its path, with several threads where it is large. Of
-    others the fingerprint is computed while reading.
-    """
+    """Reads a file with pandas, repeatedly where types change; a plain one is surveyed first."""
 
     def __init__(self, path: Path, compression: str) -> None:
         super().__init__()
         self._path = path
         self._compression = compression
         self._survey: FileSurvey | None = None
+        self._checked: Dialect | None = None
+        self.findings: tuple[Finding, ...] = ()  # of the last parsing
 
     @cached_property
     def _fingerprint_future(self) -> Future[str]:
@@ -51,27 +53,22 @@ class CsvParser(ExitStack):
     def parse_file(
         self, dialect: Dialect, arguments: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, Dialect]:
-        """The table, and the dialect (its encoding changes when a later byte is not UTF-8).
-
-        Raises:
-            UnusableError: it is no table, with line and column.
-        """
+        """The table and its dialect (perhaps in another encoding), or UnusableError."""
         path, compression = self._path, self._compression
         try:
-            table, lines = self._read_table(dialect, arguments)
+            table, check = self._read_table(dialect, arguments)
         except UnicodeDecodeError:
             if _is_wide(dialect):
-                raise UnusableError(
-                    "the file begins as UTF-16 and has letters that are none",
-                    where=path.name,
-                    cure="save the table as CSV again, in UTF-8",
-                ) from None
+                fault = "the file begins as UTF-16 and has letters that are none"
+                cure = "save the table as CSV again, in UTF-8"
+                raise UnusableError(fault, where=path.name, cure=cure) from None
             encoding = "latin-1" if dialect.encoding == "cp1252" else "cp1252"
             other_dialect = replace(dialect, encoding=encoding)
             return self.parse_file(other_dialect, {**arguments, "encoding": encoding})
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             raise _parse_error(error, path, compression, dialect) from None
-        _check_short_rows(table, lines, path, compression, dialect)
+        _check_short_rows(table, check, path, compression, dialect)
+        self.findings = self._quote_findings(table, check, dialect)
         if len(table) == 0:
             fault = "there is no row below the header"
             raise UnusableError(fault, where=path.name, cure="add rows")
@@ -79,26 +76,65 @@ class CsvParser(ExitStack):
 
     def _read_table(
         self, dialect: Dialect, arguments: Mapping[str, Any]
-    ) -> tuple[pd.DataFrame, int | None]:
-        """The table, and the number of lines; None where none can hold another row."""
-        if not self._compression and not _is_wide(dialect):
-            self._survey = self._survey or survey_file(self._path, dialect.quote)
-            absolute_path = str(self._path.absolute())
-            with freed_at_once():
-                table = _read_inferred(absolute_path, arguments)
-                if table is None:
-                    table = _table_of(absolute_path, arguments)
-                return table, self._survey.lines
-        assert self._fingerprint_future
-        inner = open_bytes(self._path, self._compression)
-        guarded = GuardedFile(inner, self._path.name, wide=_is_wide(dialect))
+    ) -> tuple[pd.DataFrame, QuoteCheck]:
+        path, compression = self._path, self._compression
+        if not compression and not _is_wide(dialect):
+            self._survey = self._survey or survey_file(path, dialect.quotes)
+            self._check_quotes(dialect, self._survey.check)
+            if dialect.reading != OUTER:
+                absolute_path = str(path.absolute())
+                with freed_at_once():
+                    table = _read_inferred(absolute_path, arguments)
+                    if table is None:
+                        table = _table_of(absolute_path, arguments)
+                    return table, self._survey.check
+        assert self._survey or self._fingerprint_future
+        check = QuoteCheck(dialect.quotes)
+        guarded = _WatchedFile(open_bytes(path, compression), path.name, dialect, check)
         try:
             with io.BufferedReader(guarded, 2**18) as file:
-                return _table_of(file, arguments), guarded.lines
+                source = doubled_source(file, dialect) if dialect.reading == OUTER else file
+                table = _table_of(source, arguments)
         except (pd.errors.ParserError, pd.errors.ParserWarning):
             if guarded.fault is not None:
                 raise guarded.fault from None
             raise
+        check.finish()
+        self._check_quotes(dialect, check)
+        return table, check
+
+    def _check_quotes(self, dialect: Dialect, check: QuoteCheck) -> None:
+        if dialect is not self._checked and (dialect.reading != DOUBLED or not check.fits):
+            csv_faults.check_rows(self._path, self._compression, dialect)
+        self._checked = dialect
+
+    def _quote_findings(
+        self, table: pd.DataFrame, check: QuoteCheck, dialect: Dialect
+    ) -> tuple[Finding, ...]:
+        path, compression = self._path, self._compression
+        findings = [csv_faults.reading_finding(path, compression, dialect)]
+        if dialect.width > 1 and (check.is_multiline or not check.fits):
+            findings.append(csv_faults.wide_cell_finding(table, path, compression, dialect))
+        return tuple(finding for finding in findings if finding is not None)
+
+
+class _WatchedFile(GuardedFile):
+    def __init__(self, inner: IO[bytes], name: str, dialect: Dialect, check: QuoteCheck) -> None:
+        super().__init__(inner, name, wide=_is_wide(dialect))
+        self._check = check
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._decoder = decoder if _is_wide(dialect) else None
+
+    def readinto(self, buffer: object) -> int:
+        size = super().readinto(buffer)
+        data = bytes(memoryview(buffer)[:size])  # type: ignore[arg-type]
+        self._check.add_block(self._decoder.decode(data).encode() if self._decoder else data)
+        return size
+
+
+def doubled_source(file: IO[bytes], dialect: Dialect) -> io.StringIO:
+    """The text with every quote in a cell doubled, which pandas can read."""
+    return doubled_text(file.read(), dialect.encoding, **asdict(dialect.quotes))
 
 
 def _is_wide(dialect: Dialect) -> bool:
@@ -106,10 +142,7 @@ def _is_wide(dialect: Dialect) -> bool:
 
 
 def _read_inferred(absolute_path: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
-    """The table of a large file in half the time, with pandas' own detection of text columns.
-
-    None where pandas reads cells of such a column as something else.
-    """
+    """A large file in half the time, by pandas' own text columns; None where these differ."""
     if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(absolute_path) < _LARGE:
         return None
     free = {**arguments, "dtype": {}}
@@ -135,26 +168,20 @@ def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
 
 def _parse_error(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:
     try:
-        csv_faults.check_widths(path, compression, dialect)
+        csv_faults.check_rows(path, compression, dialect)
     except UnusableError as fault:
         return fault
-    if "EOF inside string" in str(error):
-        return csv_faults.last_open_quote(path, compression, dialect)
     reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
-    return UnusableError(
-        f"the table cannot be read ({reason})", where=path.name, cure="check delimiters and quotes"
-    )
+    cure = "check delimiters and quotes"
+    return UnusableError(f"the table cannot be read ({reason})", where=path.name, cure=cure)
 
 
 def _check_short_rows(
-    table: pd.DataFrame, lines: int | None, path: Path, compression: str, dialect: Dialect
+    table: pd.DataFrame, check: QuoteCheck, path: Path, compression: str, dialect: Dialect
 ) -> None:
-    """Find rows that pandas filled up or an open quote swallowed, where there is a sign of them."""
-    headless = len(table) + dialect.skip + bool(dialect.header)
-    swallowed = lines is not None and headless < lines and not _is_wide(dialect)
-    if swallowed and csv_faults.has_wide_cell(table, dialect):
-        csv_faults.check_swallowed(path, compression, dialect)
+    """Find rows that pandas filled up, where there is a sign of them."""
     if dialect.extra == "empty" or not table.iloc[:, -1].isna().any():
         return
     if not csv_faults.plainly_regular(path, compression, dialect):
-        csv_faults.check_widths(path, compression, dialect)
+        choice = QuoteChoice(is_checked=dialect.reading == DOUBLED and check.fits)
+        csv_faults.check_rows(path, compression, dialect, choice)

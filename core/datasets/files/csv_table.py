@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import csv
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import column_blocks, number_names
+from core.datasets.cell_values import ColumnFormat, cell_number
+from core.datasets.column_format import MISSING, STRAY_SHARE, chosen_format, is_code, number_formats
 from core.datasets.dataset import DataSource
 from core.datasets.files import csv_faults
+from core.datasets.files.column_names import unique_names
 from core.datasets.files.csv_parsing import CsvParser
 from core.datasets.files.delimiters import is_number
-from core.datasets.files.sniffing import MISSING, Dialect, is_missing, sniff_dialect
+from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED
+from core.datasets.files.sniffing import Dialect, is_missing, sniff_dialect, whole_file_choices
 from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
+from core.datasets.stray_texts import are_few, stray_finding
 from core.errors import UnusableError
 
-# A column stays a column of numbers when at most this share, and this many different ones, of its
-# values are no numbers; those then count as missing.
-STRAY_SHARE = 0.1
-STRAY_KINDS = 20
+_GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
 def read_csv_table(
@@ -38,19 +41,42 @@ def read_csv_table(
 ) -> RawTable:
     """The table of a delimited text file; raises UnusableError with line and column.
 
-    Args:
-        path: the file.
-        compression: of `compression_of`.
-        head: its first bytes, decompressed.
-        complete: whether these are all.
-        kinds: {column: kind} that a person or the training file decided.
-        missing: texts that count as missing; in text columns, "." and "none" do not.
-        required_column: a column that must exist, if any; it decides between delimiters.
+    Where rows below the `head` (all of the file if `complete`) do not fit, other readings of quotes
+    are tried. A `required_column` decides between delimiters.
     """
-    dialect = sniff_dialect(head, path.name, complete=complete, required_column=required_column)
-    check_header(dialect, path.name)
-    arguments = _arguments(dialect, compression, missing)
+    sniffed = partial(sniff_dialect, head, path.name, complete, required_column)
+    dialect = sniffed()
+    try:
+        return _table_as(dialect, path, compression, kinds, missing)
+    except UnusableError:
+        choices = whole_file_choices(head)
+        other = csv_faults.fitting_dialect(path, compression, choices, sniffed)
+        if other is None and dialect.reading != DOUBLED:  # what fails first is easiest to mend
+            csv_faults.check_rows(path, compression, replace(dialect, reading=DOUBLED))
+        if other is None or (other.quote, other.reading) == (dialect.quote, dialect.reading):
+            raise
+    return _table_as(other, path, compression, kinds, missing)
+
+
+def dialect_of(
+    path: Path, compression: str, head: bytes, complete: bool, required_column: str = ""
+) -> Dialect:
+    """The dialect under which the quotes fit in all of a file, if there is one; else its head's."""
+    sniffed = partial(sniff_dialect, head, path.name, complete, required_column)
+    dialect = sniffed()
+    if complete or csv_faults.has_fitting_quotes(path, compression, dialect):
+        return dialect
+    choices = whole_file_choices(head)
+    return csv_faults.fitting_dialect(path, compression, choices, sniffed) or dialect
+
+
+def _table_as(
+    dialect: Dialect, path: Path, compression: str, kinds: Mapping[str, str], missing: Sequence[str]
+) -> RawTable:
+    findings = unique_names(dialect.header, path.name)[1]
+    arguments = _arguments(dialect, compression)
     arguments["dtype"] = text_columns(dialect, kinds)
+    arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing)
     with CsvParser(path, compression) as parser:
         table, dialect = parser.parse_file(dialect, arguments)
         arguments["encoding"] = dialect.encoding
@@ -59,16 +85,18 @@ def read_csv_table(
             del table
             table, dialect = parser.parse_file(dialect, arguments)
         digest = parser.fingerprint
-    _refuse_infinity(table, path, compression, dialect)
+        findings = [*findings, *parser.findings]
     if not arguments["dtype"]:
         del arguments["dtype"]
     described = dialect.description + (f", {compression}" if compression else "")
     source = DataSource(str(path), "csv", arguments, {}, digest, described, compression)
+    if dialect.reading == OUTER:
+        source = replace(source, quotes=asdict(dialect.quotes))
 
     def line_of(row: int) -> int:
         return csv_faults.line_of(path, compression, dialect, row)
 
-    return RawTable(path.name, table, source, line_of, tuple(strays or ()))
+    return RawTable(path.name, table, source, line_of, (*findings, *(strays or ())))
 
 
 def first_cells(
@@ -83,29 +111,15 @@ def first_cells(
     }
 
 
-def check_header(dialect: Dialect, name: str) -> None:
-    """Raise UnusableError if two columns have the same name."""
-    for cell, times in Counter(dialect.header).items():
-        if times > 1 and cell:
-            positions = [
-                str(i) for i, header_cell in enumerate(dialect.header, 1) if header_cell == cell
-            ]
-            raise UnusableError(
-                f"{times} columns are called “{cell}” (columns {' and '.join(positions)})",
-                where=f"{name}, line {dialect.skip + 1}",
-                cure="give every column a name of its own",
-            )
-
-
-def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> dict[str, Any]:
+def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "sep": r"\s+" if dialect.delimiter == " " else dialect.delimiter,
         "encoding": dialect.encoding,
         "compression": compression or None,
-        "na_values": list(missing),
+        "na_values": [""],
         "keep_default_na": False,
     }
-    if not dialect.header or dialect.trimmed:
+    if not dialect.header or dialect.trimmed or names_of(dialect) != list(dialect.header):
         arguments["header"] = 0 if dialect.header else None
         arguments["names"] = names_of(dialect)
     if dialect.extra != "names":
@@ -114,6 +128,8 @@ def _arguments(dialect: Dialect, compression: str, missing: Sequence[str]) -> di
         ("decimal", dialect.decimal, "."),
         ("thousands", dialect.thousands, ""),
         ("quotechar", dialect.quote, '"'),
+        ("quoting", csv.QUOTE_NONE if dialect.reading == UNQUOTED else 0, 0),
+        ("escapechar", BACKSLASH if dialect.reading == ESCAPED else "", ""),
         ("skipinitialspace", dialect.padded, False),
         ("skiprows", dialect.skip, 0),
     ):
@@ -126,32 +142,61 @@ def names_of(dialect: Dialect) -> list[str]:
     """The columns' names, made up where there is no header."""
     if not dialect.header:
         return [f"column {i + 1}" for i in range(dialect.width)]
-    return [cell if cell else f"Unnamed: {i}" for i, cell in enumerate(dialect.header)]
+    return unique_names(dialect.header, "")[0]
+
+
+def _missing_words(
+    dialect: Dialect, text: Collection[str], missing: Sequence[str]
+) -> list[str] | dict[str, list[str]]:
+    """What pandas takes for missing: "", and words in columns of numbers that have some."""
+    shift = 1 if dialect.extra == "names" else 0
+    names = names_of(dialect)
+    worded = {
+        name
+        for i, name in enumerate(names, shift)
+        if name not in text
+        and any(i < len(row) and row[i].strip() and is_missing(row[i]) for row in dialect.rows)
+    }
+    if not worded or len(missing) == 1:
+        return [""]
+    return {name: list(missing) if name in worded else [""] for name in names}
 
 
 def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
-    """The columns to read as text: their first values are not all numbers."""
+    """The columns to read as text: their first values are not all numbers, or are codes."""
     shift = 1 if dialect.extra == "names" else 0
     as_text = {}
-    for i, name in enumerate(names_of(dialect)):
+    for i, name in enumerate(names_of(dialect), shift):
         kind = kinds.get(name, "")
-        if kind == "number":
-            continue
-        if kind in ("category", "date", "text") or dialect.numbers[i + shift] < 1 - STRAY_SHARE:
+        if (
+            kind in ("category", "date", "text")
+            or dialect.numbers[i] < 1 - STRAY_SHARE
+            or _is_read_otherwise([row[i] for row in dialect.rows if i < len(row)], dialect, kind)
+        ):
             as_text[name] = "str"
     return as_text
+
+
+def _is_read_otherwise(cells: Sequence[str], dialect: Dialect, kind: str) -> bool:
+    words = [cell.strip() for cell in cells if not is_missing(cell)]
+    if kind != "number" and any(map(is_code, words)):
+        return True
+    marks = [word for word in words if "," in word or "." in word][:100]
+    own = ColumnFormat("number", (), dialect.decimal, dialect.thousands)
+    if not marks or (dialect.delimiter != ";" and not any("," in word for word in marks)):
+        return False
+    if own.decimal == "." and not all(_GROUPED.fullmatch(word) for word in marks):
+        return False
+    form = chosen_format(number_formats(marks), words, dialect.delimiter)
+    return form is not None and any(cell_number(w, own) != cell_number(w, form) for w in marks)
 
 
 def settle_types(
     table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], name: str
 ) -> list[Finding] | None:
-    """Settle the types of columns that hold text below the head.
+    """Complete `arguments` by columns with text below the head; findings if it must be read again.
 
-    Completes `arguments`, with which the file must be read again; None where the table can stay,
-    otherwise findings on the values that then count as missing.
-
-    Raises:
-        UnusableError: a column that a person called numbers holds too many words.
+    Raises UnusableError for a column that a person called numbers and that holds too many words.
     """
     findings = []
     must_read_again = False
@@ -170,7 +215,7 @@ def settle_types(
         # pandas reads " NA " with blanks around it as text.
         texts = [text for text in odd if not is_missing(text)]
         count = int(values.isin(texts).sum())
-        has_few_strays = len(odd) > 0 and few_strays(values[values.isin(texts)], len(table))
+        has_few_strays = len(odd) > 0 and are_few(values[values.isin(texts)], len(table))
         if kinds.get(column) == "number" and not has_few_strays:
             raise UnusableError(
                 f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
@@ -183,43 +228,10 @@ def settle_types(
             continue
         strays[column] = odd
         if texts:
-            findings.append(stray_finding(column, count, texts))
+            findings.append(stray_finding(column, values[values.isin(texts)]))
     if strays:
-        arguments["na_values"] = {
-            column: [*arguments["na_values"], *strays.get(column, ())] for column in table.columns
-        }
+        words = arguments["na_values"]
+        by_column = words if isinstance(words, dict) else dict.fromkeys(table.columns, words)
+        names = table.columns
+        arguments["na_values"] = {c: [*by_column[c], *strays.get(c, ())] for c in names}
     return findings if must_read_again else None
-
-
-def few_strays(odd: pd.Series, rows: int) -> bool:
-    """Whether the texts in a numeric column are few enough to count as missing."""
-    return len(odd) <= STRAY_SHARE * rows and odd.nunique() <= STRAY_KINDS
-
-
-def stray_finding(column: str, count: int, texts: list[str]) -> Finding:
-    """The finding on texts in a numeric column, which count as missing."""
-    # One pair of quotes per value, so that each can be redacted.
-    examples = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in texts[:3])
-    several = f"{count:,} values that are no numbers count"
-    values = "1 value that is no number counts" if count == 1 else several
-    return Finding(f"In column “{column}”, {values} as missing ({examples}).", column)
-
-
-def _refuse_infinity(table: pd.DataFrame, path: Path, compression: str, dialect: Dialect) -> None:
-    blocks = column_blocks(table, number_names(table))
-    suspects = [name for names, matrix in blocks if np.isinf(matrix).any() for name in names]
-    for column in suspects:
-        if not np.isinf(table[column].to_numpy()).any():
-            continue
-        position = list(table.columns).index(column) + (dialect.extra == "names")
-
-        def is_infinite(cell: str) -> bool:
-            text = cell.replace(dialect.decimal, ".")
-            return is_number(text) and np.isinf(float(text))
-
-        line, _ = csv_faults.find_cell(path, compression, dialect, position, is_infinite)
-        raise UnusableError(
-            "the value is infinite",
-            where=f"{path.name}, line {line}, column {column}",
-            cure="give a finite number, or leave the cell empty",
-        )

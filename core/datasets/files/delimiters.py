@@ -6,13 +6,14 @@ import csv
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 
+from core.datasets.files.quotes import OUTSIDE, UNQUOTED, WITHIN, Quotes, csv_reader, scan_line
 from core.errors import UnusableError
 
 DELIMITERS = (";", "\t", "|", ",", " ")
 ONE_COLUMN = "\x1f"  # a sign that no text holds, so that every line is one cell
 SAMPLE_ROWS = 500
-LONGEST_CELL = 2**27  # letters
 _ALIKE = 0.9  # share of rows that blanks must cut into the same number of cells
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -21,16 +22,17 @@ _Scored = tuple[float, str, list[list[str]]]  # a score, the delimiter, its rows
 
 
 def delimiter_of(
-    lines: list[str], quote: str, name: str, required_column: str
+    lines: list[str], quotes: Quotes, name: str, required_column: str
 ) -> tuple[str, list[list[str]]]:
-    """The delimiter under which most rows have the same number of cells, two or more.
+    """The delimiter under which most rows have the same number of cells; ONE_COLUMN for none.
 
-    Blanks qualify only where nearly all rows have that number, since texts split at them too. A
-    delimiter that gives the required column comes first. ONE_COLUMN where there is none.
+    Preferred are those that give the required column, then those where quotes are around cells.
     """
     best: _Scored | None = None
+    is_quoted = quotes.reading != UNQUOTED and any(quotes.quote in line for line in lines)
     for delimiter in DELIMITERS:
-        rows = split_rows(lines[:SAMPLE_ROWS], delimiter, quote)
+        form = replace(quotes, delimiter=delimiter)
+        rows = split_rows(lines[:SAMPLE_ROWS], form)
         share, width = _evenness(rows)
         if width < 2 or (delimiter == " " and share < _ALIKE):
             continue
@@ -41,19 +43,29 @@ def delimiter_of(
         if not has_required and _is_prose(lines, rows, delimiter, share, fits):
             continue
         score = round(share, 2) + fits + 3 * has_required
+        score += 0.9 * (is_quoted and _has_fitting_quotes(lines[:SAMPLE_ROWS], form))
         candidate = (score, delimiter, rows)
         if best is None or score > best[0] or _is_clearer(candidate, best):
             best = candidate
-    first = next((line.strip().strip(quote) for line in lines if line.strip()), "")
+    first = next((line.strip().strip(quotes.quote) for line in lines if line.strip()), "")
     if best is None or (required_column and first == required_column and best[0] < 3):
-        return ONE_COLUMN, _one_column(lines, quote, name)
+        return ONE_COLUMN, _one_column(lines, quotes, name)
     return best[1], best[2]
 
 
-def _one_column(lines: list[str], quote: str, name: str) -> list[list[str]]:
-    if any(line.lstrip().startswith(quote) for line in lines):
-        _refuse_open_quote(lines, quote, name)
-    rows = split_rows(lines[:SAMPLE_ROWS], ONE_COLUMN, quote)
+def _has_fitting_quotes(lines: list[str], quotes: Quotes) -> bool:
+    state = OUTSIDE
+    for line in lines:
+        if quotes.quote in line or state == WITHIN:
+            scanned = scan_line(line, quotes, state)
+            state = scanned.state
+            if not scanned.fits:
+                return False
+    return True
+
+
+def _one_column(lines: list[str], quotes: Quotes, name: str) -> list[list[str]]:
+    rows = split_rows(lines[:SAMPLE_ROWS], replace(quotes, delimiter=ONE_COLUMN))
     if not rows:
         raise UnusableError("there is no row", where=name, cure="choose a file with rows")
     return rows
@@ -86,14 +98,12 @@ def _is_prose(
 
 
 def _number_columns(rows: list[list[str]]) -> bool:
-    """Whether most values of some column below the first row are numbers."""
     width = _evenness(rows)[1]
     below = [row for row in rows[1:] if len(row) == width]
     return any(2 * sum(is_number(row[i]) for row in below) > len(below) for i in range(width))
 
 
 def _has_dates(rows: list[list[str]]) -> bool:
-    """Whether a column holds dates that contain blanks."""
     import pandas as pd
 
     from core.datasets.dates import date_format
@@ -101,16 +111,6 @@ def _has_dates(rows: list[list[str]]) -> bool:
     columns = [[row[i] for row in rows[1:] if i < len(row)] for i in range(len(rows[0]))]
     spaced = [cells for cells in columns if cells and all(" " in cell.strip() for cell in cells)]
     return any(date_format(pd.Series(cells, dtype="str")) for cells in spaced)
-
-
-def _refuse_open_quote(lines: list[str], quote: str, name: str) -> None:
-    odd = [number for number, line in enumerate(lines, 1) if line.count(quote) % 2]
-    if len(odd) % 2:
-        raise UnusableError(
-            f"a quote ({quote}) opens here and is not closed",
-            where=f"{name}, line {odd[0]}",
-            cure="close it, or double a quote that belongs to the text",
-        )
 
 
 def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
@@ -122,17 +122,10 @@ def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
     return decimal and not _has_dates(best[2])
 
 
-def split_rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
+def split_rows(lines: list[str], quotes: Quotes) -> list[list[str]]:
     """The lines' cells without blank lines, up to a line that the csv module cannot parse."""
-    csv.field_size_limit(LONGEST_CELL)
-    blank = delimiter == " "
-    source = [line.strip() + "\n" for line in lines] if blank else lines
-    reader = csv.reader(
-        io.StringIO("".join(source), newline=""),
-        delimiter=delimiter,
-        quotechar=quote,
-        skipinitialspace=True,
-    )
+    source = [line.strip() + "\n" for line in lines] if quotes.delimiter == " " else lines
+    reader = csv_reader(io.StringIO("".join(source), newline=""), quotes)
     rows: list[list[str]] = []
     try:
         for row in reader:

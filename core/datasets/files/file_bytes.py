@@ -24,18 +24,11 @@ HEAD_BYTES = 2**20  # by which a format is detected
 _SAVE_AS = "save the table as .xlsx or CSV and open that"
 # First bytes of files opened by mistake, and their kinds.
 _FOREIGN = (
-    (b"%PDF", "a PDF document"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"SQLite format 3", "an SQLite database"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook, or one with a password"),
-    (b"FEA1", "a Feather file of the first version"),
-    (b"\x93NUMPY", "a numpy array"),
-    (b"\x7fELF", "a program"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    *((b"%PDF", "a PDF document"), (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture")),
+    *((b"GIF8", "a picture"), (b"SQLite format 3", "an SQLite database")),
+    *((b"\x89HDF", "an HDF5 file"), (b"FEA1", "a Feather file of the first version")),
+    *((b"\x93NUMPY", "a numpy array"), (b"\x7fELF", "a program")),
+    *((b"7z\xbc\xaf", "a 7z archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard file")),
 )
 _TEXTS = (
     ((b"<!doctype html", b"<html"), "a web page"),
@@ -43,20 +36,13 @@ _TEXTS = (
     ((b'{"', b"{\n", b'[{"', b"[\n", b"[{\n"), "a JSON file"),
 )
 _COMPRESSED = (
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bz2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
+    *((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz")),
+    *((b"PK\x03\x04", "zip"), (b"PK\x05\x06", "zip")),
 )
 
 
 class GuardedFile(io.RawIOBase):
-    """Decompressed bytes, read in order, that refuse endless lines and NUL bytes.
-
-    `wide` is for UTF-16, where NUL is half of a letter; `counts`, to count `lines` for errors.
-    `fault` is the error raised while reading, if any.
-    """
+    """Decompressed bytes without endless lines and NUL (but in UTF-16: `wide`), or `fault`."""
 
     def __init__(self, inner: IO[bytes], name: str, *, wide: bool, counts: bool = True) -> None:
         self._inner = inner
@@ -98,11 +84,9 @@ class GuardedFile(io.RawIOBase):
         self._last = data[-1:]
         if not self._wide and b"\0" in data:
             lines_before = self.lines + data.count(b"\n", 0, data.index(b"\0"))
-            raise UnusableError(
-                "there is a NUL byte, so this is no plain text",
-                where=f"{self._name}, line {lines_before + 1}",
-                cure="save the table as CSV again, in UTF-8",
-            )
+            fault = "there is a NUL byte, so this is no plain text"
+            cure = "save the table as CSV again, in UTF-8"
+            raise UnusableError(fault, where=f"{self._name}, line {lines_before + 1}", cure=cure)
         if self._counts:
             self.lines += data.count(b"\n")
         self._measure_line(data)
@@ -111,11 +95,9 @@ class GuardedFile(io.RawIOBase):
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
         self._since_newline = len(data) - last - 1 if last >= 0 else self._since_newline + len(data)
         if self._since_newline > LONGEST_LINE:
-            raise UnusableError(
-                f"the line is longer than {LONGEST_LINE // 2**20} megabytes",
-                where=f"{self._name}, line {self.lines + 1}",
-                cure="check that the file is a table with one row a line",
-            )
+            fault = f"the line is longer than {LONGEST_LINE // 2**20} megabytes"
+            cure = "check that the file is a table with one row a line"
+            raise UnusableError(fault, where=f"{self._name}, line {self.lines + 1}", cure=cure)
 
 
 def check_path(file: str) -> Path:
@@ -138,7 +120,7 @@ def check_path(file: str) -> Path:
 
 def _files_in(folder: Path) -> str:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    endings = (".csv", ".libsvm", ".svm", ".xlsx", ".ods", ".parquet", ".feather", ".arff")
+    endings = (".csv", ".libsvm", ".svm", ".xls", ".ods", ".parquet", ".feather", ".arff")
     tables = [name for name in names if any(ending in name for ending in endings)]
     return f"choose a file in it, such as {tables[0]}" if tables else "choose a file in it"
 
@@ -172,11 +154,7 @@ def file_faults(name: str) -> Iterator[None]:
 
 
 def compression_of(path: Path) -> str:
-    """The compression by the first bytes: gzip, bz2, xz, zip or "" for none.
-
-    Raises:
-        UnusableError: the file is empty, or of a kind that is no table.
-    """
+    """gzip, bz2, xz, zip or "" by the first bytes; UnusableError for an empty or foreign file."""
     with file_faults(path.name), path.open("rb") as file:
         start = file.read(16)
     if not start:
@@ -191,26 +169,19 @@ def compression_of(path: Path) -> str:
 def open_bytes(path: Path, compression: str) -> IO[bytes]:
     """The file's decompressed bytes."""
     with file_faults(path.name):
-        if compression == "gzip":
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        if compression == "bz2":
-            return cast(IO[bytes], bz2.open(path, "rb"))
-        if compression == "xz":
-            return cast(IO[bytes], lzma.open(path, "rb"))
         if compression == "zip":
             return _open_zip(path)
-        return path.open("rb")
+        libraries = {"gzip": gzip, "bz2": bz2, "xz": lzma, "": io}
+        return cast(IO[bytes], libraries[compression].open(path, "rb"))
 
 
 def _open_zip(path: Path) -> IO[bytes]:
     archive = zipfile.ZipFile(path)
     names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     if len(names) != 1:
-        raise UnusableError(
-            f"the archive holds {len(names)} files, not one",
-            where=path.name,
-            cure="unpack it and open one of them" if names else "choose another file",
-        )
+        fault = f"the archive holds {len(names)} files, not one"
+        cure = "unpack it and open one of them" if names else "choose another file"
+        raise UnusableError(fault, where=path.name, cure=cure)
     if archive.getinfo(names[0]).file_size > max_unpacked_bytes(path.stat().st_size):
         raise too_large_error(path)
     if archive.infolist()[0].flag_bits & 1:
@@ -219,11 +190,7 @@ def _open_zip(path: Path) -> IO[bytes]:
 
 
 def read_head(path: Path, compression: str) -> bytes:
-    """The first megabyte, or more where that is less than ten lines.
-
-    Raises:
-        UnusableError: empty, binary, with an endless line, or a decompression bomb.
-    """
+    """The first megabyte, or ten lines; UnusableError if empty, binary, endless or a bomb."""
     if compression in ("gzip", "bz2", "xz"):  # a zip file declares its size
         with file_faults(path.name), open_bytes(path, compression) as packed:
             check_stream(packed, path)

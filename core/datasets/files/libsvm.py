@@ -40,13 +40,7 @@ class LibsvmRows:
 def read_rows(
     path: Path, compression: str, head: bytes, zero_based: bool | None = None
 ) -> LibsvmRows:
-    """Read the file in one pass; locate the fault if that fails.
-
-    `zero_based`: whether indices of the file that these rows are from begin with 0; None to detect.
-
-    Raises:
-        UnusableError: an invalid label or pair, indices out of order, infinite values.
-    """
+    """Read the file in one pass, or UnusableError; `zero_based`: None to detect."""
     has_queries = b" qid:" in head
     guarded = GuardedFile(open_bytes(path, compression), path.name, wide=False)
     with ThreadPoolExecutor(1) as executor:
@@ -86,22 +80,18 @@ def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str)
     zeros, ones = int(np.sum(first == 0)), int(np.sum(first == 1))
     if zeros <= max(1, 0.01 * len(first)) and ones >= 0.5 * len(first) and ones > zeros:
         line, column = libsvm_faults.find_zero(path, compression)
-        raise UnusableError(
-            "the index is 0, but the other rows count from 1",
-            where=f"{path.name}, line {line}, column {column}",
-            cure="let all indices count from 1",
-        )
+        fault = "the index is 0, but the other rows count from 1"
+        cure = "let all indices count from 1"
+        raise UnusableError(fault, where=f"{path.name}, line {line}, column {column}", cure=cure)
 
 
 def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptions) -> Dataset:
     """The dataset of a LIBSVM file; `choices` that apply to tables only raise UnusableError."""
-    columns = {choices.target, *choices.roles, *choices.kinds}
+    columns = {choices.target, *choices.roles, *choices.kinds, *choices.readings}
     if columns - {"", TARGET}:
-        raise UnusableError(
-            "a LIBSVM file has its target in front of each row and only numbers behind it",
-            where=path.name,
-            cure="leave target, roles and kinds alone, or save it as CSV",
-        )
+        fault = "a LIBSVM file has its target in front of each row and only numbers behind it"
+        cure = "leave target, roles, kinds and readings alone, or save it as CSV"
+        raise UnusableError(fault, where=path.name, cure=cure)
     has_target = np.isfinite(rows.target)
     if np.isinf(rows.target).any():
         libsvm_faults.check_lines(path, compression)
@@ -188,11 +178,9 @@ def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) ->
     matrix = rows.matrix
     if rows.zero_based and not zero_based:
         line, column = libsvm_faults.find_zero(path, compression)
-        raise UnusableError(
-            "the index is 0, but the first file counts from 1",
-            where=f"{path.name}, line {line}, column {column}",
-            cure="let both files count from the same number",
-        )
+        fault = "the index is 0, but the first file counts from 1"
+        cure = "let both files count from the same number"
+        raise UnusableError(fault, where=f"{path.name}, line {line}, column {column}", cure=cure)
     if zero_based and not rows.zero_based:  # the second file has no value of feature 0
         matrix = matrix.copy()
         matrix.indices += 1

@@ -56,53 +56,39 @@ def check_lines(path: Path, compression: str) -> None:
                 continue
             index = _check_pair(token, f"{where}{position}")
             if index <= previous_index:
-                raise UnusableError(
-                    f"index {index} comes after index {previous_index}",
-                    where=f"{where}{position}",
-                    cure="sort the indices of each row, each one once",
-                )
+                fault = f"index {index} comes after index {previous_index}"
+                cure = "sort the indices of each row, each one once"
+                raise UnusableError(fault, where=f"{where}{position}", cure=cure)
             previous_index = index
 
 
 def _check_label(token: tuple[int, str], where: str) -> None:
     position, text = token
     if "," in text:
-        raise UnusableError(
-            f"the row has several labels (“{text[:30]}”)",
-            where=f"{where}{position}",
-            cure="give each row one label",
-        )
+        fault = f"the row has several labels (“{text[:30]}”)"
+        raise UnusableError(fault, where=f"{where}{position}", cure="give each row one label")
     value = _parse_number(text)
     if value is None or math.isinf(value):
-        raise UnusableError(
-            f"the label “{text[:30]}” is {'infinite' if value else 'no number'}",
-            where=f"{where}{position}",
-            cure="begin each row with a finite number",
-        )
+        fault = f"the label “{text[:30]}” is {'infinite' if value else 'no number'}"
+        cure = "begin each row with a finite number"
+        raise UnusableError(fault, where=f"{where}{position}", cure=cure)
 
 
 def _check_pair(token: str, where: str) -> int:
     """The pair's index, if the pair is valid."""
     index_text, colon, value_text = token.partition(":")
     if not colon or not re.fullmatch(r"[+-]?\d+", index_text) or _parse_number(value_text) is None:
-        raise UnusableError(
-            f"“{token[:30]}” is no pair of index and value", where=where, cure="write it like 3:0.5"
-        )
+        fault = f"“{token[:30]}” is no pair of index and value"
+        raise UnusableError(fault, where=where, cure="write it like 3:0.5")
     if int(index_text) < 0:
         raise UnusableError(f"the index {index_text} is negative", where=where, cure="count from 1")
     if int(index_text) > MAX_FEATURES:
-        raise UnusableError(
-            f"the index {index_text} is too large",
-            where=where,
-            cure=f"number the features from 1 to {MAX_FEATURES:,} at most",
-        )
+        cure = f"number the features from 1 to {MAX_FEATURES:,} at most"
+        raise UnusableError(f"the index {index_text} is too large", where=where, cure=cure)
     if not math.isfinite(float(value_text)):
-        raise UnusableError(
-            f"the value {value_text} is "
-            f"{'no number' if value_text.lower() == 'nan' else 'infinite'}",
-            where=where,
-            cure="give a finite number, or leave the pair out",
-        )
+        fault = "no number" if value_text.lower() == "nan" else "infinite"
+        cure = "give a finite number, or leave the pair out"
+        raise UnusableError(f"the value {value_text} is {fault}", where=where, cure=cure)
     return int(index_text)
 
 
@@ -119,11 +105,9 @@ def without_query(path: Path, compression: str) -> UnusableError:
     for line, tokens in _token_lines(path, compression):  # noqa: B007
         if sum(token.startswith("qid:") for _, token in tokens) != 1:
             break
-    return UnusableError(
-        "the row does not have one qid as the others do",
-        where=f"{path.name}, line {line}",
-        cure="give every row one qid, or none",
-    )
+    fault = "the row does not have one qid as the others do"
+    cure = "give every row one qid, or none"
+    return UnusableError(fault, where=f"{path.name}, line {line}", cure=cure)
 
 
 def find_zero(path: Path, compression: str) -> tuple[int, int]:

@@ -8,11 +8,7 @@ from core.errors import UnusableError
 from core.extras import install_command
 
 # {package: (the extra of pyproject.toml that brings it, what needs it)}
-NEEDED = {
-    "openpyxl": ("sheets", "Excel workbooks"),
-    "odf": ("sheets", "OpenDocument spreadsheets"),
-    "pyarrow": ("columnar", "Parquet and Feather files"),
-}
+NEEDED = {"pyarrow": ("columnar", "Parquet and Feather files")}
 
 
 def check_package(module: str, where: str) -> None:
@@ -23,8 +19,5 @@ def check_package(module: str, where: str) -> None:
     """
     if find_spec(module) is None:
         extra, needs = NEEDED[module]
-        raise UnusableError(
-            f"{needs} need {module}, which is missing here",
-            where=where,
-            cure=f"install it with: {install_command(extra)}",
-        )
+        fault = f"{needs} need {module}, which is missing here"
+        raise UnusableError(fault, where=where, cure=f"install it with: {install_command(extra)}")

@@ -11,11 +11,7 @@ _TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
 
 @contextlib.contextmanager
 def freed_at_once() -> Iterator[None]:
-    """Return memory freed inside to the system at once, of all threads.
-
-    glibc otherwise keeps some 30 megabytes per parser thread. Afterwards it keeps at most 16
-    megabytes per thread, by default up to 64.
-    """
+    """Return memory freed inside to the system at once; glibc else keeps some 30 MB per thread."""
     try:
         adjust = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):  # another C library

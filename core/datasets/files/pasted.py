@@ -13,13 +13,7 @@ _CURE = "copy the cells of a table, those of its header too"
 
 
 def keep_pasted(text: str, folder: Path) -> Path:
-    """The file with a pasted text, in a private folder; the existing one if there is one.
-
-    `text`: tab-separated cells, as spreadsheets copy them.
-
-    Raises:
-        UnusableError: it is no table, or cannot be written.
-    """
+    """The file with pasted tab-separated cells, an equal one if there is one, or UnusableError."""
     lines = [line for line in text[: 2**16].splitlines() if line.strip()]
     if len(lines) < 2:
         fault = "there is no text" if not lines else "the text is one line, so no table"

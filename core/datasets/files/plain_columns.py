@@ -1,7 +1,4 @@
-"""The columns of a Parquet or Feather file as a CSV file of the same rows would give them.
-
-An exported script holds the source of this function, so it needs nothing but pandas.
-"""
+"""Columns of Parquet and Feather files as CSV gives them; exported scripts hold this source."""
 
 from __future__ import annotations
 
@@ -9,20 +6,11 @@ from collections.abc import Collection
 
 import pandas as pd
 
+from core.datasets.cell_values import cell_text
 
-def plain_columns(
-    table: pd.DataFrame, text: Collection[str], missing: Collection[str]
-) -> pd.DataFrame:
-    """The table with columns of numbers and of texts alone; a named index becomes columns.
 
-    Dates, truth values and categories are texts; decimals are numbers, durations seconds. Blanks
-    around a name are no part of it.
-
-    Args:
-        table: as pandas reads the file.
-        text: the columns that are texts.
-        missing: texts that stand for nothing.
-    """
+def plain_columns(table: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
+    """The table with columns of numbers and, if in `text`, texts; a named index is one too."""
     named = any(name is not None for name in table.index.names)
     table = table.reset_index(drop=not named)
     plain: dict[str, pd.Series] = {}
@@ -30,13 +18,14 @@ def plain_columns(
         values = table[name]
         column_name = str(name).strip()
         if column_name in text:
-            words = values.astype(object).map(str, na_action="ignore")
-            plain[column_name] = words.mask(words.isin(list(missing))).infer_objects()
+            words = values.astype(object).map(cell_text, na_action="ignore")
+            plain[column_name] = words.mask(words == "").infer_objects()
             continue
         if values.dtype.kind == "m":
             values = values.dt.total_seconds()
         if not pd.api.types.is_numeric_dtype(values.dtype):
             values = pd.to_numeric(values.astype(object), errors="coerce")
         is_integer = values.dtype.kind in "iu" and not values.isna().any()
+        is_integer = is_integer and not (len(values) and values.max() >= 2**63)
         plain[column_name] = values.astype("int64" if is_integer else "float64")
     return pd.DataFrame(plain)

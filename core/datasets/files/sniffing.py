@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from core.datasets.column_format import NOTHING
 from core.datasets.files.delimiters import (
     COMMA_NUMBER,
     NUMBER,
@@ -18,15 +18,19 @@ from core.datasets.files.delimiters import (
     is_number,
     split_rows,
 )
+from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice, RowShape, quote_choices
+from core.datasets.files.quotes import DOUBLED, ESCAPED, INSIDE, OUTER, UNQUOTED, Quotes, scan_line
 from core.errors import UnusableError
 
 _NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
-MISSING = (
-    *("", "NA", "N/A", "n/a", "na", "N.A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN"),
-    *("-nan", "-NaN", "null", "Null", "NULL", "none", "None", "NONE", "?", "-", "--", ".", "NaT"),
-    *("missing", "Missing", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
-)
-_MISSING = frozenset(MISSING)
+_READINGS = {
+    ESCAPED: "backslashes before signs that are letters",
+    OUTER: "quotes within texts are letters",
+    UNQUOTED: "quotes are letters",
+}
+_IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]*(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
+_SINGLE_QUOTE, _DOUBLE_QUOTE = (re.compile(rf"(^|[;,\t|]) *{sign}") for sign in "'\"")
+_SIGNS = {'"', "'", "\\"}
 _LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of the name of a single column
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 
@@ -44,6 +48,7 @@ class Dialect:
     encoding: str  # for open()
     delimiter: str  # of DELIMITERS (" ": any run of blanks), or ONE_COLUMN
     quote: str = '"'
+    reading: str = DOUBLED  # of the quotes
     decimal: str = "."
     thousands: str = ""
     skip: int = 0  # lines before the table
@@ -66,10 +71,27 @@ class Dialect:
         return shares
 
     @property
+    def quotes(self) -> Quotes:
+        """How its quotes are read."""
+        padded = self.padded or self.delimiter == " "
+        return Quotes(self.delimiter, self.quote, self.reading, padded)
+
+    @property
+    def reading_phrase(self) -> str:
+        """What is unusual in the reading of quotes, if anything."""
+        return _READINGS.get(self.reading, "")
+
+    @property
+    def shape(self) -> RowShape:
+        """How many cells its rows have."""
+        return RowShape(self.quotes, self.width, len(self.header) if self.extra else self.width)
+
+    @property
     def description(self) -> str:
         """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
         between = _NAMES.get(self.delimiter)
         phrases = [f"{between} between columns" if between else "one column", *self.row_phrases]
+        phrases += [self.reading_phrase] if self.reading_phrase else []
         names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
         names["cp1252"] = "Windows-1252"
         return ", ".join([*phrases, names.get(self.encoding, self.encoding)])
@@ -86,10 +108,7 @@ class Dialect:
 
 
 def decode_head(head: bytes) -> tuple[str, str]:
-    """The encoding's name, and the head as text without a letter cut at the end.
-
-    Latin-1 only where bytes are undefined in Windows-1252, a superset in printable letters.
-    """
+    """The encoding (Latin-1 if undefined in Windows-1252), and the text without a cut letter."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
     try:
@@ -105,11 +124,7 @@ def decode_head(head: bytes) -> tuple[str, str]:
 
 
 def looks_like_libsvm(text: str) -> bool:
-    """Whether most lines are a number and index:value pairs, and nothing else.
-
-    Lines with a label alone are ignored. Lines of a number and a time of day, which looks like a
-    pair, are a table.
-    """
+    """Whether most lines are a number and index:value pairs, not one pair that is a time of day."""
     hits = clocks = lines = 0
     for line in text.splitlines()[:200]:
         tokens = line.split("#", 1)[0].split()
@@ -126,33 +141,106 @@ def looks_like_libsvm(text: str) -> bool:
     return hits > clocks and 2 * hits >= lines
 
 
-def sniff_dialect(head: bytes, name: str, *, complete: bool, required_column: str = "") -> Dialect:
+def sniff_dialect(
+    head: bytes,
+    name: str,
+    complete: bool,
+    required_column: str = "",
+    choice: QuoteChoice | None = None,
+) -> Dialect:
     """The dialect of a text table; a single column holds texts at best.
 
-    `complete`: whether the head is the whole file; otherwise its last line is dropped. A
-    `required_column` decides between delimiters.
-
-    Raises:
-        UnusableError: an open quote, no row, or nothing below the header.
+    The first reading of quotes (or the `choice`) under which all rows of the head are equally wide.
+    Raises UnusableError for no row, nothing below the header, or a quote open above it.
     """
-    return _cached_dialect(head, name, complete, required_column)
+    return _cached_dialect(head, name, complete, required_column, choice)
 
 
 @lru_cache(maxsize=2)  # one reading asks several times; `clear_sniff_cache` frees the cells
-def _cached_dialect(head: bytes, name: str, complete: bool, required_column: str) -> Dialect:
+def _cached_dialect(
+    head: bytes, name: str, complete: bool, required_column: str, choice: QuoteChoice | None
+) -> Dialect:
     encoding, text = decode_head(head)
     # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
     lines = list(io.StringIO(text, newline=""))
     if not complete:
         lines = lines[:-1]
+    choices = [choice] if choice else _choices(text, lines, "".join(_SIGNS & set(text)))
+    first: Dialect | UnusableError | None = None
+    second: Dialect | None = None
+    for each in choices:
+        if second and each.reading in (OUTER, UNQUOTED):
+            continue
+        try:
+            dialect = _dialect_as(each, lines, encoding, name, required_column)
+        except UnusableError as error:
+            first = first or error
+            continue
+        if len(choices) == 1 or _holds(each, dialect, lines[dialect.skip :], complete):
+            if _is_certain(dialect, lines):
+                return dialect
+            second = second or dialect
+        first = first or dialect
+    if isinstance(first, UnusableError) and second is None:
+        raise first
+    found = second or first
+    assert isinstance(found, Dialect)
+    return found
+
+
+def _is_certain(dialect: Dialect, lines: list[str]) -> bool:
+    if dialect.width > 1:
+        return not dialect.extra
+    begins = [line.lstrip().startswith(dialect.quote) for line in lines if line.strip()]
+    return dialect.reading == DOUBLED and 2 * sum(begins) >= len(begins)
+
+
+def whole_file_choices(head: bytes) -> list[QuoteChoice]:
+    """What the quotes of a file may be that begins with these bytes, wherever they come."""
+    text = decode_head(head)[1]
+    return _choices(text, list(io.StringIO(text, newline="")), '"\\')
+
+
+def _choices(text: str, lines: list[str], signs: str) -> list[QuoteChoice]:
+    if "'" in text and any(map(_SINGLE_QUOTE.search, lines)):
+        return quote_choices(signs + "'", _quote_of(lines))
+    return quote_choices(signs.replace("'", ""), '"')
+
+
+def _holds(choice: QuoteChoice, dialect: Dialect, lines: list[str], complete: bool) -> bool:
+    if not names_fit(dialect):
+        return False
+    if choice.reading == DOUBLED and choice.strict:
+        check = QuoteCheck(dialect.quotes)
+        check.add_block("".join(lines).encode())
+        if complete:
+            check.finish()
+        if check.fits:
+            choice = replace(choice, is_checked=True)
+    return dialect.shape.row_fault(lines, choice, complete=complete) is None
+
+
+def names_fit(dialect: Dialect) -> bool:
+    """Whether no name is in quotes that would be letters: who quotes names, quotes cells."""
+    sign = "" if dialect.reading == UNQUOTED else dialect.quote
+    double = any(re.fullmatch('".+"', name) for name in dialect.header)
+    single = bool(dialect.header) and all(re.fullmatch("'.+'", n) for n in dialect.header)
+    return not (double and sign != '"') and not (single and sign != "'")
+
+
+def _dialect_as(
+    choice: QuoteChoice, lines: list[str], encoding: str, name: str, required_column: str
+) -> Dialect:
+    quotes = Quotes("", choice.quote, choice.reading)
     sep_line_count = 1 if lines and re.fullmatch(r"sep=.\s*", lines[0]) else 0
-    quote = _quote_of(lines[sep_line_count:])
-    delimiter, table = delimiter_of(lines[sep_line_count:], quote, name, required_column)
-    skip = sep_line_count + _lines_above(lines[sep_line_count:], delimiter, table, quote)
+    delimiter, table = delimiter_of(lines[sep_line_count:], quotes, name, required_column)
+    quotes = replace(quotes, delimiter=delimiter)
+    skip = sep_line_count + _lines_above(lines[sep_line_count:], table, quotes)
     above, lines = lines[:skip], lines[skip:]
     if skip > sep_line_count:
-        delimiter, table = delimiter_of(lines, quote, name, required_column)
-    _check_above(above, delimiter, quote, name)
+        delimiter, table = delimiter_of(lines, quotes, name, required_column)
+        quotes = replace(quotes, delimiter=delimiter)
+    _check_above(above, quotes, name)
     width = _usual_width(table)
     header = header_of(table, width)
     if required_column and required_column in (cell.strip() for cell in table[0]):
@@ -164,14 +252,15 @@ def _cached_dialect(head: bytes, name: str, complete: bool, required_column: str
     return Dialect(
         encoding=encoding,
         delimiter=delimiter,
-        quote=quote,
+        quote=choice.quote,
+        reading=choice.reading,
         decimal=decimal,
         thousands=thousands,
         skip=skip,
         header=tuple(cell.strip() for cell in header),
         width=width,
         extra=_extra_of(header, rows, width),
-        padded=delimiter != " " and _is_padded(lines, delimiter),
+        padded=delimiter != " " and _is_padded(lines, quotes),
         trimmed=_is_trimmed(lines, header, delimiter),
         rows=rows,
     )
@@ -186,30 +275,25 @@ def _usual_width(table: list[list[str]]) -> int:
     return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
 
 
-def _check_above(above: list[str], delimiter: str, quote: str, name: str) -> None:
-    """Refuse a cell above the table that opens a quote, which would swallow the header."""
+def _check_above(above: list[str], quotes: Quotes, name: str) -> None:
     for number, line in enumerate(above, 1):
-        reader = csv.reader([line, f"{quote}\n"], delimiter=delimiter, quotechar=quote)
-        next(reader)
-        if reader.line_num > 1:
-            raise UnusableError(
-                f"a note above the table opens a quote ({quote}) and does not close it",
-                where=f"{name}, line {number}",
-                cure="close the quote, or leave the line out",
-            )
+        if scan_line(line, replace(quotes, reading=DOUBLED)).state == INSIDE:
+            fault = f"a note above the table opens a quote ({quotes.quote}) and does not close it"
+            cure = "close the quote, or leave the line out"
+            raise UnusableError(fault, where=f"{name}, line {number}", cure=cure)
 
 
-def _lines_above(lines: list[str], delimiter: str, table: list[list[str]], quote: str) -> int:
+def _lines_above(lines: list[str], table: list[list[str]], quotes: Quotes) -> int:
     """The number of lines above the table: comments (#), a title, blank lines between."""
     width = _usual_width(table)
-    if delimiter == ONE_COLUMN:
+    if quotes.delimiter == ONE_COLUMN:
         return 0  # every line looks like a title
     below = [row for row in table if not row[0].startswith("#")]
     named_below = bool(below and header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
-        cells = split_rows([line], delimiter, quote)
+        cells = split_rows([line], quotes)
         count = len(cells[0]) if cells else 0
-        title = count <= 1 and not is_number(line) and line.count(quote) % 2 == 0
+        title = count <= 1 and not is_number(line) and line.count(quotes.quote) % 2 == 0
         comment = line.startswith("#") and (count != width or named_below)
         if not title and not comment:
             return above
@@ -217,15 +301,16 @@ def _lines_above(lines: list[str], delimiter: str, table: list[list[str]], quote
 
 
 def _quote_of(lines: list[str]) -> str:
-    start = "".join(lines[:200])
-    if '"' not in start and re.search(r"(^|[;,\t|])'[^'\n]*'([;,\t|\r\n]|$)", start):
-        return "'"
-    return '"'
+    start = [line for line in lines[:200] if line.strip()]
+    if any(_DOUBLE_QUOTE.search(line) for line in start):
+        return '"'
+    count = sum(_IN_SINGLE_QUOTES.search(line) is not None for line in start)
+    return "'" if count and 2 * count >= len(start) - 1 else '"'
 
 
 def is_missing(cell: str) -> bool:
     """Whether a cell is one of the usual spellings of a missing value."""
-    return cell.strip() in _MISSING
+    return cell.strip() in NOTHING
 
 
 def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
@@ -263,11 +348,11 @@ def _extra_of(header: tuple[str, ...], rows: list[list[str]], width: int) -> str
     return ""
 
 
-def _is_padded(lines: list[str], delimiter: str) -> bool:
-    start = "".join(lines[:200])
-    padded_count = start.count(delimiter + " ")
+def _is_padded(lines: list[str], quotes: Quotes) -> bool:
+    rows = split_rows(lines[:200], replace(quotes, padded=False))
+    begins = [[cell.startswith(" ") for cell in row[1:]] for row in rows]
     # The header may be padded alone.
-    return delimiter + " " in _first_line(lines) or padded_count > 0.5 * start.count(delimiter)
+    return any(begins[0]) or 2 * sum(map(sum, begins)) > sum(map(len, begins))
 
 
 def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:

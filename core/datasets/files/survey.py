@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.datasets.files.file_bytes import GuardedFile, open_bytes
+from core.datasets.files.quote_readings import QuoteCheck
+from core.datasets.files.quotes import Quotes
 from core.errors import UnusableError
 
 _BLOCK = 4 * 2**20
@@ -16,54 +18,46 @@ _BLOCK = 4 * 2**20
 
 @dataclass(frozen=True)
 class FileSurvey:
-    """SHA-256 in hexadecimal, and the number of lines (None in a file without quotes)."""
+    """SHA-256 in hexadecimal, and what the quotes look like."""
 
     fingerprint: str
-    lines: int | None
+    check: QuoteCheck
 
 
-def survey_file(path: Path, quote: str) -> FileSurvey:
-    """Survey an uncompressed file; a line may end inside of `quote`.
-
-    Raises:
-        UnusableError: it cannot be read, has a NUL byte or an endless line.
-    """
-    digest, sign, quoted = hashlib.sha256(), quote.encode(), False
-
-    def note_quotes(block: bytearray, size: int) -> None:
-        nonlocal quoted
-        quoted = quoted or block.find(sign, 0, size) >= 0
-
+def survey_file(path: Path, quotes: Quotes) -> FileSurvey:
+    """Survey an uncompressed file; UnusableError for a NUL byte or an endless line."""
+    digest, check = hashlib.sha256(), QuoteCheck(quotes)
     try:
-        _pass_through(path, False, note_quotes, digest.update)
+        _pass_through(path, check.add_block, digest.update)
     except UnusableError:
-        _pass_through(path, True, lambda *_: None, lambda _: None)  # raises with the line
+        _raise_with_line(path)
         raise
-    lines = _pass_through(path, True, lambda *_: None, lambda _: None) if quoted else None
-    return FileSurvey(digest.hexdigest(), lines)
+    check.finish()
+    return FileSurvey(digest.hexdigest(), check)
+
+
+def _raise_with_line(path: Path) -> None:
+    with GuardedFile(open_bytes(path, ""), path.name, wide=False) as file:
+        while file.read(_BLOCK):
+            pass
 
 
 def _pass_through(
     path: Path,
-    counts: bool,
-    on_block: Callable[[bytearray, int], None],
+    on_block: Callable[[memoryview], None],
     on_block_in_thread: Callable[[memoryview], None],
-) -> int:
-    """Read a file; returns the number of lines, where `counts`.
-
-    `on_block` takes every block and its filled size, `on_block_in_thread` the same in a thread.
-    """
+) -> None:
     blocks = (bytearray(_BLOCK), bytearray(_BLOCK))
     inner = open_bytes(path, "")
     with (
-        GuardedFile(inner, path.name, wide=False, counts=counts) as file,
+        GuardedFile(inner, path.name, wide=False, counts=False) as file,
         ThreadPoolExecutor(1) as executor,
     ):
         pending, block_index = executor.submit(on_block_in_thread, memoryview(b"")), 0
         while size := file.readinto(blocks[block_index]):
-            on_block(blocks[block_index], size)
+            block = memoryview(blocks[block_index])[:size]
             pending.result()  # frees the other block
-            pending = executor.submit(on_block_in_thread, memoryview(blocks[block_index])[:size])
+            pending = executor.submit(on_block_in_thread, block)
+            on_block(block)
             block_index = 1 - block_index
         pending.result()
-        return file.lines

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from core.datasets.column_format import MISSING
 from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.arff_table import ArffFile, looks_like_arff
 from core.datasets.files.columnar_table import ColumnarFile
@@ -20,13 +21,16 @@ from core.datasets.files.file_bytes import (
     file_faults,
     read_head,
 )
-from core.datasets.files.sniffing import MISSING, decode_head, looks_like_libsvm
+from core.datasets.files.line_table import LineFile, line_kind
+from core.datasets.files.sniffing import decode_head, looks_like_libsvm
+from core.datasets.files.spreadsheets import xls
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
 _LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
 _COLUMNAR = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
+_START_BYTES = 2**16  # by which ARFF, CoNLL and FASTA are told from a table
 _ODS = "application/vnd.oasis.opendocument.spreadsheet"
 
 
@@ -89,11 +93,7 @@ class TextFile:
 
 
 def open_table(file: str) -> TableFile:
-    """The reader of a file; a sheet of a workbook is addressed as book.xlsx#Sheet2.
-
-    Raises:
-        UnusableError: there is no such file, or it is of a kind that is no table.
-    """
+    """The reader of a file or sheet (book.xlsx#Sheet2); UnusableError if missing or no table."""
     name, sheet = split_sheet_address(file)
     path = check_path(name)
     with file_faults(path.name), path.open("rb") as stream:
@@ -101,25 +101,28 @@ def open_table(file: str) -> TableFile:
     columnar = next((kind for magic, kind in _COLUMNAR if start.startswith(magic)), "")
     if columnar:
         return ColumnarFile(path, columnar)
+    if start.startswith(xls.MAGIC):
+        return SheetFile(path, "xls", sheet)
     if start.startswith(b"PK") and (kind := _workbook_kind(path)):
         return SheetFile(path, kind, sheet)
     compression = compression_of(path)
     head = read_head(path, compression)
-    if looks_like_arff(decode_head(head[: 2**16])[1]):
+    text = decode_head(head[:_START_BYTES])[1]
+    if looks_like_arff(text):
         return ArffFile(path, compression, head)
-    return TextFile(path, compression, head)
+    table = TextFile(path, compression, head)
+    kind = "" if table.is_libsvm else line_kind(text, complete=len(head) < _START_BYTES)
+    return LineFile(path, compression, head, kind) if kind else table
 
 
 def _workbook_kind(path: Path) -> str:
-    """The kind xlsx or ods; "" for another archive. Other Office documents are refused."""
+    """The kind xlsx, xlsb or ods; "" for another archive. Other Office documents are refused."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             if "[Content_Types].xml" in names or any(n.startswith("xl/") for n in names):
                 if "xl/workbook.bin" in names:
-                    fault = "this is a binary Excel workbook (.xlsb)"
-                    cure = "save it as .xlsx in the spreadsheet program"
-                    raise UnusableError(fault, where=path.name, cure=cure)
+                    return "xlsb"
                 if any(name.startswith("xl/") for name in names):
                     return "xlsx"
                 raise _other_document(path)
@@ -134,8 +137,5 @@ def _workbook_kind(path: Path) -> str:
 
 
 def _other_document(path: Path) -> UnusableError:
-    return UnusableError(
-        "this is an Office document, but no spreadsheet",
-        where=path.name,
-        cure="save its table as a spreadsheet or CSV file",
-    )
+    fault = "this is an Office document, but no spreadsheet"
+    return UnusableError(fault, where=path.name, cure="save its table as a spreadsheet or CSV file")

@@ -41,20 +41,14 @@ def check_stream(unpacked: IO[bytes], path: Path) -> None:
 
 
 def check_archive(archive: zipfile.ZipFile, path: Path, packed: int = 0) -> None:
-    """Check the size of a model's archive by its directory; zipfile never unpacks more than that.
+    """Check a model's archive by its directory; raises where it is too large or packed otherwise.
 
     `path` is its file, or contains it, with `packed` bytes (0 for the file's size).
-
-    Raises:
-        UnusableError: it would take too much memory, or its packing method is not allowed.
     """
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
     if size > min(MAX_MODEL_BYTES, 4 * max_unpacked_bytes(packed or path.stat().st_size)):
-        raise UnusableError(
-            f"unpacked, this file takes {size / 1e6:,.0f} MB, more than a model of its size",
-            where=str(path),
-            cure="give a file that Tunescope exported",
-        )
+        fault = f"unpacked, this file takes {size / 1e6:,.0f} MB, more than a model of its size"
+        raise UnusableError(fault, where=str(path), cure="give a file that Tunescope exported")
     if any(entry.compress_type not in _PLAIN for entry in entries):
         raise zipfile.BadZipFile("another way of packing")

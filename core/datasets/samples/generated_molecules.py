@@ -29,7 +29,6 @@ def _unpaired_run(rng: np.random.Generator, low: int, high: int) -> str:
 
 
 def _structure(rng: np.random.Generator) -> str:
-    """One to three stems side by side, with unpaired bases before, between and behind."""
     stems = int(rng.choice([1, 2, 3], p=[0.45, 0.4, 0.15]))
     pieces = [_unpaired_run(rng, 0, 6)]
     for _ in range(stems):
@@ -38,7 +37,6 @@ def _structure(rng: np.random.Generator) -> str:
 
 
 def _random_stem(rng: np.random.Generator, depth: int) -> str:
-    """A helix around a hairpin, a bulge or internal loop and another helix, or two branches."""
     pairs = int(rng.integers(3, 9))
     kind = rng.choice(["hairpin", "bulge", "loop", "branch"], p=[0.5, 0.15, 0.2, 0.15])
     if depth == 2 or kind == "hairpin":
@@ -54,7 +52,6 @@ def _random_stem(rng: np.random.Generator, depth: int) -> str:
 
 
 def _letters(rng: np.random.Generator, structure: str) -> str:
-    """Letters drawn by structure, some drawn anew where pairs stay pairs."""
     kinds, chances = zip(*_PAIRS, strict=True)
     bases, weights = list(_UNPAIRED), list(_UNPAIRED.values())
     letters = [str(letter) for letter in rng.choice(bases, len(structure), p=weights)]

@@ -7,15 +7,9 @@ import pandas as pd
 
 # Weights of the truth behind the sample "groups"; every column that is not here has weight 0.
 GROUPS_TRUTH = {
-    "blood_pressure": 1.1,
-    "blood_sugar": 1.0,
-    "blood_iron": -0.9,
-    "blood_fat": 0.8,
-    "blood_salt": -0.7,
-    "lifestyle_sport": -0.8,
-    "lifestyle_sleep": -0.6,
-    "lifestyle_smoking": 0.9,
-    "lifestyle_stress": 0.5,
+    **{"blood_pressure": 1.1, "blood_sugar": 1.0, "blood_iron": -0.9, "blood_fat": 0.8},
+    **{"blood_salt": -0.7, "lifestyle_sport": -0.8, "lifestyle_sleep": -0.6},
+    **{"lifestyle_smoking": 0.9, "lifestyle_stress": 0.5},
 }
 NOISE_GROUPS = {"noise_a": 10, "gene": 40, "weather": 12, "stars": 8}
 

@@ -55,7 +55,6 @@ def tags_table() -> pd.DataFrame:
 
 
 def _sentence(rng: np.random.Generator) -> list[str]:
-    """Tags until END, drawn again beyond 20 words."""
     while True:
         tags: list[str] = []
         tag = "START"
@@ -67,7 +66,6 @@ def _sentence(rng: np.random.Generator) -> list[str]:
 
 
 def _vocabulary(rng: np.random.Generator) -> dict[str, list[str]]:
-    """The words of every tag; frequent ones are repeated."""
     stems = _random_stems(rng)
     words: dict[str, list[str]] = {}
     for tag in TAGS:
@@ -84,7 +82,6 @@ def _vocabulary(rng: np.random.Generator) -> dict[str, list[str]]:
 
 
 def _random_stems(rng: np.random.Generator) -> list[str]:
-    """Distinct stems of two syllables."""
     heads, tails = ("b", "d", "f", "gr", "k", "l", "m", "pl", "st", "t"), ("n", "l", "rk", "m", "t")
     stems: dict[str, None] = {}
     while len(stems) < _STEMS:

@@ -17,6 +17,7 @@ from core.datasets.samples.generated_tables import clinic_table, groups_table, p
 from core.datasets.samples.generated_tags import tags_table
 from core.datasets.samples.reviews import reviews_table
 from core.datasets.samples.texts import texts_table
+from core.datasets.table_formats import FormatOptions, with_formats
 from core.datasets.task import Task
 from core.datasets.understanding.dataset_from_table import assemble, roles_of_rows
 from core.datasets.understanding.recognition import detect_layout, matches_layout
@@ -47,12 +48,13 @@ class Sample:
         if shape is not None and not matches_layout(shape, table):
             shape = None
         raw_table = RawTable(self.name, table, source, line_of=lambda row: row + 2)
-        return assemble(raw_table, shape, choices if shape else roles_of_rows(cells, choices))
+        if shape is not None:
+            return assemble(raw_table, shape, choices)
+        options = FormatOptions(choices.kinds, choices.readings, None, target)
+        return assemble(with_formats(raw_table, options), None, roles_of_rows(cells, choices))
 
 
 def _bundled(name: str) -> Callable[[], pd.DataFrame]:
-    """A maker of scikit-learn's table, with class names."""
-
     def make_table() -> pd.DataFrame:
         from sklearn import datasets
 
@@ -68,111 +70,42 @@ def _bundled(name: str) -> Callable[[], pd.DataFrame]:
     return make_table
 
 
-SAMPLES: dict[str, Sample] = {
-    sample.name: sample
-    for sample in (
-        Sample(
-            "groups",
-            "Useful and useless groups",
-            "400 made-up people in two classes. Blood and lifestyle values matter, four groups of"
-            " noise do not: watch the penalties find out.",
-            Task.BINARY,
-            "ill",
-            groups_table,
-        ),
-        Sample(
-            "breast-cancer",
-            "Breast cancer",
-            "569 tumours, benign or malignant, by 30 measurements of cell nuclei in three groups:"
-            " mean, error and worst.",
-            Task.BINARY,
-            "target",
-            _bundled("breast_cancer"),
-        ),
-        Sample(
-            "iris",
-            "Iris flowers",
-            "150 flowers of three species by four lengths. Small and quick.",
-            Task.MULTICLASS,
-            "target",
-            _bundled("iris"),
-        ),
-        Sample(
-            "wine",
-            "Wines",
-            "178 wines from three growers by 13 chemical values.",
-            Task.MULTICLASS,
-            "target",
-            _bundled("wine"),
-        ),
-        Sample(
-            "digits",
-            "Handwritten digits",
-            "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws more"
-            " of them.",
-            Task.MULTICLASS,
-            "target",
-            _bundled("digits"),
-        ),
-        Sample(
-            "diabetes",
-            "Diabetes",
-            "442 patients; how far the disease went in a year, by ten values.",
-            Task.REGRESSION,
-            "target",
-            _bundled("diabetes"),
-        ),
-        Sample(
-            "clinic",
-            "A clinic's raw table",
-            "600 made-up visits with categories, dates, yes and no, and missing values: will the"
-            " patient come back?",
-            Task.BINARY,
-            "came_back",
-            clinic_table,
-        ),
-        Sample(
-            "prices",
-            "Flat prices",
-            "500 made-up flats; the price by size, place and thirty values of no use.",
-            Task.REGRESSION,
-            "price",
-            prices_table,
-        ),
-        Sample(
-            "reviews",
-            "Reviews",
-            "500 made-up reviews with what was bought and its price: which words tell who buys"
-            " again?",
-            Task.BINARY,
-            "buys_again",
-            reviews_table,
-        ),
-        Sample(
-            "tags",
-            "Parts of speech",
-            "300 made-up sentences, a tag for every word. Two columns are noise: give every column"
-            " its own penalty and see.",
-            Task.SEQUENCE,
-            "tag",
-            tags_table,
-        ),
-        Sample(
-            "molecules",
-            "Folded molecules",
-            "60 made-up RNA molecules with their base pairs: learn how letters fold.",
-            Task.STRUCTURE,
-            "structure",
-            molecules_table,
-        ),
-        Sample(
-            "texts",
-            "Short texts",
-            "400 made-up texts about ten subjects, most of them about one or two: which words"
-            " belong together?",
-            Task.TOPICS,
-            "",
-            texts_table,
-        ),
-    )
+_SENTENCES = {
+    "groups": "400 made-up people in two classes. Blood and lifestyle values matter, four groups "
+    "of noise do not: watch the penalties find out.",
+    "breast-cancer": "569 tumours, benign or malignant, by 30 measurements of cell nuclei in "
+    "three groups: mean, error and worst.",
+    "iris": "150 flowers of three species by four lengths. Small and quick.",
+    "wine": "178 wines from three growers by 13 chemical values.",
+    "digits": "1,797 pictures of 8 by 8 pixels, ten classes. A deep latent Gaussian model draws "
+    "more of them.",
+    "diabetes": "442 patients; how far the disease went in a year, by ten values.",
+    "clinic": "600 made-up visits with categories, dates, yes and no, and missing values: will "
+    "the patient come back?",
+    "prices": "500 made-up flats; the price by size, place and thirty values of no use.",
+    "reviews": "500 made-up reviews with what was bought and its price: which words tell who buys "
+    "again?",
+    "tags": "300 made-up sentences, a tag for every word. Two columns are noise: give every "
+    "column its own penalty and see.",
+    "molecules": "60 made-up RNA molecules with their base pairs: learn how letters fold.",
+    "texts": "400 made-up texts about ten subjects, most of them about one or two: which words "
+    "belong together?",
+}
+_ROWS = (
+    ("groups", "Useful and useless groups", Task.BINARY, "ill", groups_table),
+    ("breast-cancer", "Breast cancer", Task.BINARY, "target", _bundled("breast_cancer")),
+    ("iris", "Iris flowers", Task.MULTICLASS, "target", _bundled("iris")),
+    ("wine", "Wines", Task.MULTICLASS, "target", _bundled("wine")),
+    ("digits", "Handwritten digits", Task.MULTICLASS, "target", _bundled("digits")),
+    ("diabetes", "Diabetes", Task.REGRESSION, "target", _bundled("diabetes")),
+    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", clinic_table),
+    ("prices", "Flat prices", Task.REGRESSION, "price", prices_table),
+    ("reviews", "Reviews", Task.BINARY, "buys_again", reviews_table),
+    ("tags", "Parts of speech", Task.SEQUENCE, "tag", tags_table),
+    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", molecules_table),
+    ("texts", "Short texts", Task.TOPICS, "", texts_table),
+)
+SAMPLES = {
+    name: Sample(name, title, _SENTENCES[name], task, target, table)
+    for name, title, task, target, table in _ROWS
 }

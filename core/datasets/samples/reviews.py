@@ -1,7 +1,6 @@
 """Generated reviews: sentences, what was bought, its price, and a verdict.
 
-A sentence fits the buyer's satisfaction nine times in ten; one in six denies the opposite ("never
-punctual"), which only pairs of words show. One buyer in fifteen decides against it.
+A sentence fits the verdict nine times in ten; one in six denies the opposite ("never punctual").
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Generated short texts of readable words from a known topic model.
 
-Every text has shares θ ~ Dirichlet(0.12) of the ten subjects. A content word is drawn from a
-subject by θ (one time in four from everyday words), the first words of its list more often. The
-words between are stop words.
+θ ~ Dirichlet(0.12) over ten subjects; a content word is drawn by θ, or one in four is everyday.
 """
 
 from __future__ import annotations
@@ -110,7 +108,6 @@ def texts_table() -> pd.DataFrame:
 
 
 def _weighted_words(lists: tuple[str, str, str]) -> dict[str, tuple[list[str], np.ndarray]]:
-    """The words of every slot, with probabilities proportional to 1/(rank + 2)."""
     by_slot = {}
     for slot, words in zip(_SLOTS, lists, strict=True):
         slot_words = words.split()

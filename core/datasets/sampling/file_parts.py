@@ -1,8 +1,4 @@
-"""Which rows of a file are read: all, a random sample, or one part after another.
-
-A sample of a text is a smaller file with exactly its rows; of columnar files only the wanted rows
-are read.
-"""
+"""Which rows of a file are read: all, or a random sample (of texts, as a smaller file)."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from core.datasets.files import csv_table
 from core.datasets.files.columnar_table import ColumnarFile
 from core.datasets.files.delimiters import ONE_COLUMN
 from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
-from core.datasets.files.sniffing import sniff_dialect
+from core.datasets.files.sniffing import Dialect, sniff_dialect
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.finding import Finding, SuggestedChange
 from core.datasets.raw_table import DataOptions
@@ -68,8 +64,12 @@ class LineNumbers:
         try:
             yield
         except UnusableError as error:
-            where = error.where if self.chosen is None else _LINE.sub(self._row_text, error.where)
+            where = self.translated(error.where)
             raise UnusableError(error.what, where=where, cure=error.cure) from error
+
+    def translated(self, text: str) -> str:
+        """A text with the rows of the whole file in place of lines."""
+        return text if self.chosen is None else _LINE.sub(self._row_text, text)
 
     def _row_text(self, match: re.Match[str]) -> str:
         assert self.chosen is not None
@@ -104,19 +104,16 @@ class FilePart:
         read_all = SuggestedChange("Read all rows", "--rows all", fields={"rows": ALL})
         proposal = None if sample.asked else read_all
         finding = Finding(sample.sentence(self.path.name), serious=True, proposal=proposal)
-        findings = (finding, *dataset.findings)
-        return replace(dataset, source=source, findings=findings, sampled=sample)
+        lines = self.lines
+        findings = [replace(f, sentence=lines.translated(f.sentence)) for f in dataset.findings]
+        return replace(dataset, source=source, findings=(finding, *findings), sampled=sample)
 
 
 @contextmanager
 def open_file_part(
     file: TableFile, choices: DataOptions, row_limit: RowLimit
 ) -> Iterator[FilePart]:
-    """The rows to read, in a temporary file if sampled.
-
-    Raises:
-        UnusableError: rows were requested and the format does not allow drawing them.
-    """
+    """The rows to read, in a temporary file if sampled; UnusableError if impossible."""
     _check_limit(row_limit)
     whole_file = FilePart(file)
     if row_limit.rows == ALL:
@@ -124,11 +121,9 @@ def open_file_part(
         return
     if not can_be_drawn(file):
         if row_limit.rows is not None:
-            raise UnusableError(
-                "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone",
-                where=file.path.name,
-                cure="leave out how many rows are wanted, or save the table as CSV in UTF-8",
-            )
+            fault = "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone"
+            cure = "leave out how many rows are wanted, or save the table as CSV in UTF-8"
+            raise UnusableError(fault, where=file.path.name, cure=cure)
         yield whole_file
         return
     estimated_bytes = bytes_of(file, choices.kinds) if row_limit.rows is None else 0.0
@@ -146,9 +141,8 @@ def open_file_part(
 
 def _check_limit(row_limit: RowLimit) -> None:
     if row_limit.rows is not None and row_limit.rows < 0:
-        raise UnusableError(
-            f"{row_limit.rows:,} rows cannot be drawn", where="option rows", cure="give 1 or more"
-        )
+        fault = f"{row_limit.rows:,} rows cannot be drawn"
+        raise UnusableError(fault, where="option rows", cure="give 1 or more")
 
 
 def can_be_drawn(file: TableFile) -> bool:
@@ -174,7 +168,8 @@ def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
         return head_bytes * size / len(head)
     dialect = sniff_dialect(head, file.path.name, complete=len(head) < 2**20)
     texts = csv_table.text_columns(dialect, kinds)
-    rows = max(1, sum(1 for _ in row_sampling.rows_of(io.BytesIO(head), form_of(file))))
+    form = _table_form(dialect, None)
+    rows = max(1, sum(1 for _ in row_sampling.rows_of(io.BytesIO(head), form)))
     head_bytes = 8.0 * dialect.width * rows
     if texts:
         head_bytes += _TEXT * len(texts) * rows + len(head) * len(texts) / max(1, dialect.width)
@@ -185,8 +180,9 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
     """The row format of a text; `target` is the requested target column."""
     if file.is_libsvm:
         return row_sampling.RowFormat()
-    complete = len(file.head) < 2**20
-    dialect = sniff_dialect(file.head, file.path.name, complete=complete, required_column=target)
+    dialect = csv_table.dialect_of(
+        file.path, file.compression, file.head, len(file.head) < 2**20, target
+    )
     names, position = csv_table.names_of(dialect), None
     if dialect.delimiter != ONE_COLUMN:
         try:
@@ -194,12 +190,18 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
             position += dialect.extra == "names"
         except UnusableError:  # raised again by reading
             position = None
+    return _table_form(dialect, position)
+
+
+def _table_form(dialect: Dialect, position: int | None) -> row_sampling.RowFormat:
     return row_sampling.RowFormat(
         skip=dialect.skip,
         header=bool(dialect.header),
         delimiter=dialect.delimiter.encode("latin-1", "replace"),
         quote=dialect.quote.encode("latin-1", "replace"),
         place=position,
+        reading=dialect.reading.encode(),
+        padded=dialect.quotes.padded,
     )
 
 
@@ -256,13 +258,10 @@ def _text_part(
 
 
 class _ZeroIndexScan:
-    """Whether an index of the rows that pass is 0."""
-
     def __init__(self) -> None:
         self.zero = False
 
     def watched(self, rows: Iterator[bytes]) -> Iterator[bytes]:
-        """The rows, unchanged."""
         for row in rows:
             if not self.zero and any(sign in row for sign in _ZEROS):
                 self.zero = True

@@ -21,10 +21,7 @@ def max_data_bytes() -> float:
 
 
 def available_memory() -> int:
-    """Free bytes of memory, within the limits of this process's control group.
-
-    The environment variable TUNESCOPE_MEMORY, in bytes, takes precedence.
-    """
+    """Free bytes within this process's control group; TUNESCOPE_MEMORY takes precedence."""
     with contextlib.suppress(ValueError):
         return max(0, int(os.environ.get(VARIABLE, "")))
     limits = [_free_memory(), *_group_limits()]
@@ -58,7 +55,6 @@ def _free_of_windows() -> int:
 
 
 def _group_limits() -> list[int | None]:
-    """The allowances of this process's control groups and their parents."""
     try:
         lines = (_PROC / "self/cgroup").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -81,7 +77,6 @@ def _group_limits() -> list[int | None]:
 
 
 def _group_allowance(folder: Path, limit: str, used: str) -> int | None:
-    """The limit of a group less its usage without reclaimable caches."""
     try:
         max_bytes = int((folder / limit).read_text(encoding="ascii"))
         used_bytes = int((folder / used).read_text(encoding="ascii"))

@@ -1,17 +1,20 @@
-"""Rows of a text file drawn at random in two passes; this also stands in exported scripts.
+"""Rows of a text file drawn at random in two passes; exported scripts hold this source.
 
-It knows Python and numpy alone. A row is a line, or several where a quote keeps line ends inside
-of a cell; blank lines and comments are none.
+A row is a line, or several where a quote keeps line ends; blank lines and comments are none.
 """
 
 from __future__ import annotations
 
+import io
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
+
+from core.datasets.files.quotes import OUTSIDE, WITHIN, Quotes, csv_reader, scan_line
 
 MAX_LABELS = 100  # different ones, beyond which they are no classes
 MIN_CLASS_ROWS = 20  # rows that every class keeps, if it has them, to learn and to test it
@@ -23,8 +26,8 @@ class RowFormat:
 
     Attributes:
         skip: lines before the header.
-        header: whether a header stands before the rows.
         delimiter, quote: of cells; empty for LIBSVM lines, whose comments begin with "#".
+        padded: whether blanks behind a delimiter are left out.
         place: which cell is the target, from 0 (from the end where below 0); None for none.
     """
 
@@ -33,23 +36,29 @@ class RowFormat:
     delimiter: bytes = b""
     quote: bytes = b""
     place: int | None = 0
+    reading: bytes = b"doubled"
+    padded: bool = True
+
+    @property
+    def quotes(self) -> Quotes:
+        """How the quotes of a table are read."""
+        delimiter, quote, reading = (
+            sign.decode("latin-1") for sign in (self.delimiter, self.quote, self.reading)
+        )
+        return Quotes(delimiter, quote, reading, self.padded)
+
+    def is_telling(self, line: bytes) -> bool:
+        """Whether a line has a sign that may keep its end, or a delimiter, inside of a cell."""
+        has_quote = bool(self.quote) and self.quote in line
+        return has_quote or (self.reading == b"escaped" and b"\\" in line)
 
 
 def sample_lines(
     open_text: Callable[[], IO[bytes]], form: RowFormat, size: int, seed: int, into: IO[bytes]
 ) -> tuple[np.ndarray, int, bool]:
-    """Write what stands before the rows and a random part of the rows, in their order.
+    """Write what stands before the rows and `size` random rows, in their order.
 
-    Args:
-        open_text: opens the text, from its beginning.
-        form: of the rows.
-        size: how many rows.
-        seed: of the draw.
-        into: where to write.
-
-    Returns:
-        The numbers of the rows, from 0; how many there are in all; whether every label has its
-        share among them.
+    Returns the rows' numbers, from 0; their total; whether every label has its share.
     """
     with open_text() as file:
         total, codes = count_labels(rows_of(file, form), form)
@@ -75,14 +84,9 @@ def write_rows(
 
 
 def draw_rows(total: int, size: int, seed: int, codes: np.ndarray | None = None) -> np.ndarray:
-    """The numbers of rows drawn without replacement, sorted; each row is as likely as any other.
+    """The sorted numbers of rows drawn without replacement, each equally likely.
 
-    Args:
-        total: how many rows there are.
-        size: how many to draw.
-        seed: of the draw.
-        codes: the class of every row, shape (total,): each class gets its share of the rows, and
-            at least 20 where it has them; None for no classes.
+    With `codes`, shape (total,), each class gets its share, and at least 20 where it has them.
     """
     random = np.random.default_rng([seed, 20_260_000])
     if codes is None:
@@ -99,7 +103,6 @@ def draw_rows(total: int, size: int, seed: int, codes: np.ndarray | None = None)
 
 
 def _class_shares(counts: np.ndarray, size: int) -> np.ndarray:
-    """How many of every class, by the largest remainders."""
     exact = counts * (size / counts.sum())
     take = np.maximum(np.floor(exact).astype(int), np.minimum(counts, MIN_CLASS_ROWS))
     while take.sum() > size and take.max() > 0:
@@ -110,10 +113,7 @@ def _class_shares(counts: np.ndarray, size: int) -> np.ndarray:
 
 
 def count_labels(rows: Iterable[bytes], form: RowFormat) -> tuple[int, np.ndarray | None]:
-    """How many rows there are, and the code of every row's label; None where they are no classes.
-
-    A row without a label has a code of its own, as any other label.
-    """
+    """The number of rows, and the code of every label ("" too); None where they are no classes."""
     total, codes, code_of_label = 0, array("H"), dict[bytes, int]()
     label = _label_of(form)
     for row in rows:
@@ -129,40 +129,34 @@ def count_labels(rows: Iterable[bytes], form: RowFormat) -> tuple[int, np.ndarra
 
 
 def _label_of(form: RowFormat) -> Callable[[bytes], bytes] | None:
-    position, delimiter, quote = form.place, form.delimiter, form.quote
+    position, delimiter = form.place, form.delimiter
     if position is None:
         return None
     if not delimiter:
         return lambda row: row.split(None, 1)[0]
 
     def target_cell(row: bytes) -> bytes:
-        if quote in row:
-            row_cells = split_cells(row, delimiter, quote)
-            return row_cells[position] if -len(row_cells) <= position < len(row_cells) else b""
-        row_cells = row.split(delimiter if delimiter.strip() or delimiter == b"\t" else None)
+        if form.is_telling(row):
+            row_cells = split_cells(row, form)
+        else:
+            row_cells = row.split(delimiter if delimiter.strip() or delimiter == b"\t" else None)
         return row_cells[position].strip() if -len(row_cells) <= position < len(row_cells) else b""
 
     return target_cell
 
 
-def split_cells(row: bytes, delimiter: bytes, quote: bytes) -> list[bytes]:
-    """The cells of a row with quotes, which open at the beginning of a cell alone."""
-    row_cells, start, inside = [], 0, False
-    for position in range(len(row)):
-        character = row[position : position + 1]
-        if character == quote and (inside or not row[start:position].strip()):
-            inside = not inside
-        elif character == delimiter and not inside:
-            row_cells.append(row[start:position].strip().strip(quote))
-            start = position + 1
-    return [*row_cells, row[start:].strip().strip(quote)]
+def split_cells(row: bytes, form: RowFormat) -> list[bytes]:
+    """The cells of a row, without their quotes."""
+    text = row.decode("latin-1")
+    lines = io.StringIO(text.strip() if form.delimiter == b" " else text, newline="")
+    return [cell.encode("latin-1") for cell in next(csv_reader(lines, form.quotes), [])]
 
 
 def preamble(file: IO[bytes], form: RowFormat) -> list[bytes]:
     """The lines before the first row; the file then stands at it."""
     lines = [file.readline() for _ in range(form.skip)]
     while form.header:
-        header = next(_logical_lines(file, form), b"")
+        header = next(logical_lines(file, form), b"")
         lines.append(header)
         if header.strip() or not header:
             break
@@ -179,35 +173,28 @@ def records(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
     """Every row, from where the file stands."""
     if not form.delimiter:
         return (line for line in file if line.split(b"#", 1)[0].strip())
-    return (record for record in _logical_lines(file, form) if record.strip())
+    return (line for line in logical_lines(file, form) if is_row(line, form))
 
 
-def _logical_lines(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
+def is_row(line: bytes, form: RowFormat) -> bool:
+    """Whether a line of a table is no blank one; tabs that divide cells are a row of empty ones."""
+    return bool(line.strip(b" \r\n") if form.delimiter == b"\t" else line.strip())
+
+
+def logical_lines(file: IO[bytes], form: RowFormat) -> Iterator[bytes]:
     """Lines, with those below them that belong to a cell in quotes."""
     pending: list[bytes] = []
+    quotes, state = form.quotes, OUTSIDE
     for line in file:
-        if not pending and (not form.quote or form.quote not in line):
+        if state == WITHIN or form.is_telling(line):
+            text = line.removeprefix(BOM_UTF8).decode("latin-1")
+            state = scan_line(text, quotes, state).state
+        if state == OUTSIDE and not pending:
             yield line
             continue
-        inside = _ends_inside(line, form, inside=bool(pending))
         pending.append(line)
-        if not inside:
+        if state == OUTSIDE:
             yield b"".join(pending)
             pending = []
     if pending:
         yield b"".join(pending)
-
-
-def _ends_inside(line: bytes, form: RowFormat, *, inside: bool) -> bool:
-    """Whether a line ends inside of quotes, which open at the beginning of a cell alone."""
-    position, quote = line.find(form.quote), form.quote
-    while position >= 0:
-        if not inside:
-            text_before = line[:position].rstrip(b" ")
-            inside = not text_before or text_before.endswith(form.delimiter)
-        elif line[position + 1 : position + 2] == quote:
-            position += 1  # a doubled quote is a letter
-        else:
-            inside = False
-        position = line.find(quote, position + 1)
-    return inside

@@ -21,11 +21,10 @@ _CHANCE_ROWS = 5000  # distinct rows for the probability that two are equal by c
 
 
 def equal_items(dataset: Dataset) -> np.ndarray:
-    """A code for every item, the same for equal items.
+    """A code for every item, the same for equal ones.
 
-    Sequences are items in the order of their first rows. Rows are equal in every feature (missing
-    equals missing), sequences in those of all tokens, molecules in their parsed letters, texts up
-    to case and blanks. An empty text and a sparse row of zeros equal none.
+    Rows are equal in every feature (missing equals missing), sequences in all tokens, molecules in
+    parsed letters, texts up to case and blanks. An empty text and a sparse row of zeros equal none.
     """
     if dataset.matrix is not None:
         hashes, empty = _matrix_hashes(dataset.matrix), np.diff(dataset.matrix.indptr) == 0
@@ -49,13 +48,11 @@ def equal_items(dataset: Dataset) -> np.ndarray:
 
 
 def _most_different(table: pd.DataFrame) -> list[str]:
-    """The few numeric columns whose first rows have the most distinct values."""
     head = table[number_names(table)[:_EXAMINED_COLUMNS]].head(_FIRST_ROWS)
     return list(head.nunique().nlargest(_FEW_COLUMNS).index)
 
 
 def _number_hashes(table: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """Hashes of numeric columns; rows may collide beyond the precision of doubles."""
     total = np.zeros(len(table), dtype=np.uint64)
     for name in names:
         values = table[name].to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # −0 is 0
@@ -78,8 +75,7 @@ def sequence_codes(dataset: Dataset) -> np.ndarray:
 def chance_of_twins(dataset: Dataset) -> float:
     """The expected number of rows equal to a given one by chance, were columns independent.
 
-    (n − 1) Π_j Σ_v p_jv², p_jv the share of value v in column j among distinct rows (features and
-    target) that are not one common row. 0 for other tasks than tables.
+    (n − 1) Π_j Σ_v p_jv², p_jv the share of value v in column j among distinct rows; else 0.
     """
     table = dataset.table
     if table is None or not dataset.task.is_table:
@@ -125,7 +121,6 @@ def _table_hashes(table: pd.DataFrame) -> np.ndarray:
 
 
 def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
-    """A hash of every CSR row: a sum over its nonzero entries, in any order."""
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     column_hashes = matrix.indices.astype(np.uint64) * _GOLDEN
     entries = _mix_bits(_mix_bits(values.view(np.uint64)) + column_hashes)
@@ -135,7 +130,6 @@ def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
 
 
 def _sequence_hashes(dataset: Dataset) -> np.ndarray:
-    """A hash of every sequence: a sum over its tokens and their positions."""
     assert dataset.table is not None
     tokens = _table_hashes(dataset.table.drop(columns=dataset.sequence_name, errors="ignore"))
     codes = sequence_codes(dataset)
@@ -147,14 +141,13 @@ def _sequence_hashes(dataset: Dataset) -> np.ndarray:
 
 
 def _mix_bits(codes: np.ndarray) -> np.ndarray:
-    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014)."""
     codes = (codes ^ (codes >> np.uint64(30))) * _MIX[0]
     codes = (codes ^ (codes >> np.uint64(27))) * _MIX[1]
     return codes ^ (codes >> np.uint64(31))
 
 
 def _codes_of_hashes(hashes: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """Codes of equal hashes; items in `alone` get unique codes."""
     codes = pd.factorize(hashes)[0]
     codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
     return pd.factorize(codes)[0]

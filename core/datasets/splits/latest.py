@@ -15,10 +15,9 @@ from core.errors import UnusableError
 
 
 def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
-    """The dataset with the points in time of a column, and a finding on it.
+    """The dataset with a column's points in time, and a finding; others raise UnusableError.
 
-    `table` has every column of the file, also rows without a target; `column` holds dates, or
-    numbers that grow with time. Others, unknown ones and the target raise UnusableError.
+    `table` has every column of the file, also rows without a target.
     """
     names = [str(name) for name in table.columns]
     if column not in names:
@@ -53,11 +52,8 @@ def _time_points(values: pd.Series, where: str) -> np.ndarray:
         return values.to_numpy(dtype=float, na_value=np.nan)
     form = date_format(values)
     if not form:
-        raise UnusableError(
-            "the column holds neither dates nor numbers",
-            where=where,
-            cure="choose a column of dates, or write them like 2024-12-31",
-        )
+        cure = "choose a column of dates, or write them like 2024-12-31"
+        raise UnusableError("the column holds neither dates nor numbers", where=where, cure=cure)
     timestamps = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
     elapsed = timestamps - pd.Timestamp(0, tz="UTC")
     return elapsed.dt.total_seconds().to_numpy(dtype=float)

@@ -70,14 +70,11 @@ def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
 
 
 class _ColumnValues:
-    """The values of a column that are not missing; distinct ones are counted once."""
-
     def __init__(self, values: pd.Series) -> None:
         self.values = values.dropna()
 
     @cached_property
     def different(self) -> int:
-        """The number of distinct values."""
         return int(self.values.nunique())
 
 
@@ -103,7 +100,6 @@ def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
 
 
 def _of_whole_sequences(dataset: Dataset, values: pd.Series) -> bool:
-    """Whether all tokens of a sequence have one value, and some sequences share it."""
     pairs = pd.DataFrame({"sequence": dataset.row_groups, "value": values.to_numpy()})
     sequences = int(pairs["sequence"].nunique())
     return len(pairs.drop_duplicates()) == sequences > int(pairs["value"].nunique())
@@ -120,7 +116,6 @@ def _is_signed(name: str) -> bool:
 
 
 def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
-    """Whether texts are short codes, repeated but none in most rows."""
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
     values = values_of(column.name).values
@@ -131,7 +126,6 @@ def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
 
 
 def _repeats(column: Column, column_values: _ColumnValues) -> bool:
-    """Whether there are enough groups of several rows; amounts are no groups."""
     if column.kind == "date":
         return False
     values = column_values.values

@@ -1,7 +1,6 @@
-"""Training, validation and test rows: stratified by class, groups of rows kept together.
+"""Training, validation and test rows: stratified by class; groups, sequences and units stay whole.
 
-Sequences and units (`Dataset.units`) stay whole; sequences are not stratified. With times, the
-latest items test; folds are random in any case.
+With times, the latest items test; folds are random in any case. Sequences are not stratified.
 """
 
 from __future__ import annotations
@@ -28,17 +27,11 @@ _MAX_MIXED_UNITS, _MIXED = 500, 0.05  # units that scikit-learn's slow search ba
 
 
 def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
-    """Row numbers to train on and to test on, both sorted.
-
-    Raises:
-        UnusableError: `test_size` is not between 0 and 1, or rows, classes or groups are too few.
-    """
+    """Row numbers to train and to test on, sorted; UnusableError for too few items."""
     if not 0 < test_size < 1:
-        raise UnusableError(
-            f"a test share of {test_size:g} is out of range",
-            where="test size",
-            cure="give a number between 0 and 1, such as 0.3",
-        )
+        fault = f"a test share of {test_size:g} is out of range"
+        cure = "give a number between 0 and 1, such as 0.3"
+        raise UnusableError(fault, where="test size", cure=cure)
     if dataset.times is not None:
         return _latest_hold_out(dataset, dataset.times, test_size)
     if (split := _whole_units_hold_out(dataset, test_size, seed)) is not None:
@@ -64,11 +57,9 @@ def _test_count(dataset: Dataset, units: int, test_size: float) -> int:
     count = round(units * test_size)
     if units < 4 or count < 1 or units - count < 2:
         word = dataset.task.item
-        raise UnusableError(
-            f"{_count_text(units, word)} cannot be split into training and test {word}s",
-            where=dataset.name,
-            cure=f"give more {word}s, or another test share",
-        )
+        fault = f"{_count_text(units, word)} cannot be split into training and test {word}s"
+        cure = f"give more {word}s, or another test share"
+        raise UnusableError(fault, where=dataset.name, cure=cure)
     return count
 
 
@@ -77,17 +68,13 @@ def _count_text(count: int, word: str) -> str:
 
 
 def _item_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """The item (row, or sequence) of each of some rows, and the number of items."""
     if dataset.task.has_sequences:
         return _sequence_codes(dataset, rows)
     return np.arange(len(rows)), len(rows)
 
 
 def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit and class of every item of some rows; classes are zeros where items have none.
-
-    A unit that is all of a class is divided, or the class could not be learned and scored.
-    """
+    """Unit and class (or 0) of some rows' items; a unit that is all of a class is divided."""
     assert dataset.units is not None
     items, count = _item_codes(dataset, rows)
     first = np.unique(items, return_index=True)[1]
@@ -106,7 +93,7 @@ def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split | None:
-    """Test on whole units; None where there are none, or a class would miss a side."""
+    """None where there are no units, or a class would miss a side."""
     if dataset.units is None:
         return None
     rows = np.arange(dataset.rows)
@@ -126,10 +113,7 @@ def _whole_units_hold_out(dataset: Dataset, test_size: float, seed: int) -> Spli
 
 
 def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> Split:
-    """Test on the latest items, those of one time on one side; items without a time train.
-
-    Groups and units with a tested item are dropped from training.
-    """
+    """Test on the latest items, without their groups and units in training; unknown times train."""
     rows = np.arange(dataset.rows)
     items, item_count = _item_codes(dataset, rows)
     count = _test_count(dataset, item_count, test_size)
@@ -144,40 +128,29 @@ def _latest_hold_out(dataset: Dataset, times: np.ndarray, test_size: float) -> S
 
 
 def _test_start(times: np.ndarray, count: int) -> float:
-    """The time from which items test: about `count` of them, not all."""
     points, counts = np.unique(times, return_counts=True)
     later_counts = np.cumsum(counts[::-1])[::-1]
     later_counts = np.where(np.isfinite(points), later_counts, 0)
     later_counts[0] = 0  # some must come before
-    return float(
-        points[np.argmin(np.where(later_counts > 0, np.abs(later_counts - count), np.inf))]
-    )
+    gaps = np.where(later_counts > 0, np.abs(later_counts - count), np.inf)
+    return float(points[np.argmin(gaps)])
 
 
 def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray) -> None:
     cure = "test on rows drawn at random, or give another share for the test"
     if train.sum() < 2:
-        raise UnusableError(
-            "nearly all earlier rows belong together with the latest ones",
-            where=dataset.name,
-            cure=cure,
-        )
+        fault = "nearly all earlier rows belong together with the latest ones"
+        raise UnusableError(fault, where=dataset.name, cure=cure)
     if not dataset.classes or dataset.task.has_sequences:
         return
     labels = np.unique(dataset.target[train])
     new = np.setdiff1d(dataset.target[is_tested], labels)
     if len(new):
-        raise UnusableError(
-            f"class “{new[0]}” is only among the latest rows, so it cannot be learned",
-            where=f"{dataset.name}, column {dataset.target_name}",
-            cure=cure,
-        )
+        fault = f"class “{new[0]}” is only among the latest rows, so it cannot be learned"
+        raise UnusableError(fault, where=f"{dataset.name}, column {dataset.target_name}", cure=cure)
     if len(np.unique(dataset.target[is_tested])) < 2:
-        raise UnusableError(
-            "the latest rows are all of one class",
-            where=f"{dataset.name}, column {dataset.target_name}",
-            cure=cure,
-        )
+        fault = "the latest rows are all of one class"
+        raise UnusableError(fault, where=f"{dataset.name}, column {dataset.target_name}", cure=cure)
 
 
 def _whole_sequences_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
@@ -202,24 +175,20 @@ def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
     if counts.min() < 2:
         lonely = labels[counts.argmin()]
         purpose = "" if len(rows) == dataset.rows else " to train on"
-        raise UnusableError(
-            f"class “{lonely}” has only one row{purpose}, too few to learn it and to test it",
-            where=f"{dataset.name}, column {dataset.target_name}",
-            cure="give more rows of this class, or leave it out",
-        )
+        fault = f"class “{lonely}” has only one row{purpose}, too few to learn it and to test it"
+        cure = "give more rows of this class, or leave it out"
+        raise UnusableError(fault, where=f"{dataset.name}, column {dataset.target_name}", cure=cure)
 
 
 def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
-    """Test on whole groups; of ten draws, that with class shares nearest the overall ones."""
+    """Of ten draws of whole groups, that with class shares nearest the overall ones."""
     groups = dataset.row_groups
     assert groups is not None
     group_count = len(np.unique(groups))
     if group_count < 2:
-        raise UnusableError(
-            "all rows belong to one group, which cannot be split",
-            where=dataset.name,
-            cure="give another column the role group, or none",
-        )
+        fault = "all rows belong to one group, which cannot be split"
+        cure = "give another column the role group, or none"
+        raise UnusableError(fault, where=dataset.name, cure=cure)
     tries = GroupShuffleSplit(n_splits=10, test_size=test_size, random_state=seed)
     candidates = list(tries.split(np.zeros(len(groups)), groups=groups))
     if not dataset.classes:
@@ -237,24 +206,16 @@ def _grouped_hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
 
     best = min(candidates, key=share_deviation)
     if share_deviation(best) >= 1:
-        raise UnusableError(
-            "every split by groups leaves a class without rows to train or to test",
-            where=dataset.name,
-            cure="give another column the role group, or none",
-        )
+        fault = "every split by groups leaves a class without rows to train or to test"
+        cure = "give another column the role group, or none"
+        raise UnusableError(fault, where=dataset.name, cure=cure)
     return best
 
 
 def cross_validation_folds(
     dataset: Dataset, rows: np.ndarray, count: int, seed: int
 ) -> list[Split]:
-    """Folds of cross-validation: (rows to fit, rows to score) each, as row numbers.
-
-    `rows` are the row numbers to divide, usually the training rows.
-
-    Raises:
-        UnusableError: fewer than two folds, fewer rows or groups than folds, a class with one row.
-    """
+    """Rows to fit and rows to score of each fold; UnusableError where there are too few."""
     if count < 2:
         raise UnusableError(f"{count} folds are too few", where="folds", cure="use two or more")
     if (unit_folds := _whole_units_folds(dataset, rows, count, seed)) is not None:
@@ -287,10 +248,7 @@ def cross_validation_folds(
 def _whole_units_folds(
     dataset: Dataset, rows: np.ndarray, count: int, seed: int
 ) -> list[Split] | None:
-    """Folds of whole units; None where there are none, or fewer than folds.
-
-    Of fewer families of molecules than folds, each is a fold.
-    """
+    """None for no units or fewer than folds; of fewer families than folds, each is a fold."""
     if dataset.units is None or not len(rows):
         return None
     if not dataset.task.has_sequences:
@@ -330,7 +288,6 @@ def _balanced_folds(units: np.ndarray, labels: np.ndarray, count: int, seed: int
 
 
 def _is_learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
-    """Whether no fold is empty and none has all of a class."""
     table = np.zeros((int(labels.max()) + 1, count), dtype=np.int64)
     np.add.at(table, (labels, fold), 1)
     return bool((table.sum(axis=0) > 0).all() and ((table > 0).sum(axis=1) > 1).all())
@@ -342,11 +299,8 @@ def _too_few_groups(dataset: Dataset, group_count: int, count: int) -> UnusableE
 
 
 def _too_few_for_folds(dataset: Dataset, units: int, word: str, count: int) -> UnusableError:
-    return UnusableError(
-        f"{_count_text(units, word)} to train on cannot make {count} folds",
-        where=dataset.name,
-        cure=f"use fewer folds or give more {word}s",
-    )
+    fault = f"{_count_text(units, word)} to train on cannot make {count} folds"
+    return UnusableError(fault, where=dataset.name, cure=f"use fewer folds or give more {word}s")
 
 
 def _whole_sequences_folds(
@@ -364,9 +318,7 @@ def _whole_sequences_folds(
 def _check_fold_count(target: np.ndarray, count: int) -> int:
     largest = int(np.unique(target, return_counts=True)[1].max())
     if largest < count:
-        raise UnusableError(
-            f"no class has {count} rows to train on, so there cannot be {count} folds",
-            where="folds",
-            cure=f"use {max(2, largest)} folds or give more rows",
-        )
+        fault = f"no class has {count} rows to train on, so there cannot be {count} folds"
+        cure = f"use {max(2, largest)} folds or give more rows"
+        raise UnusableError(fault, where="folds", cure=cure)
     return count

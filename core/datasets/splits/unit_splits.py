@@ -1,6 +1,4 @@
-"""Splits items that come in units (copies, relatives): whole units, stratified by class.
-
-U: units; k: folds. Items are rows, or whole sequences. All functions take
+"""Splits items that come in U units (copies, relatives), whole, stratified by class, into k folds.
 
     units   codes 0 … U − 1, one per item
     labels  codes of classes, one per item; zeros where there are none
@@ -20,10 +18,7 @@ MAX_CODE = 2**62
 
 
 def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """A mask of items to test on: whole units, about `count` items, stratified by class.
-
-    Every class of two units or more is on both sides, if its units are of no other class.
-    """
+    """A mask of about `count` items: whole units; classes of two or more on both sides."""
     sizes = np.bincount(units)
     strata = majority(units, labels)
     quotas = _class_quotas(np.bincount(strata, weights=sizes), np.bincount(strata), count)
@@ -47,8 +42,7 @@ def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> 
 def fold_of_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
     """The fold (0 … k − 1) of every item: whole units, folds balanced in size and classes.
 
-    Class by class, the largest units first, each goes to the fold with the least of its class (then
-    the fewest items; `seed` decides ties). With k units or more no fold is empty.
+    Class by class, the largest units first, to the fold with least of it, fewest items, by `seed`.
     """
     sizes = np.bincount(units)
     strata = majority(units, labels)
@@ -83,7 +77,6 @@ def majority(units: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _class_quotas(weights: np.ndarray, units: np.ndarray, count: int) -> np.ndarray:
-    """Test items per class: its share of `count` by largest remainders, at least 1 of two units."""
     exact = count * weights / weights.sum()
     quotas = np.floor(exact).astype(np.int64)
     largest_remainders = np.argsort(-(exact - quotas), kind="stable")[: count - int(quotas.sum())]
@@ -113,7 +106,6 @@ def _fill_quota(sizes: np.ndarray, quota: int) -> np.ndarray:
 def _share_distance(
     is_tested: np.ndarray, labels: np.ndarray, shares: np.ndarray, count: int
 ) -> float:
-    """The distance to the wanted class shares, plus 1 for each class missing on a side."""
     inside = int(is_tested.sum())
     if not 0 < inside < len(labels):
         return 4.0

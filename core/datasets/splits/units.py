@@ -1,8 +1,6 @@
-"""Units of a split: equal items and their relatives.
+"""Units of a split: equal items (rows, sequences, molecules, texts) and their relatives.
 
-Items are rows, sequences, molecules or texts. Copies on both sides of a split make scores
-optimistic. In a table of few distinct values equal rows are chance: there, or with too few units,
-items are divided individually.
+Copies on both sides make scores optimistic. With few distinct values, or units, items are divided.
 """
 
 from __future__ import annotations
@@ -36,11 +34,7 @@ _EQUAL = {
 
 
 def with_units(dataset: Dataset, together: bool = True) -> Dataset:
-    """The dataset with its units, and findings on what stays together.
-
-    Unless `together`, only a person's own groups do; `units` may already join sequences by
-    document.
-    """
+    """The dataset with its units, and findings; unless `together`, a person's own groups only."""
     findings = _group_findings(dataset)
     has_sequences = dataset.task.has_sequences
     items = sequence_codes(dataset) if has_sequences else np.arange(dataset.rows)
@@ -69,7 +63,6 @@ def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _wants_units(dataset: Dataset) -> bool:
-    """Whether groups are divided by size: families, and very many groups."""
     groups = dataset.row_groups
     if groups is None or dataset.task.has_sequences:
         return False
@@ -77,7 +70,6 @@ def _wants_units(dataset: Dataset) -> bool:
 
 
 def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
-    """Why equal items are divided nevertheless; "" if they are not."""
     word = dataset.task.item
     items = int(counts.sum())
     if len(counts) < max(MIN_UNITS, items / MAX_COPIES):
@@ -90,7 +82,6 @@ def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
 def _join_equal_items(
     dataset: Dataset, items: np.ndarray, equal: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
-    """The units of all rows; or why equal items cannot be joined beside the groups."""
     max_size = LARGEST_UNIT * len(equal)
     codes = equal.copy()
     common = counts[equal] > max_size

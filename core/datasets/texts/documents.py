@@ -75,18 +75,11 @@ def language_of_texts(texts: Iterable[Any]) -> str:
 def documents_of_counts(
     counts: Any, words: Sequence[str] = (), where: str = "", rules: WordRules = PAPER_RULES
 ) -> Documents:
-    """The documents of counts, shape (D, words), with the words that the rules keep.
-
-    Raises:
-        UnusableError: negative or fractional counts, a wrong number of names, or no word is kept.
-    """
+    """Documents of counts (D, words) with the words kept; UnusableError for others."""
     table = sparse.csr_matrix(counts, dtype=np.float64)
     if words and len(words) != table.shape[1]:
-        raise UnusableError(
-            f"there are {len(words):,} words for {table.shape[1]:,} columns of counts",
-            where=where,
-            cure="name every column once",
-        )
+        fault = f"there are {len(words):,} words for {table.shape[1]:,} columns of counts"
+        raise UnusableError(fault, where=where, cure="name every column once")
     table.sum_duplicates()
     table.eliminate_zeros()
     _refuse_strange_counts(table, words, where)
@@ -105,10 +98,7 @@ def count_words(texts: Iterable[Any], vocabulary: Sequence[str]) -> sparse.csr_m
 def divide_documents(
     count: int, seed: int, shares: tuple[float, float] = (0.1, 0.1), where: str = ""
 ) -> Parts:
-    """Sorted document numbers to train, to validate and to test on; an empty part is refused.
-
-    `shares` are those of validation and test (80–10–10 in McInerney 2017).
-    """
+    """Sorted document numbers of three parts; `shares`: 80–10–10 in McInerney 2017."""
     validation, test = (round(count * share) for share in shares)
     if min(validation, test, count - validation - test) < 1:
         raise UnusableError(
@@ -128,11 +118,8 @@ def refuse_lonely_words(documents: Documents, where: str = "") -> None:
     if several < max(2, MIN_SHARED_FRACTION * count):
         has = "has" if several == 1 else "have"
         count_text = f"only {several:,} of {count:,} texts {has}" if several else "no text has"
-        raise UnusableError(
-            f"{count_text} two words that count, and topics are of words that come together",
-            where=where,
-            cure="give longer texts",
-        )
+        fault = f"{count_text} two words that count, and topics are of words that come together"
+        raise UnusableError(fault, where=where, cure="give longer texts")
 
 
 def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:

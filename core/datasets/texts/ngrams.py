@@ -1,8 +1,7 @@
 """Words, pairs of words and parts of words of texts, counted with arrays.
 
-The same counts as scikit-learn's CountVectorizer: words of two or more letters or digits and pairs
-of adjacent words (analyzer "word"), and 3 to 5 letters within a word between blanks (analyzer
-"char_wb"). Each distinct word is split once, so that 11,000 messages take seconds, not minutes.
+Equal to scikit-learn's CountVectorizer with analyzer "word" (words of two or more letters or
+digits, pairs) and "char_wb" (3 to 5 letters). Each distinct word is split once, for speed.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -33,8 +32,6 @@ _FACTORS = np.random.default_rng(20261122).integers(2**63, size=5, dtype=np.uint
 
 
 class _Grams(NamedTuple):
-    """Grams with what decides whether they count; `position` is an occurrence."""
-
     keys: np.ndarray
     total: np.ndarray
     first: np.ndarray
@@ -142,7 +139,6 @@ def _find_words(text: str) -> list[str]:
 
 
 def _portions(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Portions of texts by length, at least one text each, with the position of the first."""
     start = letters = 0
     for index, text in enumerate(texts):
         if letters and letters + len(text) > _AT_ONCE:
@@ -216,7 +212,6 @@ def _in_enough_texts(grams: _Grams, min_texts: int) -> _Grams:
 
 
 def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.ndarray:
-    """The most frequent names, alphabetically; the same choice as scikit-learn's max_features."""
     is_usable = [len(name) <= LONGEST_NAME and "\0" not in name for name in names]
     order = sorted(np.flatnonzero(is_usable).tolist(), key=names.__getitem__)
     if len(order) > max_names:
@@ -229,7 +224,6 @@ def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.nd
 def _count_keys(
     rows: np.ndarray, keys: np.ndarray, name_keys: np.ndarray, height: int
 ) -> sparse.csr_matrix:
-    """Counts of each known key in each row, CSR of shape (height, known)."""
     shape = (height, len(name_keys))
     if not len(name_keys):
         return sparse.csr_matrix(shape, dtype=np.float64)

@@ -1,7 +1,4 @@
-"""TF-IDF of the words, and of the parts of words, of a column of texts.
-
-Both blocks equal scikit-learn's TfidfVectorizer with the arguments `WORDS` and `PARTS`, which
-`as_plain` returns for export.
+"""TF-IDF of words and their parts, as scikit-learn's TfidfVectorizer by `WORDS` and `PARTS`.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -44,17 +41,12 @@ class TextTfidf(TransformerMixin, BaseEstimator):
     """TF-IDF of the words, and of the parts of words, of one column.
 
     Args:
-        parts: whether parts of words count beside words.
         most: the maximal number of words and pairs, and that of parts; the most frequent count.
-        directions: 0 for sparse columns; otherwise dense coordinates along so many directions
-            (truncated SVD, latent semantic analysis).
+        directions: of dense coordinates (truncated SVD, latent semantic analysis); 0 for sparse.
 
     Attributes:
-        words_, parts_: names of the outputs, sorted.
-        words_idf_, parts_idf_: their idf.
         components_: shape (directions, p); empty if sparse.
         fewest_: the texts that a word had to be in: 2, or 1 where no word is in two.
-        feature_names_in_: the column.
     """
 
     def __init__(

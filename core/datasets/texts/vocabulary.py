@@ -1,7 +1,4 @@
-"""Selects the words that count: frequent, but no stop words, in more than one text, not in all.
-
-The rules of McInerney 2017, section 4.1; equally frequent words are taken alphabetically.
-"""
+"""Selects the words that count (McInerney 2017, section 4.1), on ties alphabetically."""
 
 from __future__ import annotations
 
@@ -48,11 +45,9 @@ USUAL_RULES = WordRules(language=AUTO)
 def chosen_rules(size: int, language: str) -> WordRules:
     """The rules that a person chose; raises UnusableError for an unknown language or size."""
     if not 2 <= size <= MAX_WORDS:
-        raise UnusableError(
-            f"a vocabulary of {size:,} words makes no topics",
-            where="option vocabulary",
-            cure=f"give a number of words from 2 to {MAX_WORDS:,}",
-        )
+        fault = f"a vocabulary of {size:,} words makes no topics"
+        cure = f"give a number of words from 2 to {MAX_WORDS:,}"
+        raise UnusableError(fault, where="option vocabulary", cure=cure)
     return WordRules(size=size, language=check_choice(language))
 
 
@@ -68,11 +63,7 @@ def common_words(
     rules: WordRules = PAPER_RULES,
     where: str = "",
 ) -> np.ndarray:
-    """The columns of the words that the rules keep, ascending, of counts of shape (D, words).
-
-    Without names in `words` no stop words are excluded; if no word is kept, UnusableError is
-    raised.
-    """
+    """The columns kept of counts (D, words), ascending; UnusableError for none."""
     documents, width = counts.shape
     spread = np.bincount(counts.indices[counts.data > 0], minlength=width)
     total = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()

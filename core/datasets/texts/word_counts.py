@@ -14,17 +14,7 @@ from core.datasets.texts.vocabulary import WordRules, numbered_words
 
 
 class TextCounts(TransformerMixin, BaseEstimator):
-    """Counts of the words of the training texts.
-
-    Args:
-        where: file and column, for errors.
-        size: the maximal number of words.
-        language: of the stop words, one of stop_words.CHOICES.
-
-    Attributes:
-        vocabulary_: V words, sorted.
-        feature_names_in_: the column of texts.
-    """
+    """Counts of the words of the training texts; `vocabulary_` are at most `size` words, sorted."""
 
     def __init__(self, where: str = "", size: int = 1000, language: str = "en") -> None:
         self.where = where
@@ -53,16 +43,7 @@ class TextCounts(TransformerMixin, BaseEstimator):
 
 
 class CommonCounts(TransformerMixin, BaseEstimator):
-    """The columns, of given word counts, that the rules keep on the training documents.
-
-    Args:
-        where: the file, for errors.
-        size: the maximal number of words.
-
-    Attributes:
-        vocabulary_: V words.
-        kept_: their columns, shape (V,).
-    """
+    """The columns `kept_`, shape (V,), at most `size`, that the rules keep of given word counts."""
 
     def __init__(self, where: str = "", size: int = 1000) -> None:
         self.where = where

@@ -1,9 +1,7 @@
-"""The words of a text, by Python's own library alone.
+"""The words of a text, by Python's own library alone; exported folders of topics hold this source.
 
-A word is three or more letters of any alphabet, in lower case, with no digit or underscore next to
-them; in Korean, two or more. Where a writing has no blanks between its words, pieces of a run of
-letters stand for words: every two letters that follow each other in Chinese and Japanese, every
-three in Thai, Lao, Khmer and Burmese. An exported folder of topics holds this file's source.
+Three or more letters (Korean: two), lower case, no digit or underscore beside them. Without blanks
+every two letters (Chinese, Japanese) or three (Thai, Lao, Khmer, Burmese) are words.
 """
 
 from __future__ import annotations
@@ -41,5 +39,4 @@ def words_of(text: str) -> list[str]:
 
 
 def _letter_runs(run: str, size: int) -> list[str]:
-    """All pieces of so many letters; a run that is no longer is a word by itself."""
     return [run[k : k + size] for k in range(max(1, len(run) - size + 1))]

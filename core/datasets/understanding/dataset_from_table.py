@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from core.datasets.columns import text_length
+from core.datasets.columns import check_names, text_length
 from core.datasets.dataset import Dataset
 from core.datasets.distributions import distributions
-from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.raw_table import READINGS, DataOptions, RawTable
 from core.datasets.splits.latest import with_times
 from core.datasets.splits.proposals import proposals
 from core.datasets.splits.units import with_units
@@ -20,11 +20,13 @@ from core.datasets.understanding.molecule_table import from_molecules, molecules
 from core.datasets.understanding.recognition import StructuredLayout, detect_layout
 from core.datasets.understanding.text_table import from_texts, only_texts, texts_test_part
 from core.datasets.understanding.token_table import from_tokens, tokens_test_part
+from core.errors import UnusableError
 
 
 def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataOptions) -> Dataset:
     """The dataset of a table; `shape` is None for independent rows."""
     if shape is not None:
+        _check_readings(raw_table, choices.readings)
         make = from_tokens if shape.task.has_sequences else from_molecules
         dataset = make(raw_table, shape, choices)
     elif _are_texts(raw_table.table, choices):
@@ -39,6 +41,14 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
         findings=(*dataset.findings, *proposals(dataset, raw_table.table)),
         distributions=distributions(raw_table.table, dataset.columns),
     )
+
+
+def _check_readings(raw_table: RawTable, readings: Mapping[str, str]) -> None:
+    check_names(readings, [*map(str, raw_table.table.columns)], "reading", READINGS)
+    if not set(readings.values()) <= {"text", "values", "number"}:
+        problem = "tokens and molecules are read as they are written"
+        cure = "leave the readings of columns out"
+        raise UnusableError(problem, where=raw_table.name, cure=cure)
 
 
 def _are_texts(table: pd.DataFrame, choices: DataOptions) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import ColumnFormat, read_cells
 from core.datasets.columns import describe_columns, sentence_columns, unknown_column
 from core.datasets.dataset import Column, Dataset
 from core.datasets.finding import Finding
@@ -25,16 +27,12 @@ from core.datasets.understanding.unusable_target import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
+_MAX_LONELY = 0.1  # of the rows, in classes of one row that are left out
 HEAD_ROWS = 50  # of unused columns, for display
 
 
 def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
-    """The dataset of a table.
-
-    Raises:
-        UnusableTargetError: an unusable target; it names the other columns.
-        UnusableError: options that do not fit the table, no feature left.
-    """
+    """The dataset of a table; UnusableTargetError for a target, UnusableError for options."""
     table, name, roles, task = raw_table.table, raw_table.name, choices.roles, choices.task
     names = [str(column) for column in table.columns]
     if len(names) < 2:
@@ -46,7 +44,8 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
     target_name = target_column(names, wanted_target, name, _unlikely(table, wanted_target, ends))
     # Any other column of role target becomes an ordinary one.
     roles = {c: r for c, r in roles.items() if c != target_name and r != "target"}
-    columns = describe_columns(table, target_name, roles, choices.kinds)
+    formats = raw_table.source.formats
+    columns = describe_columns(table, target_name, roles, choices.kinds, formats)
     has_target = table[target_name].notna().to_numpy()
     where = f"{name}, column {target_name}"
     try:
@@ -58,6 +57,8 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         raise UnusableTargetError(
             error.what, where=error.where, cure=cure, columns=other_columns, texts=texts
         ) from None
+    if lonely := _lonely_classes(values, classes):
+        return from_table(_without_classes(raw_table, target_name, lonely), choices)
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
         raise no_feature(columns, name, sentence_columns(table))
@@ -79,13 +80,43 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
             *target_findings(target_name, values, settled_task, classes, bool(task), set_aside),
             *raw_table.findings,
         ),
+        readings=raw_table.readings,
     )
     dataset = _without_leaks(dataset, rows, choices, roles, lambda: sentence_columns(table))
     return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
 
 
+def _lonely_classes(target: np.ndarray, classes: Sequence[Any]) -> list[str]:
+    if not classes:
+        return []
+    labels, counts = np.unique(target, return_counts=True)
+    lonely = labels[counts == 1].tolist()
+    is_enough = len(labels) - len(lonely) >= 2 and len(lonely) <= _MAX_LONELY * len(target)
+    return [str(label) for label in lonely] if is_enough else []
+
+
+def _without_classes(raw_table: RawTable, target: str, classes: Sequence[str]) -> RawTable:
+    values, source = raw_table.table[target], raw_table.source
+    form = (source.formats or {}).get(target, ColumnFormat())
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        form = replace(form, kind="number")
+    form = replace(form, missing=(*form.missing, *classes), rewrites=True)
+    names = ", ".join(f"“{label}”" for label in classes[:5]) + (" …" if len(classes) > 5 else "")
+    rows = (
+        "Class {} has only one row, which is"
+        if len(classes) == 1
+        else ("Classes {} have only one row each, which are")
+    )
+    sentence = f"{rows.format(names)} left out: too few to learn it and to test it."
+    return replace(
+        raw_table,
+        table=raw_table.table.assign(**{target: read_cells(values, form)}),
+        source=replace(source, formats={**(source.formats or {}), target: form}),
+        findings=(Finding(sentence, target, serious=True), *raw_table.findings),
+    )
+
+
 def _unlikely(table: pd.DataFrame, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
-    """The columns that are no target by default: nameless ones, and running text."""
     unlikely = [*ends, *([] if wanted_target else sentence_columns(table))]
     for names in (unlikely, ends):
         if len(names) < table.shape[1]:
@@ -100,10 +131,7 @@ def _without_leaks(
     roles: Mapping[str, str],
     texts: Callable[[], Sequence[str]],
 ) -> Dataset:
-    """The dataset without columns that leak the target, unless a person uses them.
-
-    They stay, with a finding, where there are no other features and no texts.
-    """
+    """Without columns that leak the target, unless a person uses them or there are no others."""
     free = [name for name in dataset.feature_names if name not in roles]
     leaks = [] if choices.leaks else leaking_columns(dataset, free)
     if choices.leaks or len(leaks) == len(dataset.feature_names):
@@ -133,12 +161,9 @@ def no_feature(
     unused = [f"“{c.name}”: {c.note}" for c in columns if c.role == "ignore" and c.note]
     reason = f" ({'; '.join(unused[:3])})" if unused else ""
     cure = "give a column with different values the role feature"
-    return UnusableTargetError(
-        f"no column is left to learn from{reason}",
-        where=name,
-        cure=f"{cure}, {_TOPICS}" if texts else cure,
-        texts=texts,
-    )
+    fault = f"no column is left to learn from{reason}"
+    cure = f"{cure}, {_TOPICS}" if texts else cure
+    return UnusableTargetError(fault, where=name, cure=cure, texts=texts)
 
 
 def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | None:
@@ -147,11 +172,8 @@ def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | No
     if not grouping:
         return None
     if len(grouping) > 1:
-        raise UnusableError(
-            f"{len(grouping)} columns have the role group",
-            where=f"columns {', '.join(grouping)}",
-            cure="give it to one",
-        )
+        fault = f"{len(grouping)} columns have the role group"
+        raise UnusableError(fault, where=f"columns {', '.join(grouping)}", cure="give it to one")
     codes, _ = pd.factorize(rows[grouping[0]], use_na_sentinel=True)
     # Each row without a value is a group of its own.
     alone = np.flatnonzero(codes < 0)
@@ -206,11 +228,8 @@ def settle_target_like(
         raise UnusableError("no row has a value of the target", where=where, cure=cure)
     numeric = train.target.dtype.kind in "iuf"
     if numeric and not pd.api.types.is_numeric_dtype(values.dtype):
-        raise UnusableError(
-            f"the target is text (“{values.iloc[0]}”), in the first file it is numbers",
-            where=where,
-            cure="choose a test file of the same kind",
-        )
+        fault = f"the target is text (“{values.iloc[0]}”), in the first file it is numbers"
+        raise UnusableError(fault, where=where, cure="choose a test file of the same kind")
     array = values.to_numpy() if numeric else np.asarray(values.astype(str), dtype=str)
     if train.task.has_numbers:
         return array.astype(float), train.task, ()

@@ -13,6 +13,7 @@ from core.datasets.task import Task
 from core.datasets.texts.ngrams import counts_parts
 from core.datasets.understanding.leakage_prefilter import leakage_candidates
 from core.datasets.understanding.merged_findings import merge_findings
+from core.datasets.understanding.prepared_target import correlation
 
 GIVES_AWAY = "it leaks the target"
 _SAMPLE_ROWS = 5000  # checked before all rows are
@@ -85,7 +86,6 @@ def _omission_findings(dataset: Dataset) -> list[Finding]:
 
 
 def _only_if(note: str, subject: str) -> str:
-    """When a column that leaks the target may be used; "" for any other."""
     if note != GIVES_AWAY:
         return ""
     pronoun = "it" if subject == "it is" else "them"
@@ -93,7 +93,6 @@ def _only_if(note: str, subject: str) -> str:
 
 
 def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
-    """The suggestion to use an unused column; None where it is useless."""
     name = column.name
     if column.note in (ALL_DIFFER, HARDLY_TWICE) and _has_words(dataset, name):
         option = column_option("--kind", name, "text")
@@ -104,7 +103,6 @@ def _use_of(dataset: Dataset, column: Column) -> SuggestedChange | None:
 
 
 def _has_words(dataset: Dataset, name: str) -> bool:
-    """Whether values have two words or more on average; codes have one."""
     assert dataset.left_out is not None
     counts = [len(str(value).split()) for value in dataset.left_out[name].dropna()]
     return bool(counts) and sum(counts) >= 2 * len(counts)
@@ -140,7 +138,6 @@ def _gap_findings(dataset: Dataset) -> list[Finding]:
 
 
 def _gives_away(dataset: Dataset, table: pd.DataFrame, column: Column) -> bool:
-    """Whether this one feature determines the target, beyond chance."""
     if column.role != "feature" or dataset.rows < _MIN_ROWS:
         return False
     values = table[column.name]
@@ -159,7 +156,7 @@ def _determines(values: pd.Series, target: np.ndarray, task: Task) -> bool:
     if pd.api.types.is_numeric_dtype(values.dtype):
         numbers = values.to_numpy(dtype=float)
         if task.has_numbers:
-            return _on_a_line(numbers, target)
+            return correlation(numbers, target) > 1 - 1e-6
         return _in_stretches(numbers, target)
     codes, uniques = pd.factorize(values)
     if len(uniques) > len(values) / 5:
@@ -167,17 +164,7 @@ def _determines(values: pd.Series, target: np.ndarray, task: Task) -> bool:
     return _one_target_each(codes, len(uniques), target)
 
 
-def _on_a_line(numbers: np.ndarray, target: np.ndarray) -> bool:
-    if numbers.min() == numbers.max() or target.min() == target.max():
-        return False
-    x, y = (values / np.abs(values).max() for values in (numbers, target))
-    x, y = x - x.mean(), y - y.mean()
-    size = float(np.sqrt((x @ x) * (y @ y)))
-    return size > 0 and abs(float(x @ y)) / size > 1 - 1e-6
-
-
 def _in_stretches(numbers: np.ndarray, target: np.ndarray) -> bool:
-    """Whether, sorted by the column, every class is one unbroken stretch."""
     labels, codes = np.unique(target, return_inverse=True)
     if len(labels) < 2:
         return False

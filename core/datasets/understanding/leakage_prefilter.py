@@ -17,9 +17,8 @@ _CORRELATED = 0.99
 def leakage_candidates(dataset: Dataset) -> list[str]:
     """The features that need a check of their own; all of them unless the table is wide.
 
-    A numeric column without missing values is excluded where it has many values and, sorted by
-    them, the class changes at more than every tenth row; or its correlation with the amount is
-    below .99.
+    Excluded are complete numeric columns of many values where the class changes at more than every
+    tenth row as they grow, or |correlation| with the amount is below .99.
     """
     table, names = dataset.table, list(dataset.feature_names)
     assert table is not None
@@ -32,16 +31,14 @@ def leakage_candidates(dataset: Dataset) -> list[str]:
     rows = target.first_rows if target.classes else None
     for block_names, matrix in column_blocks(table, number_names(table), rows):
         with np.errstate(invalid="ignore", over="ignore"):
-            is_candidate = (
-                _by_class(matrix, target) if target.classes else _by_amount(matrix, target.values)
-            )
+            select = _by_class if target.classes else _by_amount
+            is_candidate = select(matrix, target)
         pairs = zip(block_names, is_candidate, strict=True)
         excluded.update(name for name, can_leak in pairs if not can_leak)
     return [name for name in names if name not in excluded]
 
 
 def _by_class(matrix: np.ndarray, target: PreparedTarget) -> np.ndarray:
-    """Whether the class changes rarely along each row of the matrix."""
     classes = target.values[target.first_rows]
     by_class = np.argsort(classes, kind="stable")  # then equal numbers change the class least
     matrix, classes = matrix[:, by_class], classes[by_class]
@@ -55,8 +52,8 @@ def _by_class(matrix: np.ndarray, target: PreparedTarget) -> np.ndarray:
     return np.asarray(has_few_values | changes_rarely | np.isnan(matrix).any(axis=1))
 
 
-def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Whether each row of the matrix correlates almost linearly with the amounts."""
+def _by_amount(matrix: np.ndarray, target: PreparedTarget) -> np.ndarray:
+    amounts = target.values
     scale = np.abs(matrix).max(axis=1, keepdims=True)
     X = matrix / scale - (matrix / scale).mean(axis=1, keepdims=True)
     y = amounts / np.abs(amounts).max()

@@ -13,14 +13,7 @@ _NAMED = 3
 def merge_findings(
     findings: Sequence[Finding], sentence: str, words: str, option: str
 ) -> list[Finding]:
-    """The findings; where there are many, one with the changes of all.
-
-    Args:
-        findings: one per column.
-        sentence: of the merged one, with {columns} for their names.
-        words: label of its button.
-        option: on the command line; "" where that takes one per column.
-    """
+    """The findings, or of many one with all changes; {columns} in `sentence` are names."""
     if len(findings) < MANY:
         return list(findings)
     named = ", ".join(f"“{finding.column}”" for finding in findings[:_NAMED])

@@ -143,11 +143,8 @@ def _molecule_column(
         return Column(name, "sequence", "text", missing, distinct, note="the letters of the bases")
     kind: Kind = "number" if pd.api.types.is_numeric_dtype(values.dtype) else "category"
     if role == "feature":
-        raise UnusableError(
-            "molecules are folded by their letters alone",
-            where=f"column {name}",
-            cure="give it the role ignore, or group",
-        )
+        fault = "molecules are folded by their letters alone"
+        raise UnusableError(fault, where=f"column {name}", cure="give it the role ignore, or group")
     if role == "group":
         return Column(name, "group", kind, missing, distinct)
     note = (
@@ -158,7 +155,6 @@ def _molecule_column(
 
 
 def _name_column(table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str]) -> str:
-    """The column that names the molecules; "" for none."""
     other_names = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
     usual = [name for name in other_names if name.strip().lower() in NAME_COLUMNS]
     unique = [n for n in other_names if table[n].notna().all() and table[n].is_unique]
@@ -176,7 +172,6 @@ def _molecule_names(table: pd.DataFrame, column: str) -> np.ndarray | None:
 
 
 def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndarray:
-    """Every structure, in one notation."""
     structures = np.empty(len(raw_table.table), dtype=object)
     columns = (raw_table.table[shape.sequence], raw_table.table[shape.target])
     for row, (letters, structure) in enumerate(zip(*columns, strict=True)):

@@ -47,6 +47,16 @@ def comparison_rows(values: np.ndarray, classes: int, max_rows: int) -> np.ndarr
     return np.sort(np.concatenate(rows))
 
 
+def correlation(numbers: np.ndarray, amounts: np.ndarray) -> float:
+    """The absolute correlation; 0 where either is constant."""
+    if numbers.min() == numbers.max() or amounts.min() == amounts.max():
+        return 0.0
+    x, y = (vector / np.abs(vector).max() for vector in (numbers, amounts))
+    x, y = x - x.mean(), y - y.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return abs(float(x @ y)) / size if size > 0 else 0.0
+
+
 def evenly_spaced(row_indices: np.ndarray, max_rows: int) -> np.ndarray:
     """At most `max_rows` of the indices, evenly spaced."""
     if len(row_indices) <= max_rows:

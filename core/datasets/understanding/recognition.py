@@ -35,11 +35,7 @@ class StructuredLayout:
 def detect_layout(
     cells: Mapping[str, Sequence[str]], target: str, task: str, roles: Mapping[str, str]
 ) -> StructuredLayout | None:
-    """The layout of the first rows, given as text by column; None for rows of an ordinary table.
-
-    Raises:
-        UnusableError: a person wants sequences or structures and no column holds them.
-    """
+    """The layout of the first rows, or None; UnusableError where a requested one is missing."""
     wanted_task = Task(task)
     if task and not wanted_task.is_structured:
         return None
@@ -47,11 +43,8 @@ def detect_layout(
     wanted_target = target or (by_role[0] if by_role else "")
     sequences = [name for name, role in roles.items() if role == "sequence" and name in cells]
     if len(sequences) > 1:
-        raise UnusableError(
-            f"{len(sequences)} columns have the role sequence",
-            where=f"columns {', '.join(sequences)}",
-            cure="give it to one",
-        )
+        fault = f"{len(sequences)} columns have the role sequence"
+        raise UnusableError(fault, where=f"columns {', '.join(sequences)}", cure="give it to one")
     columns = (cells, wanted_target, sequences, roles)
     if not wanted_task.has_sequences:
         layout = _molecule_layout(*columns, is_chosen=wanted_task.has_pairs)
@@ -96,11 +89,8 @@ def _molecule_layout(
         return StructuredLayout(Task.STRUCTURE, letters[0], target, is_chosen)
     if is_chosen:
         missing = "no column holds structures" if not target else "no column holds letters of bases"
-        raise UnusableError(
-            missing,
-            where="task structure",
-            cure="give a column “structure” of dots and brackets and a column “sequence”",
-        )
+        cure = "give a column “structure” of dots and brackets and a column “sequence”"
+        raise UnusableError(missing, where="task structure", cure=cure)
     return None
 
 
@@ -142,26 +132,19 @@ def _token_layout(
     if is_chosen and named:
         return StructuredLayout(Task.SEQUENCE, named[0], target, True)
     if is_chosen:
-        raise UnusableError(
-            "no column says which sequence a row belongs to",
-            where="task sequence",
-            cure="give such a column the role sequence",
-        )
+        fault = "no column says which sequence a row belongs to"
+        cure = "give such a column the role sequence"
+        raise UnusableError(fault, where="task sequence", cure=cure)
     return None
 
 
 def _in_runs(values: Sequence[str]) -> bool:
-    """Whether values repeat from row to row, as sequence ids do."""
     runs = 1 + sum(a != b for a, b in itertools.pairwise(values))
     return runs < len(values) and runs <= 2 * len(set(values))
 
 
 def matches_layout(shape: StructuredLayout, table: pd.DataFrame) -> bool:
-    """Whether the whole table confirms the layout of its first rows.
-
-    Tokens: several sequences of adjacent rows (a few interrupted ones are reported as a mistake,
-    many refute the layout), and a target of classes.
-    """
+    """Whether the table confirms its layout: sequences hardly interrupted, a target of classes."""
     if shape.is_chosen or shape.task.has_pairs:
         return True
     codes, names = pd.factorize(table[shape.sequence])

@@ -23,10 +23,7 @@ MAX_TEXT_CLASSES = 1000
 def target_column(
     names: Sequence[str], wanted_target: str, where: str, unlikely: Sequence[str] = ()
 ) -> str:
-    """The requested column, or the one named target, label, class or y, or the last one.
-
-    `unlikely` columns (texts, or nameless and empty ones) are never the last one by default.
-    """
+    """The requested column, or the one named target, label, class or y, or the last likely one."""
     if wanted_target:
         if wanted_target not in names:
             raise unknown_column(wanted_target, list(names), where)
@@ -68,11 +65,7 @@ def guess_task(values: np.ndarray) -> Task:
 def settle_target(
     values: pd.Series, task: str, where: str
 ) -> tuple[np.ndarray, Task, tuple[Any, ...]]:
-    """The final values of a target without missing ones, the task (a choice first), sorted classes.
-
-    Raises:
-        UnusableError: no value, one value, too many classes, text for a regression.
-    """
+    """A target's final values, task and sorted classes; UnusableError where unusable."""
     check_task(task)
     if values.empty:
         cure = "choose another target"
@@ -108,11 +101,9 @@ def refuse_fractions(labels: np.ndarray, where: str) -> None:
 
 def _amounts(array: np.ndarray, where: str) -> np.ndarray:
     if array.dtype.kind not in "iufb":
-        raise UnusableError(
-            f"the target is text (“{array[0]}”), and regression needs numbers",
-            where=where,
-            cure="choose another target, or classes as the task",
-        )
+        fault = f"the target is text (“{array[0]}”), and regression needs numbers"
+        cure = "choose another target, or classes as the task"
+        raise UnusableError(fault, where=where, cure=cure)
     amounts = array.astype(float)
     if amounts.min() == amounts.max():
         raise _one_value(amounts[0], where)
@@ -120,11 +111,8 @@ def _amounts(array: np.ndarray, where: str) -> np.ndarray:
 
 
 def _one_value(value: Any, where: str) -> UnusableError:
-    return UnusableError(
-        f"the target has the same value in every row ({value})",
-        where=where,
-        cure="choose another target",
-    )
+    fault = f"the target has the same value in every row ({value})"
+    return UnusableError(fault, where=where, cure="choose another target")
 
 
 def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, where: str) -> None:
@@ -132,11 +120,9 @@ def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, wh
     if count < 2:
         raise _one_value(classes[0], where)
     if task.has_two_classes and count > 2:
-        raise UnusableError(
-            f"the target has {count:,} different values, and two classes have two",
-            where=where,
-            cure="choose several classes as the task, or another target",
-        )
+        fault = f"the target has {count:,} different values, and two classes have two"
+        cure = "choose several classes as the task, or another target"
+        raise UnusableError(fault, where=where, cure=cure)
     scarce = count > MAX_USUAL_CLASSES and count > rows / 2
     if count > MAX_TEXT_CLASSES or scarce:
         cure = "choose regression as the task, or another target"
@@ -172,9 +158,8 @@ def target_findings(
     if task.has_numbers and not is_task_chosen and len(np.unique(target)) == 2:
         option = column_option("--kind", name, "category")
         offer = SuggestedChange("Read as two classes", option, kinds={name: "category"})
-        sentence = (
-            f"“{name}” has only two different values; let it be a category to have two classes."
-        )
+        cure = "let it be a category to have two classes"
+        sentence = f"“{name}” has only two different values; {cure}."
         findings.append(Finding(sentence, name, proposal=offer))
     if classes:
         findings += _rare_classes(name, target)

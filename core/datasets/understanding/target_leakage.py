@@ -5,12 +5,8 @@
 | k | classes |
 | q | worth of a predictor: (balanced accuracy − 1/k) / (1 − 1/k), or R² of an amount |
 
-A column is excluded if it is the classes renamed or the amount in another unit, or if its q is at
-least `ALONE` and that of all other columns together below `OTHERS`; where others predict well too,
-the task is merely easy.
-
-Without an error in n rows, a column errs in up to 3/n of them (95 %; the rule of three). In a small
-table a very good column cannot be distinguished from a leak, and stays.
+Leaks are the classes renamed, the amount in another unit, or q ≥ `ALONE` where all others together
+have q < `OTHERS`. Without an error in n rows, a column errs in up to 3/n (95 %; the rule of three).
 """
 
 from __future__ import annotations
@@ -26,6 +22,7 @@ from core.datasets.understanding.prepared_target import (
     MIN_CLASS_ROWS,
     PreparedTarget,
     comparison_rows,
+    correlation,
     evenly_spaced,
     prepare_target,
 )
@@ -72,9 +69,10 @@ def copies_of_target(dataset: Dataset) -> list[str]:
 
 
 def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
-    """Whether the column is the classes renamed, or the amount in another unit."""
     if not target.classes:
-        return _is_linear(values, target.values, 1 - 1e-6)
+        spread = slice(None, None, max(1, len(values) // _FIRST_ROWS))
+        is_near = _is_linear(values.iloc[spread], target.values[spread], 0.99)
+        return is_near and _is_linear(values, target.values, 1 - 1e-6)
     # The first rows exclude nearly every column.
     head = values.iloc[:_FIRST_ROWS]
     return _pairs_off(head, target, has_all_rows=False) and _pairs_off(values, target)
@@ -92,7 +90,6 @@ def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool 
 
 
 def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:
-    """Whether the column's q is at least `ALONE`; few rows exclude most columns."""
     for row_indices, min_worth in (
         (target.first_rows, ALONE - 0.03),
         (target.compared_rows, ALONE),
@@ -160,20 +157,11 @@ def _is_linear(values: pd.Series, target: np.ndarray, min_correlation: float) ->
     is_finite = np.isfinite(numbers)
     if is_finite.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(numbers)):
         return False
-    numbers, target = numbers[is_finite], target[is_finite]
-    if numbers.min() == numbers.max() or target.min() == target.max():
-        return False
-    x, y = (vector / np.abs(vector).max() for vector in (numbers, target))
-    x, y = x - x.mean(), y - y.mean()
-    size = float(np.sqrt((x @ x) * (y @ y)))
-    return size > 0 and abs(float(x @ y)) / size >= min_correlation
+    return correlation(numbers[is_finite], target[is_finite]) >= min_correlation
 
 
 def worth_together(dataset: Dataset, names: Sequence[str]) -> float:
-    """The q of randomized trees on some columns, by three-fold cross-validation.
-
-    Of very many columns the most informative on the training rows are used.
-    """
+    """The q of randomized trees on some columns, by three-fold cross-validation."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.metrics import r2_score
     from sklearn.model_selection import KFold, StratifiedKFold
@@ -251,7 +239,6 @@ def _rows_of_others(dataset: Dataset) -> np.ndarray:
 
 
 def _as_numbers(values: pd.Series) -> np.ndarray:
-    """Numbers with missing ones at the median; other values by frequency."""
     if not pd.api.types.is_numeric_dtype(values.dtype):
         codes, uniques = pd.factorize(values)
         order = np.argsort(-np.bincount(codes[codes >= 0], minlength=max(1, len(uniques))))

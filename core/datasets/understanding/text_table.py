@@ -1,7 +1,4 @@
-"""A table with a column of texts becomes a Dataset of documents, for topic models.
-
-Other columns are shown only, except one of role group, which keeps documents together.
-"""
+"""A table with a column of texts becomes a Dataset of documents; a group keeps some together."""
 
 from __future__ import annotations
 
@@ -35,13 +32,7 @@ _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that
 
 
 def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
-    """The dataset of a table with one row per document; `with_words` completes it.
-
-    The target of `choices` is the column of texts, "" for the one with the longest.
-
-    Raises:
-        UnusableError: no column holds texts.
-    """
+    """The documents of a column, "" for the one with the longest texts; UnusableError for none."""
     table, roles, kinds = raw_table.table, choices.roles, choices.kinds
     names = [str(column) for column in table.columns]
     check_names(roles, names, "role", get_args(Role))
@@ -68,11 +59,7 @@ def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
 
 
 def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
-    """The dataset of topics with rules on words and a detected language; others unchanged.
-
-    Raises:
-        UnusableError: no word of the texts can be counted, or hardly any text has two.
-    """
+    """The dataset of topics with rules on words and a detected language, or UnusableError."""
     if dataset.task.has_target:
         return dataset
     if dataset.table is None:
@@ -91,7 +78,6 @@ def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
 
 
 def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
-    """The finding on a detected language, unless it is the usual one."""
     if not is_guessed or language == "en":
         return []
     if language in LANGUAGES:
@@ -136,7 +122,6 @@ def only_texts(table: pd.DataFrame) -> bool:
 
 
 def _title_columns(table: pd.DataFrame) -> list[str]:
-    """The columns of short, mostly distinct texts, the longest first."""
     lengths = {str(name): text_length(table[name]) for name in table.columns}
     kinds = {n: describe_column(table[n], first=False).kind for n, long in lengths.items() if long}
     different = [name for name, kind in kinds.items() if kind in ("text", "identifier")]
@@ -163,11 +148,9 @@ def _text_column(
 
 def _refuse_numbers(values: pd.Series, where: str) -> None:
     if pd.api.types.is_numeric_dtype(values.dtype) and values.notna().any():
-        raise UnusableError(
-            f"the column holds numbers ({values.dropna().iloc[0]:g}), and topics are of texts",
-            where=f"{where}, column {values.name}",
-            cure="choose a column of texts",
-        )
+        fault = f"the column holds numbers ({values.dropna().iloc[0]:g}), and topics are of texts"
+        cure = "choose a column of texts"
+        raise UnusableError(fault, where=f"{where}, column {values.name}", cure=cure)
 
 
 def _documents_column(values: pd.Series) -> Column:

@@ -30,14 +30,7 @@ MAX_LABELS = 500
 
 
 def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
-    """The dataset of a table with one row per token.
-
-    `raw_table`: ids, labels and categories as text, numbers as numbers.
-
-    Raises:
-        UnusableTargetError: one label, or too many.
-        UnusableError: a sequence or label is missing, a sequence is interrupted, no feature.
-    """
+    """The dataset of a table of tokens; UnusableTargetError for one label or too many."""
     table, name = raw_table.table, raw_table.name
     columns = _columns(table, shape, choices)
     features = [column.name for column in columns if column.role == "feature"]
@@ -106,7 +99,6 @@ def tokens_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
 def _columns(
     table: pd.DataFrame, shape: StructuredLayout, choices: DataOptions
 ) -> tuple[Column, ...]:
-    """Every column, the sequence first; words are categories, however many."""
     names = [str(column) for column in table.columns]
     check_names(choices.roles, names, "role", get_args(Role))
     check_names(choices.kinds, names, "kind", get_args(Kind))
@@ -129,18 +121,15 @@ def _columns(
 def _sequence_units(
     table: pd.DataFrame, names: np.ndarray, columns: Sequence[Column]
 ) -> np.ndarray | None:
-    """Codes of sequences joined by values of the group column, such as a document."""
     grouping = [column for column in columns if column.role == "group"]
     groups = row_groups(table, grouping)
     if groups is None:
         return None
     units = join_codes(pd.factorize(names)[0], groups)
     if not units.any():
-        raise UnusableError(
-            "its values join all sequences to one group, which cannot be split",
-            where=f"column {grouping[0].name}",
-            cure="give another column the role group, or none",
-        )
+        fault = "its values join all sequences to one group, which cannot be split"
+        cure = "give another column the role group, or none"
+        raise UnusableError(fault, where=f"column {grouping[0].name}", cure=cure)
     return units
 
 
@@ -206,23 +195,16 @@ def _check_labels(
 ) -> None:
     other_columns = [str(c) for c in table.columns if c not in (shape.target, shape.sequence)]
     if len(classes) == 1:
-        raise UnusableTargetError(
-            f"every token has the same label ({classes[0]})",
-            where=where,
-            cure="choose another target",
-            columns=other_columns,
-        )
+        fault = f"every token has the same label ({classes[0]})"
+        cure = "choose another target"
+        raise UnusableTargetError(fault, where=where, cure=cure, columns=other_columns)
     if len(classes) > MAX_LABELS or (len(classes) > 10 and len(classes) > len(labels) / 2):
-        raise UnusableTargetError(
-            f"the tokens have {len(classes):,} different labels, too many to learn",
-            where=where,
-            cure="choose another target",
-            columns=other_columns,
-        )
+        fault = f"the tokens have {len(classes):,} different labels, too many to learn"
+        cure = "choose another target"
+        raise UnusableTargetError(fault, where=where, cure=cure, columns=other_columns)
 
 
 def _findings(names: np.ndarray, labels: np.ndarray, shape: StructuredLayout) -> list[Finding]:
-    """Findings on sequences of one token, and on labels that only one sequence has."""
     codes, _ = pd.factorize(names)
     lengths = np.bincount(codes)
     findings = []

@@ -16,10 +16,7 @@ _OTHER = re.compile(f"[^ACGUTN{AMBIGUOUS}]", re.IGNORECASE)
 def replace_unknown_bases(
     raw_table: RawTable, column: str, prefix: str = ""
 ) -> tuple[RawTable, list[Finding]]:
-    """The table with N for every letter that is no base, and a finding on them.
-
-    `prefix`: the beginning of the finding.
-    """
+    """The table with N for letters that are no base, and a finding that begins with `prefix`."""
     values = raw_table.table[column]
     stripped = values.where(values.isna(), values.astype(str).str.strip())
     counts = [0 if text != text or text is None else len(_OTHER.findall(text)) for text in stripped]

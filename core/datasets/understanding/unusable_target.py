@@ -8,10 +8,7 @@ from core.errors import UnusableError
 
 
 class UnusableTargetError(UnusableError):
-    """A readable file whose target cannot be predicted, or by texts alone.
-
-    `columns` are the file's other ones, `texts` those that a topic model could be fitted to.
-    """
+    """A target that cannot be predicted; `columns`: others; `texts`: those with topics."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ def _types(module: str, names: str) -> set[str]:
 NUMBERS = _types("numpy", "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMBERS |= _types("numpy", "float32 float64")
 _PLAIN = _types("builtins", "bool dict float int list slice str tuple")
-_PLAIN |= _types("numpy", "asarray dtype expand_dims ndarray random.PCG64 ravel")
+_PLAIN |= _types("numpy", "asarray dtype expand_dims interp ndarray random.PCG64 ravel")
 _SKLEARN = {
     *_types("_loss._loss", "CyHalfBinomialLoss CyHalfMultinomialLoss CyHalfSquaredError"),
     *_types("_loss.link", "IdentityLink Interval LogitLink MultinomialLogit"),
@@ -31,12 +31,13 @@ _SKLEARN = {
     ),
     *_types("ensemble._voting", "VotingClassifier VotingRegressor"),
     *_types("feature_extraction.text", "TfidfTransformer TfidfVectorizer"),
-    *_types("", "impute._base.SimpleImputer kernel_approximation.Nystroem"),
+    *_types("impute._base", "MissingIndicator SimpleImputer"),
+    "kernel_approximation.Nystroem",
     *_types("linear_model", "_coordinate_descent.ElasticNet _logistic.LogisticRegression"),
     *_types("linear_model", "_ridge.Ridge _stochastic_gradient.SGDClassifier"),
     *_types("metrics._dist_metrics", "EuclideanDistance64 ManhattanDistance64"),
     *_types("model_selection", "_classification_threshold.FixedThresholdClassifier"),
-    *_types("model_selection", "_split.StratifiedKFold"),
+    *_types("model_selection._split", "KFold StratifiedKFold"),
     "naive_bayes.GaussianNB",
     *_types("neighbors", "_classification.KNeighborsClassifier _kd_tree.KDTree"),
     "neighbors._regression.KNeighborsRegressor",
@@ -48,6 +49,7 @@ _SKLEARN = {
     *_types("preprocessing._encoders", "OneHotEncoder OrdinalEncoder"),
     *_types("preprocessing._function_transformer", "FunctionTransformer"),
     *_types("preprocessing._label", "LabelBinarizer LabelEncoder"),
+    "preprocessing._target_encoder.TargetEncoder",
     *_types("svm._classes", "SVC SVR"),
     *_types("tree", "_classes.DecisionTreeClassifier _classes.DecisionTreeRegressor _tree.Tree"),
     *_types("tree._classes", "ExtraTreeClassifier ExtraTreeRegressor"),

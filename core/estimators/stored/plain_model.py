@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from core.datasets.preparation import plain_preparation
 from core.estimators.boosted.conversion import is_boosted, to_scikit_learn
+from core.estimators.own_columns import without_own_columns
 from core.estimators.tables.coded_classifier import CodedClassifier
 from core.estimators.tables.double_regressor import DoubleRegressor
 
@@ -72,6 +73,8 @@ def _convert_contained(model: Any, convert: Callable[[Any], Any]) -> Any:
         return to_scikit_learn(model.estimator_)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
         return _convert_vote(model, convert)
+    if without_own_columns(model)[0] is not model:
+        return _convert_last_step(model, convert)
     field_names = {FixedThresholdClassifier: "estimator", TransformedTargetRegressor: "regressor"}
     name = field_names.get(type(model))
     if name is None:

@@ -64,6 +64,7 @@ ELASTIC_NET = Model(
     loss={},
     takes_sparse=True,
     scaled=True,
+    categories="levels",
     script=script_from_recipe(_make_recipe),
     starts=_starting_settings,
     complexity=1,

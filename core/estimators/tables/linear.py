@@ -70,6 +70,7 @@ LINEAR = Model(
     loss={Task.REGRESSION: "linear"},
     takes_sparse=True,
     scaled=True,
+    categories="levels",
     script=script_from_recipe(_make_recipe),
     starts=_starting_settings,
     complexity=1,

@@ -41,6 +41,7 @@ LOGISTIC = Model(
     loss={Task.BINARY: "logistic", Task.MULTICLASS: "multinomial"},
     takes_sparse=True,
     scaled=True,
+    categories="levels",
     script=script_from_recipe(_make_recipe),
     starts=_starting_settings,
     complexity=1,

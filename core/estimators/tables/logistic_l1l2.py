@@ -46,6 +46,7 @@ LOGISTIC_L1L2 = Model(
     loss={},
     takes_sparse=True,
     scaled=True,
+    categories="levels",
     script=script_from_recipe(_make_recipe),
     starts=_starting_settings,
     complexity=1,

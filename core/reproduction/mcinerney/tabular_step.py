@@ -114,13 +114,17 @@ def split_of(source: PaperDataset, model: str, seed: int) -> TableSplit:
     train, test = train_test_split(everything, test_size=TEST, stratify=y, random_state=seed)
 
     def prepared(fit_rows: np.ndarray, score_rows: np.ndarray) -> tuple[PreparedRows, PreparedRows]:
-        prepare = preparation(dataset, scale=MODELS[model].scaled, sparse_ok=False)
-        prepare.fit(take_rows(dataset.features, fit_rows))
-        inside_rows, outside_rows = (
-            PreparedRows(np.asarray(prepare.transform(take_rows(dataset.features, rows))), y[rows])
-            for rows in (fit_rows, score_rows)
+        kind = MODELS[model]
+        prepare = preparation(
+            dataset, scale=kind.scaled, sparse_ok=False, categories=kind.categories
         )
-        return inside_rows, outside_rows
+        fit_features = take_rows(dataset.features, fit_rows)
+        fit_X = prepare.fit_transform(fit_features, dataset.target[fit_rows])
+        score_X = prepare.transform(take_rows(dataset.features, score_rows))
+        return (
+            PreparedRows(np.asarray(fit_X), y[fit_rows]),
+            PreparedRows(np.asarray(score_X), y[score_rows]),
+        )
 
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(train, y[train])
     return TableSplit(

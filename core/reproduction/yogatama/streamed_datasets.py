@@ -126,7 +126,8 @@ def split_dataset(arrival: StreamedDataset) -> SplitDataset:
     deal = DEAL if test_set is None else DEAL_BESIDE_TEST
     split_codes = deal_rows(codes[: dataset.rows], deal, _random_generator(arrival, "deal"))
     train_features = take_rows(dataset.features, np.flatnonzero(split_codes == TRAIN))
-    prepare = preparation(dataset, scale=True, sparse_ok=False).fit(train_features)
+    prepare = preparation(dataset, scale=True, sparse_ok=False, categories="levels")
+    prepare.fit(train_features)
 
     def prepared(features: Any, y: np.ndarray) -> Examples:
         return Examples(np.ascontiguousarray(prepare.transform(features), dtype=np.float64), y)

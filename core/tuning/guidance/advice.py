@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from core.datasets.categories import FEW_LEVELS
 from core.datasets.dataset_summary import ColumnSummary, DatasetSummary, DocumentSummary
 from core.datasets.groups import OTHER
 from core.datasets.task import TABLE_TASKS
@@ -26,6 +27,7 @@ from core.tuning.strategies.strategy import Space, Strategy
 __all__ = ["advise", "estimate"]
 
 _TRAINING_SHARE = 0.7
+_ROWS_OF_A_GROUP = 20  # rows for every penalty that is learned
 _VERY_WIDE = 500  # columns of a sparse file that are better not filled in
 _DENSE_LIMIT = 4e9  # bytes
 
@@ -172,9 +174,11 @@ def _obstacle(model: Model, facts: ModelingFacts) -> str:
         return _too_few_texts(model, facts)
     if needs := missing_package_text(model.extra):
         return f"It needs {needs}."
-    if not model.takes_sparse and 8.0 * facts.rows * facts.inputs > _DENSE_LIMIT:
-        need = 8e-9 * facts.rows * facts.inputs
-        return f"It would need {need:,.0f} GB of memory for {facts.inputs:,} columns."
+    # Of a category with more levels than these it takes means of the target.
+    inputs = min(facts.inputs, (FEW_LEVELS + DIRECTIONS * facts.texts) * facts.columns)
+    if not model.takes_sparse and 8.0 * facts.rows * inputs > _DENSE_LIMIT:
+        need = 8e-9 * facts.rows * inputs
+        return f"It would need {need:,.0f} GB of memory for {inputs:,} columns."
     return ""
 
 
@@ -253,4 +257,10 @@ def _default_minutes(facts: ModelingFacts) -> float:
 def _suiting_groups(kind: str, facts: ModelingFacts) -> str:
     if kind == "penalties" and not facts.task.is_table:
         return "column"  # a group for every kind of parameter, as in the papers
-    return "prefix" if kind == "penalties" and facts.groups else "single"
+    if kind != "penalties":
+        return "single"
+    if facts.groups:
+        return "prefix"
+    # The levels of a category share a penalty that is their own.
+    has_levels = not facts.texts and facts.inputs >= facts.columns + FEW_LEVELS
+    return "column" if has_levels and facts.columns * _ROWS_OF_A_GROUP <= facts.rows else "single"

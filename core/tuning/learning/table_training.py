@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from core.datasets.groups import penalty_groups
-from core.datasets.preparation import output_names, output_sources
+from core.datasets.prepared_columns import output_names, output_sources
 from core.losses.fitted_estimator import as_estimator
 from core.losses.linear.linear_loss import LinearLoss
 from core.losses.registry import TableLoss, build_loss, parameter_groups

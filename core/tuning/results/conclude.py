@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.preparation import output_names
+from core.datasets.prepared_columns import encoding_sentences, output_names
 from core.errors import UnusableError, write_error
 from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
 from core.tuning.history.run_history import read_before
@@ -272,6 +272,7 @@ def _write_model(
         test_rows,
         fitted_rows=problem.splits[0][0] if has_holdout else (),
         output_names=_prepared_names(problem, final_model),
+        encodings=_encodings(problem, final_model),
         penalties=_learned_penalties(final_model.learned),
     )
     refitted = final_model is not tested_model
@@ -309,6 +310,15 @@ def _learned_penalties(learned: PenaltyFit | None) -> LearnedPenalties:
         return NO_PENALTIES
     groups = list(learned.group_of_output)
     return LearnedPenalties(learned.penalties, groups, learned.noise_variance)
+
+
+def _encodings(problem: Problem, tuned_model: TunedModel) -> list[str]:
+    """What the model is given of the columns that are encoded or filled, a sentence each."""
+    dataset = problem.dataset
+    if dataset.table is None or not dataset.task.is_table:
+        return []
+    prepare, rows = tuned_model.pipeline.named_steps["prepare"], dataset.rows + dataset.set_aside
+    return [f"{words}." for words in encoding_sentences(prepare, dataset.columns, rows).values()]
 
 
 def _prepared_names(problem: Problem, tuned_model: TunedModel) -> list[str]:

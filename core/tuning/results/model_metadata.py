@@ -52,6 +52,8 @@ class ModelMetadata:
     standardize: bool = True  # whether a linear model sees standardized columns
     threshold: float | None = None  # least probability for calling a row the second class
     findings: list[str] = field(default_factory=list)  # about the data, sentences
+    readings: list[str] = field(default_factory=list)  # what columns were taken for, sentences
+    encodings: list[str] = field(default_factory=list)  # what was encoded or filled, sentences
     set_aside: int = 0  # rows without a target, left out
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that fitted it
     sampled: SampleFacts | None = None  # which rows of a larger file were drawn
@@ -101,6 +103,7 @@ def model_metadata(
     *,
     fitted_rows: Iterable[int] = (),
     output_names: Iterable[str] = (),
+    encodings: Iterable[str] = (),
     penalties: LearnedPenalties = NO_PENALTIES,
 ) -> ModelMetadata:
     """The metadata of a pipeline fitted on rows of a dataset and not refitted.
@@ -109,6 +112,7 @@ def model_metadata(
         test_rows: of ``dataset.test`` if there is one.
         fitted_rows: of train_rows those that it was fitted on; none for all.
         output_names: the names of the prepared columns.
+        encodings: what was encoded or filled, sentences.
     """
     return ModelMetadata(
         dataset=dataset.name,
@@ -129,6 +133,8 @@ def model_metadata(
         group_of_output=_to_json(list(penalties.group_of_output)),
         noise_variance=_to_json(penalties.noise_variance),
         findings=[finding.sentence for finding in dataset.findings],
+        readings=[reading.full_sentence for reading in dataset.readings],
+        encodings=list(encodings),
         set_aside=dataset.set_aside,
         versions=versions(),
     )

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from core.datasets.prepared_columns import OwnColumns
 from core.datasets.task import Task
+from core.estimators.own_columns import with_own_columns
 from core.estimators.registry import MODELS, model_named
 from core.space import Setting
+from core.tuning.candidate_models import columns_of_setting
 from core.tuning.events import Event
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.metrics import METRICS, predict_for_metric, targets_of
@@ -54,6 +57,7 @@ class ScoringJob:
     probabilities: bool = False  # whether the model must give them
     returns_predictions: bool = False  # of held-out rows, for an average
     returns_model: bool = False  # the fitted estimator of the only fold
+    own_columns: OwnColumns | None = None  # of several models
     fitted_rows: bool = False  # score by how well the fitted rows are explained
 
 
@@ -194,6 +198,8 @@ def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
     """The estimator of a setting, fitted on a fold."""
     model = model_named(job.model, probabilities=job.probabilities)
     estimator = model.build(job.task, setting, job.seed).set_params(**job.fixed)
+    if job.own_columns is not None:
+        estimator = with_own_columns(estimator, columns_of_setting(job.own_columns, setting))
     with _ignore_warnings():
         if Task(job.task).is_structured:
             return estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)

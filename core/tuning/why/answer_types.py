@@ -130,6 +130,12 @@ class Dependence(Answer):
     used: int = 0  # how many rows the mean is of
     counts: list[int] = field(default_factory=list)  # of a histogram, or of words without edges
     edges: list[float] = field(default_factory=list)
+    unit: str | None = optional()  # of the values
+
+    @property
+    def title(self) -> str:
+        """The column's name with its unit."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
 
     def __iter__(self) -> Iterator[str]:
         if self.problem:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import Column
+from core.datasets.dataset import Column, Dataset
 from core.errors import UnusableError
 from core.evaluation.partial_dependence import (
     frequent_values,
@@ -67,6 +67,7 @@ def dependence(tested_model: TestedModel, name: str) -> Dependence:
         used=len(row_curves),
         counts=counts,
         edges=edges,
+        unit=(column_facts.unit or None) if column_facts else None,
     )
 
 
@@ -112,12 +113,18 @@ def _followed_class(tested_model: TestedModel) -> tuple[int | None, str]:
     """The index of the followed class (None for numbers), and what is plotted, in words."""
     labels = [str(label) for label in tested_model.dataset.classes]
     if not labels:
-        return None, f"predicted {tested_model.dataset.target_name}"
+        return None, f"predicted {_target_title(tested_model.dataset)}"
     codes = tested_model.y[tested_model.y >= 0].astype(int)
     most_frequent = int(np.bincount(codes, minlength=len(labels)).argmax())
     class_code = 1 if len(labels) == 2 else most_frequent
     scale = "score" if tested_model.predictions.probabilities is None else "probability"
     return class_code, f"{scale} of “{labels[class_code]}”"
+
+
+def _target_title(dataset: Dataset) -> str:
+    if dataset.is_sparse:
+        return dataset.target_name
+    return next(column.title for column in dataset.columns if column.role == "target")
 
 
 def _class_scorer(fold: TestedFold, class_code: int | None) -> Callable[[Any], np.ndarray]:

@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.prepared_columns import output_names
+from core.estimators.own_columns import without_own_columns
 from core.evaluation.permutation import alike_groups
 from core.tuning.problem import take_rows
 from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
@@ -180,10 +182,16 @@ def _coefficients(pipeline: Any) -> np.ndarray | None:
     """The weights of a linear model, shape (outputs, prepared columns); None for other models."""
     model = pipeline[-1]
     model = getattr(model, "estimator_", model)  # behind a threshold
+    model, columns = without_own_columns(model)
     w = getattr(model, "coef_", None)
     if w is None or hasattr(w, "toarray"):
         return None
-    return np.atleast_2d(np.asarray(w, dtype=float))
+    own = np.atleast_2d(np.asarray(w, dtype=float))
+    if columns == slice(None):
+        return own
+    all_weights = np.zeros((len(own), len(output_names(pipeline[0]))))
+    all_weights[:, columns] = own
+    return all_weights
 
 
 def _weight_by_column(fold: TestedFold) -> dict[int, float]:

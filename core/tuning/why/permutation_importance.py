@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.preparation import output_sources
+from core.datasets.prepared_columns import output_sources
 from core.evaluation.influence import mean_influence, normal_interval, standard_error
 from core.evaluation.permutation import permuted
 from core.tuning.scores.bootstrap import percentile_interval, resampled_scores

@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names, output_sources
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.errors import UnusableError
@@ -51,17 +52,26 @@ def test_outputs_against_hand_made_ones(mixed: Dataset) -> None:
     known = raw["number"].dropna()
     np.testing.assert_array_equal(outputs["number"], raw["number"].fillna(known.median()))
     np.testing.assert_array_equal(outputs["full"], raw["full"])
-    words = raw["word"].fillna(raw["word"].mode()[0])
+    np.testing.assert_array_equal(outputs["number (missing)"], raw["number"].isna())
+    assert "word=violet" not in outputs  # of one row
     for word in ("red", "green", "blue"):
-        np.testing.assert_array_equal(outputs[f"word={word}"], (words == word).astype(float))
-    np.testing.assert_array_equal(outputs["word=rare"], (words == "violet").astype(float))
+        np.testing.assert_array_equal(outputs[f"word={word}"], raw["word"] == word)
+    np.testing.assert_array_equal(outputs["word (missing)"], raw["word"].isna())
     flags = raw["flag"].fillna(raw["flag"].mode()[0])
     np.testing.assert_array_equal(outputs["flag"], (flags == "yes").astype(float))
     np.testing.assert_array_equal(outputs["bit"], raw["bit"])
-    seconds = (pd.to_datetime(raw["day"]) - pd.Timestamp(0)).dt.total_seconds()
-    seconds = seconds.fillna(seconds.median())
-    wanted = (seconds - seconds.mean()) / seconds.std(ddof=0)
-    np.testing.assert_allclose(outputs["day"], wanted, atol=1e-12)
+    dates = pd.to_datetime(raw["day"])
+    seconds = (dates - pd.Timestamp(0)).dt.total_seconds()
+    weekdays = dates.dt.day_of_week + 1.0
+    for name, values, filling in (
+        ("day", seconds, seconds.median()),
+        ("day: weekday", weekdays, weekdays.mode()[0]),
+    ):
+        filled = values.fillna(filling)
+        wanted = (filled - filled.mean()) / filled.std(ddof=0)
+        np.testing.assert_allclose(outputs[name], wanted, atol=1e-12)
+    np.testing.assert_array_equal(outputs["day (missing)"], raw["day"].isna())
+    assert not [name for name in outputs if name in ("day: year", "day: month", "day: hour")]
 
 
 def test_every_output_knows_its_source(mixed: Dataset) -> None:
@@ -69,14 +79,17 @@ def test_every_output_knows_its_source(mixed: Dataset) -> None:
     names, sources = output_names(fitted), output_sources(fitted)
     assert len(names) == len(sources) == fitted.transform(mixed.features).shape[1]
     assert set(sources) == set(mixed.feature_names)
-    assert all(n == s or n.startswith(f"{s}=") for n, s in zip(names, sources, strict=True))
+    assert all(n.startswith(s) for n, s in zip(names, sources, strict=True))
     assert len(set(names)) == len(names)
 
 
 def test_scaling(mixed: Dataset) -> None:
-    outputs = matrix_of(mixed, scale=True).to_numpy()
-    np.testing.assert_allclose(outputs.mean(axis=0), 0, atol=1e-9)
-    np.testing.assert_allclose(outputs.std(axis=0), 1, atol=1e-9)
+    outputs = matrix_of(mixed, scale=True)
+    of_levels = [name for name in outputs if "=" in name or "(missing)" in name]
+    assert set(np.unique(outputs[of_levels])) == {0.0, 1.0}
+    numbers = outputs.drop(columns=of_levels).to_numpy()
+    np.testing.assert_allclose(numbers.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(numbers.std(axis=0), 1, atol=1e-9)
 
 
 def surprises(mixed: Dataset) -> pd.DataFrame:
@@ -135,6 +148,7 @@ HARMLESS = {
     "numpy.asarray",
     "numpy.dtype",
     "numpy.expand_dims",
+    "numpy.interp",
     "pandas.to_datetime",
     "builtins.slice",
 }
@@ -198,10 +212,12 @@ def test_many_categories_of_a_long_table_stay_sparse(tmp_path: Path) -> None:
     table["y"] = rng.integers(0, 2, 30_000)
     table.to_csv(path, index=False)
     dataset = read_dataset(str(path))
-    fitted = preparation(dataset, scale=True, sparse_ok=True).fit(dataset.features)
-    out = fitted.transform(dataset.features)
+    fitted = preparation(dataset, scale=True, sparse_ok=True, categories="levels")
+    out = fitted.fit(dataset.features).transform(dataset.features)
     assert sparse.issparse(out)
-    assert out.shape[1] == len(output_names(fitted)) == 20 * 50 + 1
+    assert out.shape[1] == len(output_names(fitted)) == 20 * 60 + 1
+    means = preparation(dataset, scale=True, sparse_ok=True)
+    assert means.fit_transform(dataset.features, dataset.target).shape == (30_000, 21)
 
 
 TABLES = [name for name, s in SAMPLES.items() if s.task in ("regression", "binary", "multiclass")]
@@ -211,7 +227,8 @@ TABLES = [name for name, s in SAMPLES.items() if s.task in ("regression", "binar
 def test_samples_are_prepared(name: str) -> None:
     dataset = SAMPLES[name].read()
     for scale in (False, True):
-        fitted = preparation(dataset, scale=scale, sparse_ok=False).fit(dataset.features)
+        fitted = preparation(dataset, scale=scale, sparse_ok=False)
+        fitted.fit(dataset.features, dataset.target)
         out = fitted.transform(dataset.features)
         assert np.isfinite(out).all()
         assert out.shape == (dataset.rows, len(output_names(fitted)))

@@ -14,25 +14,16 @@ _UNMERGE = "unmerge them in the spreadsheet program and give each cell a value o
 
 
 def fills_of(extent: SheetExtent, columns: Sequence[int], head: SheetHeader) -> tuple[Fill, ...]:
-    """The merged cells of the table: column name, first and last row, from 0 below the header.
-
-    Those above the header are titles.
-
-    Raises:
-        UnusableError: the header is merged, or rows are merged across columns.
-    """
+    """Merged cells below the header (column, first, last row); UnusableError across columns."""
     names = dict(zip(columns, head.column_names, strict=True))
     fills = []
     for range_ in extent.merged:
         top, left, bottom, right = range_
         inside = [column for column in columns if left <= column <= right]
         bottom = min(bottom, extent.rows - 1)
-        table = top < extent.rows and bottom >= max(head.header_row, 0)
-        if not (table and inside) or (top, left) == (bottom, right):
+        if not inside or (top, left) == (bottom, right) or max(top, bottom) < head.first:
             continue
-        if top <= head.header_row:
-            raise _merged_cells_error(extent, range_, "of the header ")
-        if left != right:
+        if left != right or top < head.first:
             raise _merged_cells_error(extent, range_, "")
         fills.append((names[inside[0]], top - head.first, bottom - head.first))
     if len(fills) > _MAX_FILLS:

@@ -1,15 +1,15 @@
 """The sheets of an OpenDocument spreadsheet, by a pass through its XML that stores no cell.
 
-Source: OASIS Open Document Format 1.3, part 3, chapter 9.
+Source: OASIS Open Document Format 1.3, part 3, chapter 9; the usual prefixes are taken for granted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.files.spreadsheets.workbook import Merged, ScanFinished, SheetExtent, Workbook
+from core.datasets.files.spreadsheets.workbook import SheetExtent, Workbook, scanned_workbook
 from core.datasets.files.spreadsheets.zipped_xml import (
+    CONTENT,
     damaged_file_error,
     local_name,
     open_archive,
@@ -17,106 +17,83 @@ from core.datasets.files.spreadsheets.zipped_xml import (
 )
 from core.errors import UnusableError
 
-MAX_CELLS = 400_000  # odfpy's tree takes some 2,600 bytes per cell
 _MAX_BLANKS = 10_000
-_CONTENT = "content.xml"
-_NAMES = "urn:oasis:names:tc:opendocument:xmlns:"
-_TABLE, _OFFICE, _TEXT = (f"{_NAMES}{namespace}:1.0 " for namespace in ("table", "office", "text"))
-_SHEET, _ROW, _BLANKS = f"{_TABLE}table", f"{_TABLE}table-row", f"{_TEXT}s"
-_CELL, _COVERED = f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"
+_MANIFEST = "META-INF/manifest.xml"
+_SHEET = "table:table"
 
 
 def read_sheets(path: Path) -> Workbook:
-    """The sheets of a spreadsheet, in order; raises UnusableError if damaged."""
-    names: list[str] = []
-    depth = 0
+    """The sheets of a spreadsheet, in order; raises UnusableError if damaged or too large."""
 
-    def on_start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
+    def refuse_password(tag: str, attributes: dict[str, str]) -> None:
         if local_name(tag) == "encryption-data":
             fault = "the spreadsheet has a password"
             raise UnusableError(fault, where=path.name, cure="save it without one")
-        if tag == _SHEET:
-            depth += 1
-            if depth == 1:
-                names.append(attributes.get(f"{_TABLE}name", ""))
-
-    def on_end(tag: str) -> None:
-        nonlocal depth
-        depth -= tag == _SHEET
 
     with open_archive(path) as archive:
-        if "META-INF/manifest.xml" in archive.namelist():
-            parse_part(archive, "META-INF/manifest.xml", path.name, on_start)
-        parse_part(archive, _CONTENT, path.name, on_start, on_end)
-
-    def scan_sheet(extent: SheetExtent, enough: bool) -> None:
-        with open_archive(path) as archive:
-            reader = _Cells(extent, enough)
-            parse_part(archive, _CONTENT, path.name, reader.start_element, reader.end_element)
-        extent.merged = reader.merged
-
-    return Workbook(tuple(dict.fromkeys(names)), scan_sheet, "odf", MAX_CELLS)
+        if _MANIFEST in archive.namelist():
+            parse_part(archive, _MANIFEST, path.name, refuse_password)
+        cells = _Cells(path.name)
+        parse_part(
+            archive, CONTENT, path.name, cells.start_element, cells.end_element, cells.note_text
+        )
+    return scanned_workbook(cells.extents)
 
 
-@dataclass
 class _Cells:
-    """Handles the XML; records every cell of one sheet."""
-
-    extent: SheetExtent
-    enough: bool
-
-    def __post_init__(self) -> None:
-        self.merged: list[Merged] = []
-        self._depth = 0
-        self._inside = self._seen = False
+    def __init__(self, file: str) -> None:
+        self.extents: list[SheetExtent] = []
+        self._file = file
+        self._is_inside = False
         self._row = self._column = 0
+        self._times = 0  # that the current cell counts
         self._rows = 1  # equal rows and cells are stored once, with a count
 
     def start_element(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an element."""
-        if tag == _SHEET:
-            self._depth += 1
-            if self._depth == 1:
-                named = attributes.get(f"{_TABLE}name", "") == self.extent.name
-                self._inside, self._seen = named and not self._seen, self._seen or named
-            elif self._inside:
-                raise damaged_file_error(self.extent.where, "a cell holds a table")
-        elif not self._inside:
-            return
-        elif tag == _ROW:
-            self._rows = self._parse_count(attributes.get(f"{_TABLE}number-rows-repeated", "1"))
+        if tag in ("table:table-cell", "table:covered-table-cell"):
+            if self._is_inside:
+                self._read_cell(attributes)
+        elif tag == "table:table-row":
+            self._rows = self._parse_count(attributes.get("table:number-rows-repeated", "1"))
             self._column = 0
-        elif tag in (_CELL, _COVERED):
-            self._read_cell(attributes, covered=tag == _COVERED)
-        elif tag == _BLANKS and self._parse_count(attributes.get(f"{_TEXT}c", "1")) > _MAX_BLANKS:
-            raise damaged_file_error(self.extent.where, "a cell is a very long run of blanks")
+        elif tag == "text:s" and self._parse_count(attributes.get("text:c", "1")) > _MAX_BLANKS:
+            raise damaged_file_error(self._file, "a cell is a very long run of blanks")
+        elif tag == _SHEET:
+            if self._is_inside:
+                raise damaged_file_error(self.extents[-1].where, "a cell holds a table")
+            self._is_inside, self._row, self._rows = True, 0, 1
+            name = attributes.get("table:name", "")
+            self.extents.append(SheetExtent(name, f"{self._file}, sheet {name}"))
 
     def end_element(self, tag: str) -> None:
-        """Handle the end of an element."""
-        if tag == _SHEET:
-            self._depth -= 1
-            self._inside = self._inside and self._depth > 0
-        elif tag == _ROW and self._inside:
+        if tag == "table:table-row":
             self._row += self._rows
+            self._times = 0
+        elif tag == _SHEET:
+            self._is_inside = False
 
-    def _read_cell(self, attributes: dict[str, str], *, covered: bool) -> None:
-        columns = self._parse_count(attributes.get(f"{_TABLE}number-columns-repeated", "1"))
-        kind = attributes.get(f"{_OFFICE}value-type", "")
-        if kind and (not covered or f"{_OFFICE}value" in attributes):
-            self.extent.add_cells(self._row, self._column, self._rows, columns)
-            if self.enough and self._rows and columns:
-                raise ScanFinished
-        elif f"{_TABLE}formula" in attributes and not kind:
-            self.extent.lost[self._column] = self.extent.lost.get(self._column, 0) + 1
-        down = self._parse_count(attributes.get(f"{_TABLE}number-rows-spanned", "1"))
-        across = self._parse_count(attributes.get(f"{_TABLE}number-columns-spanned", "1"))
-        if kind and (down > 1 or across > 1):
-            last = self._row + max(down, 1) - 1, self._column + max(across, 1) - 1
-            self.merged.append((self._row, self._column, *last))
+    def note_text(self, text: str) -> None:
+        if self._times:
+            self.extents[-1].add_letters(len(text) * self._times)
+
+    def _read_cell(self, attributes: dict[str, str]) -> None:
+        extent, columns = self.extents[-1], 1
+        if "table:number-columns-repeated" in attributes:
+            columns = self._parse_count(attributes["table:number-columns-repeated"])
+        if "office:value-type" in attributes:
+            letters = len(attributes.get("office:string-value", ""))
+            extent.add_cells(self._row, self._column, self._rows, columns, letters)
+            self._times = self._rows * columns
+            down = self._parse_count(attributes.get("table:number-rows-spanned", "1"))
+            across = self._parse_count(attributes.get("table:number-columns-spanned", "1"))
+            if down > 1 or across > 1:
+                last = self._row + max(down, 1) - 1, self._column + max(across, 1) - 1
+                extent.merged.append((self._row, self._column, *last))
+        elif "table:formula" in attributes:
+            extent.lost[self._column] = extent.lost.get(self._column, 0) + 1
         self._column += columns
 
     def _parse_count(self, digits: str) -> int:
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
-            raise damaged_file_error(self.extent.where, f"“{digits[:20]}” is no count")
+            raise damaged_file_error(self._file, f"“{digits[:20]}” is no count")
         return int(digits)

@@ -12,6 +12,7 @@ from xml.parsers import expat
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
+CONTENT = "content.xml"  # the cells of an ods file, which are always parsed
 _PIECE = 2**18  # bytes unpacked at a time
 _MAX_PARTS = 10_000
 _XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\x00<", b"<\x00", b"\x00<")
@@ -56,7 +57,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 def check_parts(archive: zipfile.ZipFile, name: str) -> None:
     """Refuse entity definitions, which can expand beyond the memory, and malformed XML."""
     for entry in archive.infolist():
-        if not entry.is_dir() and _is_xml(archive, entry):
+        if not entry.is_dir() and entry.filename != CONTENT and _is_xml(archive, entry):
             parse_part(archive, entry.filename, name)
 
 
@@ -74,20 +75,12 @@ def parse_part(
     on_end: Callable[[str], None] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> None:
-    """Pass through a part once, without storing it.
-
-    `on_start` takes every element's name and attributes, names prefixed by namespace and a blank;
-    `on_end` the name of an element that ends; `on_text` text. Malformed XML and document type
-    definitions raise UnusableError.
-    """
-    parser = expat.ParserCreate(namespace_separator=" ")
+    """Pass through a part once, without storing it; UnusableError for malformed XML or a DTD."""
+    parser = expat.ParserCreate()
 
     def refuse_entities(*_: object) -> None:
-        raise UnusableError(
-            "the workbook defines XML entities, as files do that are made to fill the memory",
-            where=name,
-            cure="save the table as CSV and open that",
-        )
+        fault = "the workbook defines XML entities, as files do that are made to fill the memory"
+        raise UnusableError(fault, where=name, cure="save the table as CSV and open that")
 
     parser.StartDoctypeDeclHandler = refuse_entities
     parser.EntityDeclHandler = refuse_entities
@@ -107,5 +100,5 @@ def parse_part(
 
 
 def local_name(tag: str) -> str:
-    """A name without its namespace."""
-    return tag.rpartition(" ")[2]
+    """A name without its prefix."""
+    return tag.rpartition(":")[2]

@@ -21,6 +21,7 @@ from core.errors import UnusableError
 
 HEADER = "p,q,r\n"
 ROWS = "".join(f"{i % 7},{i * 1.5},{'ab'[i % 2]}\n" for i in range(40))
+QUOTED = "".join(f'{i % 7},{i * 1.5},"{"ab"[i % 2]}, c"\n' for i in range(40))
 
 
 def sentence_for(path: Path | str, test_file: str = "", **choices: object) -> str:
@@ -51,10 +52,9 @@ TEXTS = {
     "after a blank line": (HEADER + "\n" + ROWS + "1,2\n", "line 43: the row has 2 values"),
     "a header too long": ("p,q,r,s\n" + ROWS, "line 1: the row has 4 values where"),
     "a quote open from the first row": (
-        HEADER + '"1,2,a\n' + ROWS,
+        HEADER + '"1,2,a\n' + QUOTED,
         'line 2: a quote (") opens here and is not closed',
     ),
-    "names twice": ("p,q,p\n" + ROWS, "2 columns are called “p” (columns 1 and 3)"),
     "a target of words": (
         HEADER + "".join(f"{i},{i % 7},word{i}\n" for i in range(5000)),
         "column r: the target is text with 5,000 different values",
@@ -65,14 +65,16 @@ TEXTS = {
     ),
     "no target at all": ("p,q\n" + "1,\n2,NA\n" * 9, "every value of the target is missing"),
     "one class": (ROWS.replace("b", "a"), "same value in every row"),
-    "infinity": (HEADER + ROWS + "1,inf,a\n" + ROWS, "line 42, column q: the value is infinite"),
-    "minus infinity": (HEADER + ROWS + "1,-Infinity,a\n", "line 42, column q"),
-    "an open quote": (HEADER + ROWS + '1,2,"a\n' + ROWS, 'line 42: a quote (") opens here'),
+    "an open quote": (HEADER + QUOTED + '1,2,"a\n' + QUOTED, 'line 42: a quote (") opens here'),
     "a quote closed late": (
-        HEADER + ROWS + '1,2,"a\n' + ROWS + '1,2,"b"\n',
+        HEADER + QUOTED + '1,2,"a\n' + ROWS + '1,2,"b"\n' + QUOTED,
         'line 42: a quote (") opens here',
     ),
-    "a quote within a row": (HEADER + ROWS + '1,"2,a\n' + ROWS, "line 42: a quote"),
+    "a quote within a row": (HEADER + QUOTED + '1,"2,a\n' + QUOTED, "line 42: a quote"),
+    "names in quotes, and one open": (
+        '"p","q","r"\n' + ROWS + '1,2,"a\n' + ROWS,
+        'line 42: a quote (") opens here',
+    ),
     "NUL": (HEADER + ROWS * 100 + "1,\0,a\n" + ROWS, "line 4002: there is a NUL byte"),
     "a web page": ("<!DOCTYPE html>\n<html>a,b\n</html>", "a web page"),
     "JSON": ('[{"a": 1,\n"b": 2}]', "a JSON file"),
@@ -92,7 +94,7 @@ def test_texts(tmp_path: Path, case: str) -> None:
 BINARIES = {
     "noise": (bytes(range(256)) * 20, "binary file"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a picture"),
-    "an old workbook": (b"\xd0\xcf\x11\xe0" * 50, "old Excel workbook"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 90, "the workbook is damaged"),
     "gzip cut short": (gzip.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
     "gzip cut early": (gzip.compress((HEADER + ROWS * 50).encode())[:60], "broken"),
     "bz2 cut short": (bz2.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
@@ -131,7 +133,7 @@ def test_zip_archives(tmp_path: Path) -> None:
         ("none.zip", [], "holds 0 files"),
         ("book.xlsx", ["[Content_Types].xml", "xl/workbook.xml"], "the workbook is damaged"),
         ("text.docx", ["[Content_Types].xml", "word/document.xml"], "but no spreadsheet"),
-        ("book.xlsb", ["[Content_Types].xml", "xl/workbook.bin"], "a binary Excel workbook"),
+        ("book.xlsb", ["[Content_Types].xml", "xl/workbook.bin"], "the workbook is damaged"),
     ):
         path = tmp_path / name
         with zipfile.ZipFile(path, "w") as archive:
@@ -223,6 +225,17 @@ def test_choices_that_do_not_fit(tmp_path: Path) -> None:
         )
     )
     assert "2 columns have the role group" in sentence_for(path, roles=both)
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity"])
+def test_an_infinity_counts_as_missing_and_is_told(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(HEADER + ROWS + f"1,{cell},a\n" + ROWS)
+    dataset = read_dataset(str(path))
+    sentence = "In column “q”, 1 value is infinite and counts as missing (line 42)."
+    assert sentence in [finding.sentence for finding in dataset.findings]
+    assert dataset.table is not None
+    assert dataset.table["q"].isna().sum() == 1
 
 
 def test_text_where_numbers_are_wanted(tmp_path: Path) -> None:

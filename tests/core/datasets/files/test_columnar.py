@@ -106,7 +106,7 @@ def test_the_recorded_call_of_pandas_gives_the_same_table(
     source = dataset.source
     read = pd.read_parquet if ending == "parquet" else pd.read_feather
     words = source.read_csv
-    again = plain_columns(read(path, **source.reading), words["dtype"], words["na_values"])
+    again = plain_columns(read(path, **source.reading), words["dtype"])
     pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
 
 
@@ -170,10 +170,20 @@ def test_words_that_a_person_calls_numbers(tmp_path: Path) -> None:
         read_dataset(str(path), DataOptions(kinds={"code": "number"}))
 
 
-def test_infinity_is_refused(tmp_path: Path, refusal) -> None:
+def test_infinity_counts_as_missing(tmp_path: Path) -> None:
     table = table_of()
+    table["q"] = table["q"].astype(float)
     table.loc[4, "q"] = np.inf
-    assert "row 5, column q: the value is infinite" in refusal(saved(tmp_path / "a.parquet", table))
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)))
+    sentence = "In column “q”, 1 value is infinite and counts as missing (line 5)."
+    assert sentence in [finding.sentence for finding in dataset.findings]
+
+
+def test_the_largest_whole_numbers_stay_positive(tmp_path: Path) -> None:
+    values = np.array([2**63 + 1000 * i for i in range(COUNT)], dtype="uint64")
+    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table_of(wide=values))))
+    assert dataset.table is not None
+    assert dataset.table["wide"].tolist() == [float(value) for value in values]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

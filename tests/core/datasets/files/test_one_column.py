@@ -117,7 +117,7 @@ HOSTILE = {
     "blank": ("\n \n", "the file is empty"),
     "a mark alone": ("\ufeff", "there is no row"),
     "NUL": ("text\n" + "\n".join(prose(20)) * 100 + "a\0b\n", "there is a NUL byte"),
-    "an open quote": ('text\n"' + "\n".join(prose()) + "\n", "opens here and is not closed"),
+    "an open quote": ('"text"\n"' + "\n".join(prose()) + "\n", "opens here and is not closed"),
 }
 
 

@@ -82,6 +82,37 @@ def test_rows_are_those_that_python_reads(end):
     assert codes.tolist() == [0, 1, 0, 1, 0, 1, 0]
 
 
+TEXTS = ("plain", "two\nlines, and more", 'a "word", b', '"\n"', "", "back\\slash", 'end"', "\\")
+
+
+@pytest.mark.parametrize(
+    ("reading", "dialect"),
+    [
+        (b"doubled", {}),
+        (b"doubled", {"quoting": csv.QUOTE_ALL}),
+        (b"escaped", {"doublequote": False, "escapechar": "\\"}),
+        (b"escaped", {"quoting": csv.QUOTE_NONE, "escapechar": "\\"}),
+    ],
+)
+def test_rows_of_other_readings(reading, dialect):
+    table = [[str(i), text, "ab"[i % 2]] for i, text in enumerate(TEXTS * 3)]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n", **dialect).writerows([["id", "text", "label"], *table])
+    form = RowFormat(0, True, b",", b'"', -1, reading, padded=False)
+    rows = list(rows_of(io.BytesIO(text.getvalue().encode()), form))
+    read = [next(csv.reader(io.StringIO(row.decode(), newline=""), **dialect)) for row in rows]
+    assert read == table
+    assert count_labels(rows, form)[1].tolist() == [i % 2 for i in range(len(table))]
+
+
+def test_rows_where_quotes_are_letters_or_close_late():
+    letters = RowFormat(0, False, b",", b'"', -1, b"letters", padded=False)
+    assert list(rows_of(io.BytesIO(b'"a,b\n1,"c\n'), letters)) == [b'"a,b\n', b'1,"c\n']
+    outer = RowFormat(0, False, b",", b'"', -1, b"outer", padded=False)
+    rows = [b'1,"he "said" no\nand left",b\n', b'2, "c,d\n']
+    assert list(rows_of(io.BytesIO(b"".join(rows)), outer)) == rows
+
+
 def test_labels_of_libsvm_lines_and_too_many_of_them():
     text = b"# nothing\n1 1:2\n-1 qid:3 2:4 # -1\n\n1\n"
     total, codes = count_labels(rows_of(io.BytesIO(text), RowFormat()), RowFormat())

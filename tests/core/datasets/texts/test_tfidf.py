@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, output_sources, plain_preparation, preparation
+from core.datasets.preparation import plain_preparation, preparation
+from core.datasets.prepared_columns import output_names, output_sources
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
@@ -198,7 +199,8 @@ def test_the_plain_preparation_of_a_table(tmp_path: Path) -> None:
 def test_a_category_by_a_persons_word_is_none_of_words(tmp_path: Path) -> None:
     dataset = reviews(tmp_path, kinds={"review": "category"})
     assert not dataset.has_texts
-    fitted = preparation(dataset, scale=True, sparse_ok=True).fit(dataset.features)
+    fitted = preparation(dataset, scale=True, sparse_ok=True)
+    fitted.fit(dataset.features, dataset.target)
     assert not [name for name in output_names(fitted) if ": word" in name]
     dataset = reviews(tmp_path, kinds={"bought": "text"})
     fitted = preparation(dataset, scale=True, sparse_ok=True).fit(dataset.features)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names, output_sources
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import cross_validation_folds, hold_out

@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 
-from core.datasets.preparation import output_names, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names, output_sources
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import cross_validation_folds, hold_out

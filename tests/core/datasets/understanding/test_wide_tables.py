@@ -34,7 +34,7 @@ def wide() -> pd.DataFrame:
 
 def test_columns_are_described_as_they_are_one_by_one(wide: pd.DataFrame) -> None:
     wide["y"] = np.arange(ROWS) % 3
-    together = describe_columns(wide, "y", {}, {})
+    together = describe_columns(wide, "y", {}, {}, {})
     for at, column in enumerate(together[:-1]):
         alone = describe_column(wide[column.name], first=at == 0)
         assert column == alone, column.name

@@ -33,20 +33,20 @@ CARD = {"builtins.bool", "builtins.float", "builtins.int"}  # keys and values of
 
 
 def table(task: str, rows: int = 90) -> pd.DataFrame:
-    """Every kind of column, each with and without holes."""
+    """Every kind of column, with holes and without, in so few outputs that a tree serves."""
     random = np.random.default_rng(5)
     made = pd.DataFrame(random.normal(size=(rows, 2)), columns=["size", "age"])
     for name, words in {
         "colour": ["red", "green", "blue"],
         "taste": ["sweet", "sour", ""],
         "paid": ["yes", "no"],
-        "won": ["yes", "no", ""],
     }.items():
         made[name] = random.choice(words, rows)
     day = pd.Timestamp("2021-03-01") + pd.to_timedelta(random.integers(0, 500, rows), unit="D")
     made["day"] = day.strftime("%d.%m.%Y")
+    made["shop"] = [f"shop {i}" for i in random.integers(0, 15, rows)]
     pull = made["size"] + 0.3 * random.normal(size=rows)
-    made.loc[::11, "age"] = np.nan
+    made.loc[::11, ["age", "shop"]] = np.nan
     if task == "regression":
         return made.assign(goal=3 * pull)
     cuts = [0.0] if task == "binary" else [-0.5, 0.5]

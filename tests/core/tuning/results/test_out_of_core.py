@@ -78,6 +78,7 @@ def test_without_a_refit_no_test_row_and_nothing_beyond_the_training_rows_is_kno
     assert read_metadata(run.path).kept_rows == len(problem.train_rows)
 
 
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")  # whether it converges is no matter
 @pytest.mark.parametrize("task", ["", "regression"])
 def test_a_network_goes_on_from_what_it_is(file, tmp_path, task, monkeypatch):
     """Each other row once, in scikit-learn's own steps; the fitted pipeline stays as it was."""

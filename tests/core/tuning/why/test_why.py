@@ -71,7 +71,9 @@ def test_only_test_rows_are_asked_about_and_the_model_never_saw_them(two):
     pd.testing.assert_frame_equal(part.X, dataset.features.iloc[part.rows])
     # What its preparation learned are the training rows' means, not those of all rows.
     x = dataset.features["x"].iloc[part.problem.train_rows]
-    scale = part.pipeline[0].named_steps["scale"]
+    _, numbers, names = part.pipeline[0].named_steps["columns"].transformers_[0]
+    assert names[0] == "x"
+    scale = numbers.named_steps["scale"]
     assert scale.mean_[0] == pytest.approx(x.mean())
     assert scale.mean_[0] != pytest.approx(dataset.features["x"].mean())
 

@@ -1,0 +1,263 @@
+"""The unfitted scikit-learn step of each column of a table: levels, means of the target, dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.model_selection import KFold
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from core.datasets.categories import FEW_LEVELS, Categories
+from core.datasets.cell_values import YES_NO
+from core.datasets.dataset import Column, Dataset
+from core.datasets.texts.ngrams import DIRECTIONS, counts_parts
+from core.datasets.texts.tfidf import TextTfidf
+
+EVERY_LEVEL = "category every level"  # the step of the levels beside means, the last one
+
+SHARE_TO_TELL = 0.01  # of missing values, from which a column says where they are
+MIN_CLASS_ROWS = 10  # of at least three classes, for shares by level: no fold lacks one
+_MEAN_FOLDS = 5
+# A level of fewer rows is lost on trees whose leaves have some; so few levels are columns anyway.
+_LEVEL_ROWS, _ALWAYS_FEW = 25, 3
+NO_TIME = float(np.iinfo(np.int64).min)  # what a missing date becomes as a number
+# {part: (numpy's unit, its period in units, its value at 0, 1 … units since 1970)}
+DATE_PARTS: dict[str, tuple[str, int, list[int]]] = {
+    "month": ("M", 12, list(range(1, 13))),
+    "weekday": ("D", 7, [4, 5, 6, 7, 1, 2, 3]),  # Monday is 1; 1970 began on a Thursday
+    "hour": ("h", 24, list(range(24))),
+}
+YEAR = "year"  # since 1970
+
+
+class ColumnEncoders:
+    """Chooses the step of every column of a table dataset.
+
+    Args:
+        dataset: gives the table, the target and the columns' kinds.
+        categories: what the model wants.
+        scale: whether numbers are standardized. Dates always are, levels never: a rare one would
+            weigh as much as a frequent one, and no penalty could shrink it.
+        sparse_texts: whether texts become sparse TF-IDF; else directions of it.
+    """
+
+    def __init__(
+        self, dataset: Dataset, categories: Categories, *, scale: bool, sparse_texts: bool
+    ) -> None:
+        assert dataset.table is not None
+        self._table, self._dataset = dataset.table, dataset
+        self._categories, self._scale, self._sparse_texts = categories, scale, sparse_texts
+        described = {column.name: column for column in dataset.columns}
+        self.columns = [described[str(name)] for name in self._table.columns]
+        self._fewest_levels = _levels_for_means(dataset)
+
+    @property
+    def has_means(self) -> bool:
+        """Whether a column becomes means of the target."""
+        return any(self._encoding(column) == "category means" for column in self.columns)
+
+    def width(self) -> int:
+        """At most so many outputs."""
+        return sum(self._outputs(column) for column in self.columns)
+
+    def steps(self) -> list[tuple[str, Any, Any]]:
+        """The transformers of a ColumnTransformer, each with its columns of one encoding."""
+        by_encoding: dict[str, list[Column]] = {}
+        for column in self.columns:
+            by_encoding.setdefault(self._encoding(column), []).append(column)
+        many = [column.name for column in by_encoding.pop("category means", [])]
+        steps: list[tuple[str, Any, Any]] = []
+        if many:
+            steps.append(("category means", self._scaled("means", self._means()), many))
+        for encoding, members in by_encoding.items():
+            steps += self._steps_of(encoding, members)
+        if telling := [c.name for c in self.columns if self._tells_missing_number(c)]:
+            steps.append(("missing", MissingIndicator(features="all"), telling))
+        if many and self._categories == "both":
+            steps.append((EVERY_LEVEL, OneHotEncoder(handle_unknown="ignore"), many))
+        return steps
+
+    def _steps_of(self, encoding: str, members: list[Column]) -> list[tuple[str, Any, Any]]:
+        names = [column.name for column in members]
+        if encoding == "date":
+            return [(f"date {column.name}", self._date(column), column.name) for column in members]
+        if encoding == "text":
+            return [(f"text {name}", self._text(name), [name]) for name in names]
+        if encoding == "category levels":
+            return [(encoding, self._few_levels(names), names)]
+        if encoding == "yes/no":
+            return [(encoding, self._yes_no(members), names)]
+        strategies = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
+        strategy = strategies[encoding.removeprefix("number ")]
+        fill = SimpleImputer(strategy=strategy, keep_empty_features=True)
+        return [(encoding, self._scaled("fill", fill), names)]
+
+    def _encoding(self, column: Column) -> str:
+        values = self._table[column.name]
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            if not values.isna().any():
+                return "number complete"
+            return "number yes/no" if column.kind == "yes/no" else "number with holes"
+        if column.kind in ("date", "text"):
+            return column.kind
+        if column.kind == "yes/no" and not self._tells_missing(column):
+            return "yes/no"
+        by_means = self._categories != "levels" and column.distinct > self._fewest_levels
+        return "category means" if by_means else "category levels"
+
+    def _outputs(self, column: Column) -> int:
+        match self._encoding(column):
+            case "category levels":
+                return column.distinct + 1
+            case "category means":
+                classes = len(self._dataset.classes)
+                means = classes if classes > 2 else 1
+                return means + column.distinct + 1 if self._categories == "both" else means
+            case "text":
+                return DIRECTIONS
+            case "date":
+                return 50 if self._categories == "levels" else 6
+        return 2
+
+    def _tells_missing(self, column: Column) -> bool:
+        share = self._table[column.name].isna().mean() if len(self._table) else 0.0
+        return bool(SHARE_TO_TELL <= share < 1.0)
+
+    def _tells_missing_number(self, column: Column) -> bool:
+        is_number = pd.api.types.is_numeric_dtype(self._table[column.name].dtype)
+        return is_number and self._tells_missing(column)
+
+    def _scaled(self, name: str, step: Any) -> Any:
+        if not self._scale:
+            return step
+        inner = step.steps if isinstance(step, Pipeline) else [(name, step)]
+        return Pipeline([*inner, ("scale", StandardScaler(copy=False))])  # of a copy already
+
+    def _few_levels(self, names: Sequence[str]) -> OneHotEncoder:
+        if self._categories == "levels":
+            return OneHotEncoder(handle_unknown="ignore")
+        # A column of hardly any row, which no penalty shrinks, ruins densities and distances. Named
+        # levels have the same outputs in every fold, where each model finds its own columns.
+        categories = [_frequent_levels(self._table[name]) for name in names]
+        return OneHotEncoder(categories=categories, handle_unknown="ignore")
+
+    def _means(self) -> TargetEncoder:
+        target_type = str(self._dataset.task) if self._dataset.classes else "continuous"
+        folds = KFold(_MEAN_FOLDS, shuffle=True, random_state=0)
+        return TargetEncoder(target_type=target_type, cv=folds)
+
+    def _text(self, name: str) -> TextTfidf:
+        directions = 0 if self._sparse_texts else DIRECTIONS
+        return TextTfidf(parts=counts_parts(self._table[name]), directions=directions)
+
+    def _yes_no(self, columns: Sequence[Column]) -> Any:
+        """0 for no, 1 for yes; the more frequent of the two for everything else."""
+        order = [
+            sorted((str(v) for v in self._table[column.name].dropna().unique()), key=_no_first)
+            for column in columns
+        ]
+        encode = OrdinalEncoder(
+            categories=[np.array(pair, dtype=object) for pair in order],
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+            encoded_missing_value=np.nan,
+        )
+        fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+        return self._scaled("", Pipeline([("encode", encode), ("fill", fill)]))
+
+    def _date(self, column: Column) -> Pipeline:
+        """Text to seconds since 1970 and the parts that vary; what is no date is filled."""
+        reading: dict[str, Any] = {"errors": "coerce", "format": column.date_format, "utc": True}
+        dates = pd.to_datetime(self._table[column.name], **reading)
+        fill = SimpleImputer(missing_values=NO_TIME, strategy="median", keep_empty_features=True)
+        parts = [("seconds", Pipeline([*_units("s"), ("fill", fill), ("scale", StandardScaler())]))]
+        if _varies(dates.dt.year):
+            parts.append(
+                (YEAR, Pipeline([*_units("Y"), *_part_fill(), ("scale", StandardScaler())]))
+            )
+        parts += [
+            (part, self._date_part(*DATE_PARTS[part]))
+            for part, values in (
+                ("month", dates.dt.month),
+                ("weekday", dates.dt.day_of_week),
+                ("hour", dates.dt.hour),
+            )
+            if _varies(values)
+        ]
+        if SHARE_TO_TELL <= dates.isna().mean() < 1.0:
+            no_date = MissingIndicator(missing_values=NO_TIME, features="all")
+            parts.append(("missing", Pipeline([*_units("s"), ("missing", no_date)])))
+        read = FunctionTransformer(pd.to_datetime, kw_args=reading)
+        return Pipeline([("read", read), ("parts", FeatureUnion(parts))])
+
+    def _date_part(self, unit: str, period: int, values: list[int]) -> Pipeline:
+        # numpy.interp with a period is the remainder, looked up: exact at whole numbers.
+        lookup = {"xp": list(range(period)), "fp": values, "period": period}
+        part = ("part", FunctionTransformer(np.interp, kw_args=lookup))
+        last: tuple[str, Any] = ("scale", StandardScaler())
+        if self._categories == "levels":
+            last = "levels", OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        no_date, fill = _part_fill()
+        return Pipeline([*_units(unit), no_date, part, fill, last])
+
+
+def _levels_for_means(dataset: Dataset) -> int:
+    """How many levels have a column each where others become means of the target.
+
+    A mean of several classes is a number a class, which pays for more levels than classes alone.
+    """
+    few = max(_ALWAYS_FEW, min(FEW_LEVELS, dataset.rows // _LEVEL_ROWS))
+    if len(dataset.classes) <= 2:
+        return few
+    counts = pd.Series(dataset.target).value_counts()
+    if int((counts >= MIN_CLASS_ROWS).sum()) < 3:
+        return int(1e9)
+    return max(few, len(dataset.classes))
+
+
+def _frequent_levels(values: pd.Series) -> np.ndarray:
+    """The levels of at least 0.5 % of the rows (of 3 to 20), a missing value the last."""
+    fewest = int(np.clip(0.005 * len(values), 3, 20))
+    counts = values.value_counts()
+    levels: list[Any] = sorted(counts.index[counts >= fewest]) or list(counts.index[:1])
+    if values.isna().sum() >= fewest:
+        levels.append(np.nan)
+    return np.array(levels, dtype=object)
+
+
+def _no_first(text: str) -> tuple[int, str]:
+    word = text.strip().lower()
+    return next((pair.index(word) for pair in YES_NO if word in pair), 2), text
+
+
+def _varies(values: pd.Series) -> bool:
+    return bool(values.nunique() > 1)
+
+
+def _units(unit: str) -> list[tuple[str, Any]]:
+    """Dates to a column of whole units since 1970, `NO_TIME` for none."""
+    return [
+        (f"unit {unit}", FunctionTransformer(np.asarray, kw_args={"dtype": f"datetime64[{unit}]"})),
+        ("number", FunctionTransformer(np.asarray, kw_args={"dtype": "float64"})),
+        ("column", FunctionTransformer(np.expand_dims, kw_args={"axis": 1})),
+    ]
+
+
+def _part_fill() -> tuple[tuple[str, Any], tuple[str, Any]]:
+    """`NO_TIME` to a missing value, and a missing value to the most frequent one."""
+    to_missing = SimpleImputer(
+        missing_values=NO_TIME, strategy="constant", fill_value=np.nan, keep_empty_features=True
+    )
+    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+    return ("no date", to_missing), ("fill", fill)

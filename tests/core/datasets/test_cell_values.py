@@ -1,0 +1,137 @@
+"""Cells that mean the same to a person are equal, however they are written."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, read_cells
+
+NUMBER = ColumnFormat("number")
+GERMAN = ColumnFormat("number", (), ",", ".")
+DOLLARS = ColumnFormat("number", ("NA",), ".", ",", "$")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("  Zürich\u00a0", "Zürich"),
+        ("Zu\u0308rich", "Zürich"),  # the accent as a sign of its own
+        (3.0, "3"),
+        (np.float64(-2), "-2"),
+        (2.5, "2.5"),
+        (True, "True"),
+        (12, "12"),
+        ("007", "007"),
+        (datetime.date(2024, 3, 5), "2024-03-05"),
+        (datetime.datetime(2024, 3, 5), "2024-03-05"),
+        (datetime.datetime(2024, 3, 5, 7, 30), "2024-03-05 07:30:00"),
+    ],
+)
+def test_text_of_a_cell(cell: object, text: str) -> None:
+    assert cell_text(cell) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "number"),
+    [
+        ("$1,200.50", DOLLARS, 1200.5),
+        ("1200.5", DOLLARS, 1200.5),
+        ("-$5", DOLLARS, -5),
+        ("$-5", DOLLARS, -5),
+        ("$ 5", DOLLARS, 5),
+        ("(100)", NUMBER, -100),
+        ("100-", NUMBER, -100),
+        ("\u22123.5", NUMBER, -3.5),
+        ("1.234,5", GERMAN, 1234.5),
+        ("1e3", NUMBER, 1000),
+        ("4.2 kg", ColumnFormat("number", unit="kg"), 4.2),
+        ("67.0%", ColumnFormat("number", unit="%"), 67),
+    ],
+)
+def test_numbers_as_they_are_written(text: str, form: ColumnFormat, number: float) -> None:
+    assert cell_number(text, form) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("5 lb", ColumnFormat("number", unit="kg")),
+        ("€5", DOLLARS),
+        ("1,20", DOLLARS),  # no group of three
+        ("1.5", ColumnFormat("number", (), ",")),
+        ("nan", NUMBER),
+        ("inf", NUMBER),
+        ("1_000", NUMBER),
+        ("0x10", NUMBER),
+        ("", NUMBER),
+        ("-", NUMBER),
+        ("12a", NUMBER),
+    ],
+)
+def test_what_is_no_number_of_this_form(text: str, form: ColumnFormat) -> None:
+    assert math.isnan(cell_number(text, form))
+
+
+@given(st.floats(-1e12, 1e12), st.sampled_from([(".", ","), (",", "."), (".", "'"), (",", " ")]))
+def test_numbers_written_in_the_style_of_a_country(number: float, style: tuple[str, str]) -> None:
+    decimal, thousands = style
+    written = f"{number:,.3f}".translate({ord(","): thousands, ord("."): decimal})
+    form = ColumnFormat("number", (), decimal, thousands)
+    assert cell_number(written, form) == float(f"{number:.3f}")
+
+
+def read(values: list[object], form: ColumnFormat) -> list[object]:
+    cells = read_cells(pd.Series(values), form)
+    return [None if pd.isna(cell) else cell for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("pair", "texts"),
+    [
+        (("False", "True"), ["TRUE", "true", "1", "yes", True, 1.0, "ja", " True "]),
+        (("0", "1"), ["TRUE", "1.0", "Y", "on", 1]),
+        (("nein", "ja"), ["JA", "Ja", "yes", "1"]),
+    ],
+)
+def test_yes_is_yes_in_every_spelling(pair: tuple[str, str], texts: list[object]) -> None:
+    form = ColumnFormat("yes/no", pair=pair)
+    assert read(texts, form) == [pair[1]] * len(texts)
+
+
+def test_what_is_neither_yes_nor_no_stays() -> None:
+    assert read(["perhaps", "no"], ColumnFormat("yes/no", pair=("no", "yes"))) == ["perhaps", "no"]
+
+
+def test_categories() -> None:
+    assert read([1.0, 2.0, None], ColumnFormat()) == ["1", "2", None]
+    assert read(["1.0", "2 ", ""], ColumnFormat()) == ["1", "2", None]
+    # Where versions are told apart, 1.10 is not 1.1 and 1.0 is not 1.
+    assert read(["1.0", "1.10"], ColumnFormat(whole=False)) == ["1.0", "1.10"]
+    assert read(["?", "a"], ColumnFormat(missing=("?",))) == [None, "a"]
+    categories = pd.Series(["a", "b"]).astype("category")
+    assert read_cells(categories, ColumnFormat()).tolist() == ["a", "b"]
+
+
+def test_nothing_is_copied_where_nothing_changes() -> None:
+    texts, numbers = pd.Series(["a", "b"], dtype="str"), pd.Series([1.5, 2.0])
+    assert read_cells(texts, ColumnFormat()) is texts
+    assert read_cells(numbers, NUMBER) is numbers
+
+
+def test_infinity_is_no_number_to_learn_from() -> None:
+    assert read([1.0, math.inf, -math.inf], NUMBER) == [1.0, None, None]
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d %b %Y"])
+def test_dates_come_in_the_form_of_the_training_rows(form: str) -> None:
+    day = pd.Timestamp(2024, 3, 25)
+    written = [day.strftime(form), "2024-03-25", "2024-03-25T00:00:00", day, "no date"]
+    expected = [*[day.strftime(form)] * 4, "no date"]
+    assert read(written, ColumnFormat("date", date_format=form)) == expected

@@ -1,0 +1,117 @@
+"""Columns that a person has read otherwise, and the report on how a file was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets.raw_table import READINGS, DataOptions
+from core.datasets.reading import read_dataset
+from core.datasets.reading_report import ReadColumn, reading_report
+from core.errors import UnusableError
+
+ROWS = 60
+STEPS = np.arange(ROWS)
+
+
+@pytest.fixture
+def table_path(tmp_path: Path) -> str:
+    """Semicolons, a decimal comma, days that could be months, codes."""
+    path = tmp_path / "table.csv"
+    table = pd.DataFrame(
+        {
+            "amount": [f"{step % 9 + 1},{step % 7}25" for step in STEPS],
+            "count": STEPS % 6 + 3,
+            "day": [f"{step % 12 + 1:02d}/{step % 11 + 1:02d}/2023" for step in STEPS],
+            "code": [f"{step % 4:03d}" for step in STEPS],
+            "y": [f"{step % 13},5" for step in STEPS],
+        }
+    )
+    table.to_csv(path, sep=";", index=False)
+    return str(path)
+
+
+def column(path: str, name: str, reading: str = "") -> ReadColumn:
+    choices = DataOptions(target="y", readings={name: reading} if reading else {})
+    report = reading_report(read_dataset(path, choices))
+    return next(each for each in report.columns if each.name == name)
+
+
+def values(path: str, name: str, reading: str) -> pd.Series:
+    dataset = read_dataset(path, DataOptions(target="y", readings={name: reading}))
+    assert dataset.table is not None
+    return dataset.table[name]
+
+
+def test_a_sign_that_the_file_decided_can_be_the_other(table_path: str) -> None:
+    written = [step % 9 + 1 + (step % 7 * 100 + 25) / 1000 for step in STEPS]
+    assert np.allclose(values(table_path, "amount", "comma"), written)
+    assert np.allclose(values(table_path, "amount", "point"), np.multiply(written, 1000))
+    assert column(table_path, "amount", "point").otherwise == "--reading amount=comma"
+
+
+def test_numbers_can_be_texts_and_codes_numbers(table_path: str) -> None:
+    assert column(table_path, "count").kind == "number"
+    assert column(table_path, "count", "text").kind == "category"
+    assert column(table_path, "code").kind == "category"
+    assert values(table_path, "code", "number").tolist() == (STEPS % 4).tolist()
+
+
+def test_the_day_or_the_month_comes_first(table_path: str) -> None:
+    for reading, other, day in (("day first", "month", 2), ("month first", "day", 1)):
+        read = column(table_path, "day", reading)
+        assert read.otherwise == f"--reading 'day={other} first'"
+        assert f" is {day} " in read.reading or f" is {3 - day} " in read.reading
+    assert column(table_path, "day", "day first") != column(table_path, "day", "month first")
+
+
+def test_words_are_refused_as_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    pd.DataFrame({"a": ["x", "1", "y"] * 20, "y": STEPS}).to_csv(path, index=False)
+    with pytest.raises(UnusableError, match="is no number"):
+        column(str(path), "a", "number")
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_every_reading_leaves_a_plain_column_readable(table_path: str, reading: str) -> None:
+    assert column(table_path, "count", reading).missing == 0
+
+
+def test_a_sample_is_read_as_a_file_is() -> None:
+    columns = {c.name: c.kind for c in read_dataset("sample:clinic").columns}
+    assert columns["visit_date"] == "date"
+    assert columns["smoker"] == "yes/no"
+
+
+def test_readings_of_libsvm_and_tokens_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.libsvm"
+    path.write_text("".join(f"{step % 2} 1:{step} 2:3\n" for step in STEPS))
+    with pytest.raises(UnusableError, match="readings alone"):
+        read_dataset(str(path), DataOptions(readings={"feature 1": "text"}))
+    with pytest.raises(UnusableError, match="read as they are written"):
+        read_dataset("sample:molecules", DataOptions(readings={"sequence": "comma"}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reading", "is_allowed"),
+    [
+        ("number", "text", False),
+        ("category", "comma", False),
+        ("number", "day first", False),
+        ("category", "text", True),
+        ("number", "comma", True),
+        ("category", "values", True),
+    ],
+)
+def test_a_kind_and_a_reading_do_not_contradict(
+    table_path: str, kind: str, reading: str, is_allowed: bool
+) -> None:
+    choices = DataOptions(target="y", kinds={"amount": kind}, readings={"amount": reading})
+    if is_allowed:
+        assert read_dataset(table_path, choices).rows == ROWS
+        return
+    with pytest.raises(UnusableError, match="leave out the one or the other"):
+        read_dataset(table_path, choices)
