@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.datasets.cell_values import ColumnFormat
 from core.datasets.dataset import SampleFacts
 from core.json_reading import read_as
 from core.records import Record, optional
@@ -27,9 +28,10 @@ class ModelCard(Record):
     features: list[str]  # in the model's order
     text: list[str]  # features taken as text
     columns: list[str]  # all of the training file
-    format: str  # this and the next three as in the file's DataSource
+    format: str  # this and the next four as in the file's DataSource
     read_csv: dict[str, Any]
     libsvm: dict[str, Any]
+    formats: dict[str, ColumnFormat] | None = optional()
     fingerprint: str = ""
     validation: Scores = field(default_factory=dict)
     test: Scores = field(default_factory=dict)

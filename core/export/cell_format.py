@@ -1,11 +1,8 @@
-"""How the cells of a CSV file are written.
-
-An exported script holds this file's source: it imports nothing but Python's own library.
-"""
+"""How the cells of a CSV file are written; carried into exported scripts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -24,6 +21,8 @@ class CellFormat:
     thousands: str | None
     missing: list[str] | dict[str, list[str]]
     encoding: str = ""
+    # of the quotes; None for doubled ones
+    reading: str | None = field(default=None, metadata={"optional": True})
 
     def missing_words(self, column: str) -> set[str]:
         """The words for a missing value in a column."""

@@ -12,11 +12,7 @@ from core.writing import whole_file
 
 
 def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a draft beside the destination, then rename it.
-
-    Raises:
-        UnusableError: as `check_destination`, or the disk is full.
-    """
+    """Let `write` fill a draft, then rename it; UnusableError as below, or the disk is full."""
     check_destination(path)
     try:
         with whole_file(path) as draft:
@@ -26,18 +22,13 @@ def write_whole_file(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def check_destination(path: Path) -> None:
-    """Refuse an impossible destination without writing anything.
-
-    Raises:
-        UnusableError: no such folder, no permission, or a folder of that name.
-    """
+    """UnusableError where nothing can be written: no folder, no permission, a folder so called."""
     if path.is_dir():
         raise UnusableError("a folder has this name", where=str(path), cure="choose another name")
     folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise UnusableError(
-            "there is no such folder", where=str(folder), cure="create it or choose another"
-        )
+        fault = "there is no such folder"
+        raise UnusableError(fault, where=str(folder), cure="create it or choose another")
     if not os.access(folder, os.W_OK):
         refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         raise write_error("the file", path, refused)

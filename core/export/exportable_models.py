@@ -24,10 +24,7 @@ MODEL_ENDINGS = (".skops", ".joblib", ".onnx", ".npz")  # of files that hold a m
 
 
 def export_variants_of(task: str = "", model: str = "") -> tuple[str, ...]:
-    """The form of the files of a task's and a model's runs; for "" all possible forms.
-
-    One of table, topics, classes (of a deep latent Gaussian model), sequence and structure.
-    """
+    """The forms (table, topics, classes, sequence, structure) of a task's runs; for "" all."""
     registered_model = MODELS.get(model) if model else None
     if registered_model is not None and registered_model.folder:
         return (registered_model.folder,)
@@ -59,10 +56,7 @@ class ExportableModel:
 
 
 def exportable_models(state: RunState, max_trials: int | None = None) -> list[ExportableModel]:
-    """The models of a run that has ended: tuned, default, baseline, then the best trials.
-
-    Only runs on tables have a baseline to export.
-    """
+    """The models of a run that has ended: tuned, default, baseline (of tables), the best trials."""
     started, results = state.started, state.results
     if results is None:
         return []
@@ -74,11 +68,7 @@ def exportable_models(state: RunState, max_trials: int | None = None) -> list[Ex
 
 
 def exportable_model(state: RunState, name: str) -> ExportableModel:
-    """The model of this name.
-
-    Raises:
-        UnusableError: the run has no such model.
-    """
+    """The model of this name, or UnusableError."""
     models_by_name = {model.name: model for model in exportable_models(state)}
     if name in models_by_name:
         return models_by_name[name]

@@ -53,163 +53,85 @@ def _write_study(run: FinishedRun, path: Path) -> None:
     export_study(run.folder, path)
 
 
+_TABLE, _UNSTRUCTURED = ("table",), ("table", Task.TOPICS, "classes")
+_SKOPS = "The tuned model, for predictions here or in any Python program with scikit-learn. "
+_SKOPS += "Opening it runs no hidden code."
+_JOBLIB = "The same model for programs that expect a joblib file."
+_CODE = "Opening a joblib file can run any code in it. Open only files from people you trust."
+_ONNX = "The same model for programs in any language, by an ONNX runtime. It calculates "
+_ONNX += "in double precision; only sums over trees are single."
+_GET_ONNX = f"To save it, {OPTIONAL_DEPENDENCIES['onnx'].install_advice}."
+_TOPICS = "The topics, their words, and a program that finds them in new texts. Unpacked, "
+_TOPICS += "it needs only numpy. It predicts here as it is."
+_CLASSES = "The model and a program that predicts the classes of new rows. Unpacked, it needs "
+_CLASSES += "only numpy. It predicts here as it is."
+_NPZ = "The tuned model as named arrays, for predictions here or in any program with "
+_NPZ += "numpy. Opening it runs no code."
+_JSON = "Settings, penalties, scores, versions and seed as text that any program reads."
+_WEIGHTS = "Every weight of the model by its name, penalties, scores, versions and seed "
+_WEIGHTS += "as text that any program reads. It predicts here as well."
+_SCRIPT = "A short program that trains the tuned model from your file again and prints the "
+_SCRIPT += "same test score. It needs scikit-learn, numpy and pandas, and the model's own "
+_SCRIPT += "library if it has one."
+_LABELS = "A program with the model inside that labels new sequences. It needs only numpy, "
+_LABELS += "and is faster where numba is installed."
+_FOLDS = "A program with the model inside that folds new molecules. It needs only numpy, "
+_FOLDS += "and is much faster where numba is installed."
+_REPORT = "One page with the results, plots and all trials, to read, print or send."
+_EXAMPLE = "One page with the results, penalties, plots and an example, to read, print or send."
+_STUDY = "Every trial of the run, for Optuna and optuna-dashboard. A file that holds other "
+_STUDY += "studies keeps them."
+
+
+def _variants(
+    forms: Iterable[str], title: str, sentence: str, write: Callable[[FinishedRun, Path], None]
+) -> dict[str, ExportVariant]:
+    return dict.fromkeys(forms, ExportVariant(title, sentence, write))
+
+
 _ROWS = (
+    Exporter("skops", ".skops", _variants(_TABLE, "Model", _SKOPS, skops_file.write)),
     Exporter(
-        "skops",
-        ".skops",
-        {
-            "table": ExportVariant(
-                "Model",
-                "The tuned model, for predictions here or in any Python program with "
-                "scikit-learn. Opening it runs no hidden code.",
-                skops_file.write,
-            )
-        },
-    ),
-    Exporter(
-        "joblib",
-        ".joblib",
-        {
-            "table": ExportVariant(
-                "Model as joblib",
-                "The same model for programs that expect a joblib file.",
-                joblib_file.write,
-            )
-        },
-        "Opening a joblib file can run any code in it. Open only files from people you trust.",
+        "joblib", ".joblib", _variants(_TABLE, "Model as joblib", _JOBLIB, joblib_file.write), _CODE
     ),
     Exporter(
         "onnx",
         ".onnx",
-        {
-            "table": ExportVariant(
-                "Model as ONNX",
-                "The same model for programs in any language, by an ONNX runtime. It calculates "
-                "in double precision; only sums over trees are single.",
-                onnx_file.write,
-            )
-        },
-        ""
-        if is_installed("onnx")
-        else f"To save it, {OPTIONAL_DEPENDENCIES['onnx'].install_advice}.",
+        _variants(_TABLE, "Model as ONNX", _ONNX, onnx_file.write),
+        "" if is_installed("onnx") else _GET_ONNX,
         extra="onnx",
     ),
     Exporter(
         "folder",
         ".zip",
-        {
-            Task.TOPICS: ExportVariant(
-                "Topics as a folder",
-                "The topics, their words, and a program that finds them in new texts. Unpacked, "
-                "it needs only numpy. It predicts here as it is.",
-                folder_file.write,
-            ),
-            "classes": ExportVariant(
-                "Model as a folder",
-                "The model and a program that predicts the classes of new rows. Unpacked, it needs "
-                "only numpy. It predicts here as it is.",
-                folder_file.write,
-            ),
-        },
+        _variants([Task.TOPICS], "Topics as a folder", _TOPICS, folder_file.write)
+        | _variants(["classes"], "Model as a folder", _CLASSES, folder_file.write),
     ),
-    Exporter(
-        "npz",
-        ".npz",
-        dict.fromkeys(
-            STRUCTURED,
-            ExportVariant(
-                "Model",
-                "The tuned model as named arrays, for predictions here or in any program with "
-                "numpy. Opening it runs no code.",
-                npz_file.write,
-            ),
-        ),
-    ),
+    Exporter("npz", ".npz", _variants(STRUCTURED, "Model", _NPZ, npz_file.write)),
     Exporter(
         "json",
         ".json",
-        {
-            **dict.fromkeys(
-                ("table", Task.TOPICS, "classes"),
-                ExportVariant(
-                    "Numbers",
-                    "Settings, penalties, scores, versions and seed as text that any program "
-                    "reads.",
-                    json_file.write,
-                ),
-            ),
-            **dict.fromkeys(
-                STRUCTURED,
-                ExportVariant(
-                    "Numbers",
-                    "Every weight of the model by its name, penalties, scores, versions and seed "
-                    "as text that any program reads. It predicts here as well.",
-                    json_file.write,
-                ),
-            ),
-        },
+        _variants(_UNSTRUCTURED, "Numbers", _JSON, json_file.write)
+        | _variants(STRUCTURED, "Numbers", _WEIGHTS, json_file.write),
     ),
     Exporter(
         "script",
         ".py",
-        {
-            "table": ExportVariant(
-                "Python script",
-                "A short program that trains the tuned model from your file again and prints the "
-                "same test score. It needs scikit-learn, numpy and pandas, and the model's own "
-                "library if it has one.",
-                python_script.write,
-            ),
-            Task.SEQUENCE: ExportVariant(
-                "Python script",
-                "A program with the model inside that labels new sequences. It needs only numpy, "
-                "and is faster where numba is installed.",
-                structured_script.write,
-            ),
-            Task.STRUCTURE: ExportVariant(
-                "Python script",
-                "A program with the model inside that folds new molecules. It needs only numpy, "
-                "and is much faster where numba is installed.",
-                structured_script.write,
-            ),
-        },
+        _variants(_TABLE, "Python script", _SCRIPT, python_script.write)
+        | _variants([Task.SEQUENCE], "Python script", _LABELS, structured_script.write)
+        | _variants([Task.STRUCTURE], "Python script", _FOLDS, structured_script.write),
     ),
     Exporter(
         "report",
         ".html",
-        {
-            **dict.fromkeys(
-                ("table", Task.TOPICS, "classes"),
-                ExportVariant(
-                    "Report",
-                    "One page with the results, plots and all trials, to read, print or send.",
-                    report.write,
-                ),
-            ),
-            **dict.fromkeys(
-                STRUCTURED,
-                ExportVariant(
-                    "Report",
-                    "One page with the results, penalties, plots and an example, to read, print "
-                    "or send.",
-                    report.write,
-                ),
-            ),
-        },
+        _variants(_UNSTRUCTURED, "Report", _REPORT, report.write)
+        | _variants(STRUCTURED, "Report", _EXAMPLE, report.write),
         of_run=True,
     ),
     Exporter(
         "optuna",
         ".db",
-        dict.fromkeys(
-            export_variants_of(),
-            ExportVariant(
-                "Optuna study",
-                "Every trial of the run, for Optuna and optuna-dashboard. A file that holds other "
-                "studies keeps them.",
-                _write_study,
-            ),
-        ),
+        _variants(export_variants_of(), "Optuna study", _STUDY, _write_study),
         of_run=True,
         endings={".db": "SQLite file", ".log": "Journal"},
         joins=True,
@@ -237,7 +159,7 @@ def exporters_for(task: str = "", model: str = "") -> dict[str, Exporter]:
 
 
 def export_from_folder(folder: RunFolder, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run, its kind by the ending unless `format` names it; its path.
+    """Write one file of a run, its kind by the ending or `format`, and return its path.
 
     Raises:
         UnusableError: an ending or format that this run does not offer, or an unusable run or path.
@@ -248,11 +170,7 @@ def export_from_folder(folder: RunFolder, path: Path | str, format: str | None =
 
 
 def export_run(run: FinishedRun, path: Path | str, format: str | None = None) -> Path:
-    """Write one file from a run that was read, or from another of its models.
-
-    Raises:
-        UnusableError: as `export_from_folder`, or a whole run's file with another model selected.
-    """
+    """Write one file from a run that was read, or from another of its models; raises as above."""
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, run.takeaway.task, run.plan.model)
     _check_model(exporter, path, run.selected_name)
@@ -270,14 +188,11 @@ def export_all(
     paths: Iterable[Path | str],
     formats: Mapping[Path | str, str] | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Write several files, where the failure of one does not affect the others.
+    """Write several files, each on its own: the written ones, and {path: sentence} of the others.
 
     Args:
         read: reads the run, or raises an error.
         formats: {path: the name of an exporter}; other paths go by their endings.
-
-    Returns:
-        The written files, and {path: sentence} of the others.
     """
     written, failed = [], {}
     run: FinishedRun | None = None
@@ -296,25 +211,19 @@ def export_all(
 
 def _check_model(exporter: Exporter, path: Path, which: str) -> None:
     if exporter.of_run and which != TUNED:
-        raise UnusableError(
-            f"a {exporter.name} tells of the whole run, not of one model",
-            where=str(path),
-            cure="export it with the tuned model",
-        )
+        fault = f"a {exporter.name} tells of the whole run, not of one model"
+        raise UnusableError(fault, where=str(path), cure="export it with the tuned model")
 
 
 def check_export(
     path: Path | str, task: str = "", model: str = "", which: str = TUNED, format: str | None = None
 ) -> None:
-    """Refuse an export that cannot succeed, before hours of tuning.
+    """UnusableError where an export cannot succeed, before hours of tuning.
 
     Args:
         path: its ending gives the format unless `format` names it.
         task, model: of the run; "" where unknown yet.
         which: of its models (core.export.exportable_models).
-
-    Raises:
-        UnusableError: an unsuitable ending or path, or a missing package.
     """
     path = Path(path).expanduser()
     exporter = exporter_for(path, format, task, model)
@@ -326,11 +235,7 @@ def check_export(
 def exporter_for(
     path: Path, format: str | None = None, task: str = "", model: str = ""
 ) -> Exporter:
-    """The exporter for a path, by its ending unless `format` names it.
-
-    Raises:
-        UnusableError: an ending or format that is unknown, or that such runs do not offer.
-    """
+    """The exporter for a path, by `format` or the ending, or UnusableError."""
 
     def keys_of(exporter: Exporter) -> tuple[str, ...]:
         endings = exporter.ending, *exporter.endings

@@ -128,11 +128,7 @@ def file_name_of(source: DataSource) -> str:
 
 
 def finished_run(folder: RunFolder, examples: bool = True) -> FinishedRun:
-    """The run in a folder; `examples` allows exports to hold rows and examples of the data.
-
-    Raises:
-        UnusableError: the run has no results or no fitted best yet.
-    """
+    """The run in a folder, or UnusableError; `examples` allows exports to hold rows of the data."""
     events = folder.all_events()
     ends = [event for event in events if isinstance(event, (RunFinished, RunStopped))]
     starts = [event for event in events if isinstance(event, RunStarted)]

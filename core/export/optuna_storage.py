@@ -35,9 +35,7 @@ def write_study(
     metric: str,
     attributes: Mapping[str, Any],
 ) -> None:
-    """Write a study into a storage; a new file appears whole or not at all.
-
-    `storage` is a path or URL as in `core.export.optuna_study.export_study`.
+    """Write a study into a storage as of `export_study`; a new file appears whole or not at all.
 
     Raises:
         UnusableError: the study exists, the file is something else, or cannot be written.
@@ -55,22 +53,17 @@ def write_study(
             with _delete_on_failure(study):
                 _add_trials(study, open_storage, trials)
     except DuplicatedStudyError:
-        raise UnusableError(
-            f"this storage holds a study “{name}” already",
-            where=location,
-            cure="choose another file",
-        ) from None
+        fault = f"this storage holds a study “{name}” already"
+        raise UnusableError(fault, where=location, cure="choose another file") from None
     except UnusableError:
         raise
     except OSError as error:
         raise write_error("the study", location, error) from error
     except Exception as error:  # whatever a storage or its driver may raise
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise UnusableError(
-            f"this storage of Optuna cannot be written ({lines[0].rstrip('.')})",
-            where=location,
-            cure="give the path of a new file ending in .db or .log",
-        ) from error
+        fault = f"this storage of Optuna cannot be written ({lines[0].rstrip('.')})"
+        cure = "give the path of a new file ending in .db or .log"
+        raise UnusableError(fault, where=location, cure=cure) from error
 
 
 @contextlib.contextmanager
@@ -187,6 +180,5 @@ def _refuse_other_text(path: Path) -> None:
     except (ValueError, TypeError, RecursionError):
         is_journal = False
     if not is_journal:
-        raise UnusableError(
-            "this file is no journal of Optuna", where=str(path), cure="choose another name"
-        )
+        fault = "this file is no journal of Optuna"
+        raise UnusableError(fault, where=str(path), cure="choose another name")

@@ -1,9 +1,8 @@
 """A run as an Optuna study, in a storage that Optuna and optuna-dashboard open.
 
-Scored trials are COMPLETE, with the folds' scores as intermediate values; those that ended early
-are PRUNED, their estimate an attribute; failed or unfinished ones are FAIL, the reason an
-attribute. A step of a penalty learner is COMPLETE, with the penalties as parameters and the
-objective as value. Hyperparameters of several models in one run are called MODEL.NAME.
+Scored trials are COMPLETE, the folds' scores intermediate values; those that ended early PRUNED,
+with their estimate; failed or unfinished ones FAIL, with the reason. Steps of a penalty learner
+are COMPLETE. Hyperparameters of several models in one run are called MODEL.NAME.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
 
     Args:
         run: its folder.
-        storage: the path of a journal (``.log``, ``.journal`` or ``.jsonl``) or of a SQLite file,
-        new or not; or the URL of a storage, such as ``sqlite:///study.db``.
+        storage: the path of a journal (``.log``, ``.journal``, ``.jsonl``) or of a SQLite file,
+            new or not; or a URL such as ``sqlite:///study.db``.
 
     Raises:
         UnusableError: no trial was started, the study exists, or the storage cannot be written.
@@ -63,9 +62,8 @@ def export_study(run: RunFolder, storage: Path | str) -> str:
         ends: dict[int, End] = {e.number: e for e in events if isinstance(e, End)}
         trials = _frozen_trials(state, starts, ends)
     if not trials:
-        raise UnusableError(
-            "nothing was tried in this run yet", where=str(run.path), cure="let it continue"
-        )
+        fault = "nothing was tried in this run yet"
+        raise UnusableError(fault, where=str(run.path), cure="let it continue")
     name = state.started.run or run.name
     maximize = state.started.maximize and not state.learns_penalties
     write_study(storage, name, trials, maximize, _metric_name(state), _study_attributes(state))
@@ -234,7 +232,6 @@ def _axis_distributions(
 
 
 def _widen_distribution(kind: BaseDistribution | None, values: Sequence[Any]) -> BaseDistribution:
-    """The narrowest distribution of the given kind that holds all values."""
     is_numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
     choices = getattr(kind, "choices", None)
     if choices is not None or not is_numeric or not all(map(math.isfinite, values)):

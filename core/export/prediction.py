@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from core.errors import UnusableError
 from core.export.bundle import folder_file
 from core.export.bundle.structured_prediction import predict_rows
 from core.export.card_record import ModelCard, card_of
-from core.export.destination import check_destination, write_whole_file
 from core.export.exportable_models import can_run_code
 from core.export.files import joblib_file, json_model, npz_file, skops_file
 from core.export.onnx.onnx_file import OnnxModel
@@ -28,74 +26,39 @@ _LOADERS = {".skops": skops_file.load_pipeline, ".joblib": joblib_file.load_pipe
 _ARRAYS = {".npz": npz_file.load_arrays, ".json": json_model.load_arrays}
 
 
-def _ignore_progress(done: int, every: int) -> None:
+def ignore_progress(done: int, every: int) -> None:
     """Say nothing."""
 
 
 def predict_file(
     model_path: Path | str,
     file: Path | str,
-    out: Path | str | None = None,
-    report: Callable[[int, int], None] = _ignore_progress,
+    report: Callable[[int, int], None] = ignore_progress,
     *,
     trust: bool = False,
 ) -> pd.DataFrame:
     """A table with a line for each row of the file.
 
+    "prediction" and, where possible, "probability of CLASS"; before them the sequence of a token;
+    for molecules the columns of core.export.bundle.fold_prediction.
+
     Args:
-        model_path: a model that Tunescope exported (.skops, .joblib or .onnx; .npz or .json for
-        sequences and molecules; .zip for topics and deep latent Gaussian models).
+        model_path: an exported .skops, .joblib, .onnx; .npz or .json; .zip.
         file: CSV or LIBSVM rows like the training file's; the target may be absent.
-        out: where to write the table as CSV; None to write nothing.
         report: called with (rows done, all rows) from time to time.
         trust: whether a file that can run code when it is opened (.joblib) may be opened.
 
-    Returns:
-        Columns "prediction" and, where possible, "probability of CLASS"; before them the sequence
-        of a token; for molecules those of core.export.bundle.fold_prediction.
-
     Raises:
-        UnusableError: an unusable model, file or `out`, or a missing column.
+        UnusableError: an unusable model or file, or a missing column.
     """
     tables = list(prediction_tables(model_path, file, report, trust=trust))
-    table = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
-    if out is not None:
-        write_whole_file(Path(out).expanduser(), lambda path: table.to_csv(path, index=False))
-    return table
-
-
-def predict_into(
-    model_path: Path | str,
-    file: Path | str,
-    out: Path | str,
-    report: Callable[[int, int], None] = _ignore_progress,
-    *,
-    trust: bool = False,
-) -> int:
-    """Write the predictions of a file of any size as CSV, whole or not at all, and count them.
-
-    Arguments and errors are those of `predict_file`.
-    """
-    path, count = Path(out).expanduser(), 0
-    check_destination(path)
-    tables = prediction_tables(model_path, file, report, trust=trust)
-    first = next(tables)  # unusable input raises before anything is written
-
-    def write_tables(draft: Path) -> None:
-        nonlocal count
-        with draft.open("w", encoding="utf-8", newline="") as stream:
-            for index, table in enumerate(chain([first], tables)):
-                table.to_csv(stream, index=False, header=index == 0)
-                count += len(table)
-
-    write_whole_file(path, write_tables)
-    return count
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
 
 
 def prediction_tables(
     model_path: Path | str,
     file: Path | str,
-    report: Callable[[int, int], None] = _ignore_progress,
+    report: Callable[[int, int], None] = ignore_progress,
     *,
     trust: bool = False,
 ) -> Iterator[pd.DataFrame]:
@@ -118,19 +81,13 @@ def prediction_tables(
 
 
 def checked_predictions(pipeline: Any, rows: Any, where: str) -> pd.DataFrame:
-    """The predictions of a pipeline for raw rows.
-
-    Raises:
-        UnusableError: it cannot predict them; `where` names their file or run.
-    """
+    """The predictions for raw rows, or UnusableError; `where` names their file or run."""
     try:
         return predictions_table(pipeline, rows)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise UnusableError(
-            f"the model cannot predict these rows ({one_line_error(error)})",
-            where=where,
-            cure="export the model again, or give rows like those it was trained on",
-        ) from error
+        fault = f"the model cannot predict these rows ({one_line_error(error)})"
+        cure = "export the model again, or give rows like those it was trained on"
+        raise UnusableError(fault, where=where, cure=cure) from error
 
 
 def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
@@ -141,32 +98,20 @@ def _row_chunks(file: str, card: ModelCard) -> Iterator[Any]:
 
 
 def load_model(model_path: Path | str, *, trust: bool = False) -> tuple[Any, ModelCard]:
-    """An exported pipeline and its card; `trust` allows files that can run code when opened.
-
-    Raises:
-        UnusableError: no such file, another ending, damaged, untrusted, or not from Tunescope.
-    """
+    """An exported pipeline and its card, or UnusableError; `trust`: files that can run code too."""
     path = check_path(str(model_path))
     if path.suffix.lower() not in _LOADERS:
-        raise UnusableError(
-            "this is no exported model",
-            where=str(path),
-            cure="give a .skops, .joblib, .onnx, .npz, .json or .zip file",
-        )
+        cure = "give a .skops, .joblib, .onnx, .npz, .json or .zip file"
+        raise UnusableError("this is no exported model", where=str(path), cure=cure)
     if can_run_code(path) and not trust:
-        raise UnusableError(
-            "opening a joblib file can run any code that is in it, with all your rights",
-            where=str(path),
-            cure="if you know who made it, give --trust; otherwise ask for a .skops file",
-        )
+        fault = "opening a joblib file can run any code that is in it, with all your rights"
+        cure = "if you know who made it, give --trust; otherwise ask for a .skops file"
+        raise UnusableError(fault, where=str(path), cure=cure)
     pipeline = _LOADERS[path.suffix.lower()](path)
     card = card_of(pipeline)
     if card is None or not hasattr(pipeline, "predict"):
-        raise UnusableError(
-            "this model does not say which columns it takes",
-            where=str(path),
-            cure="export the model from Tunescope again",
-        )
+        fault = "this model does not say which columns it takes"
+        raise UnusableError(fault, where=str(path), cure="export the model from Tunescope again")
     return pipeline, card
 
 

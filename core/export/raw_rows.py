@@ -5,27 +5,32 @@ from __future__ import annotations
 import difflib
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from core.datasets.cell_values import ColumnFormat, cell_text, moments, read_cells
+from core.datasets.column_format import MAX_TRIED, chosen_format, number_formats
+from core.datasets.dates import date_formats
 from core.datasets.files import libsvm, libsvm_faults
-from core.datasets.files.delimiters import is_number
+from core.datasets.files.csv_faults import has_fitting_quotes
 from core.datasets.files.file_bytes import open_bytes
-from core.datasets.files.sniffing import decode_head, is_missing, looks_like_libsvm
+from core.datasets.files.quotes import quote_reading
+from core.datasets.files.sniffing import Dialect, decode_head, looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile
 from core.datasets.sampling.file_parts import FilePart
+from core.datasets.stray_texts import stray_finding, stray_texts
+from core.datasets.table_formats import number_format
 from core.errors import UnusableError
 from core.export.card_record import ModelCard
 
 _READ_OPTIONS = (
     *("sep", "na_values", "keep_default_na", "index_col", "decimal", "thousands", "quotechar"),
-    *("skipinitialspace", "skiprows", "dtype"),
+    *("skipinitialspace", "skiprows", "dtype", "quoting", "escapechar"),
 )
 _MORE = " More follow further down."
 _PAIR = re.compile(rb"\d+:\S+")
@@ -37,6 +42,7 @@ class ReadNotes:
 
     ignored_columns: list[str] = field(default_factory=list)  # unknown to the model
     # {column of numbers: sentence on its words, which count as missing}
+    unreadable: dict[str, dict[int, str]] = field(default_factory=dict)  # {column: {row: text}}
     strays: dict[str, str] = field(default_factory=dict)
 
     def add_notes(self, notes: ReadNotes) -> None:
@@ -46,15 +52,13 @@ class ReadNotes:
             before = self.strays.get(column, "")
             more = "" if not before or before.endswith(_MORE) else _MORE
             self.strays[column] = f"{before or sentence}{more}"
+        self.unreadable = notes.unreadable  # of the rows of this part alone
 
 
 def rows_of(
     file_part: FilePart, card: ModelCard, notes: ReadNotes | None = None
 ) -> pd.DataFrame | sparse.csr_matrix:
-    """The features of every row in a part of a file, for the model's pipeline.
-
-    The target may be absent; unknown columns are ignored. Delimiter, decimal sign, encoding,
-    compression and table format may differ from the training file's.
+    """The features of every row in a part of a file; the target may be absent.
 
     Raises:
         UnusableError: unreadable, another kind of file, or a column is missing.
@@ -98,11 +102,8 @@ def _libsvm_matrix(
         matrix, from_zero = rows.matrix, rows.zero_based
     wanted = bool(card.libsvm.get("zero_based", False))
     if from_zero and not wanted:
-        raise UnusableError(
-            "an index is 0, but the model's training file counted from 1",
-            where=path.name,
-            cure="count the features from 1",
-        )
+        fault = "an index is 0, but the model's training file counted from 1"
+        raise UnusableError(fault, where=path.name, cure="count the features from 1")
     shift = int(wanted and not from_zero)
     width = len(card.features)
     entries = matrix.tocoo()
@@ -130,62 +131,87 @@ def _unlabelled(
 
 def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> pd.DataFrame:
     features = card.features
-    table = None
+    table, formats = None, formats_of_card(card)
     if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
         table = _read_like_training(table_file.path, table_file.compression, table_file.head, card)
     if table is None:
-        kinds = {name.strip(): "category" if name in card.text else "number" for name in features}
-        try:
-            raw = table_file.read(kinds)
-        except UnusableError:
-            _refuse_words(table_file, kinds)
-            raise
-        notes.strays |= {f.column: f.sentence for f in raw.findings if f.column in kinds}
+        text = {name: "category" for name, form in formats.items() if form.needs_text}
+        raw = table_file.read(text)
+        strays = {f.column: f.sentence for f in raw.findings if f.column in formats}
+        if strays:  # as texts, which say in which rows they stand
+            raw = table_file.read(text | dict.fromkeys(strays, "category"))
+        notes.strays |= strays
         table = _name_by_position(raw.table, card)
         table = table.set_axis(_column_names(table, features), axis=1)
     missing = [name for name in features if name not in table.columns]
     if missing:
         raise _missing_columns_error(table_file.path, missing, list(map(str, table)), card)
     if not len(table):
-        raise UnusableError(
-            "there is no row under the names of the columns",
-            where=table_file.path.name,
-            cure="give one row at least",
-        )
+        fault = "there is no row under the names of the columns"
+        raise UnusableError(fault, where=table_file.path.name, cure="give one row at least")
     known_names = {*features, *card.columns, card.target}
     notes.ignored_columns += [str(name) for name in table.columns if name not in known_names]
-    return table[features]
+    columns = {name: _feature_cells(table[name], formats[name], notes) for name in features}
+    return pd.DataFrame(columns, index=table.index)
 
 
-def _refuse_words(table_file: TableFile, kinds: dict[str, str]) -> None:
-    try:  # words in a column of numbers are located
-        raw = table_file.read(dict.fromkeys(kinds, "category"))
-    except UnusableError:
-        return
-    decimal, thousands = (raw.source.read_csv.get(n) or "" for n in ("decimal", "thousands"))
-    for name in raw.table.columns:
-        if kinds.get(str(name).strip()) != "number":
-            continue
-        values = raw.table[name].dropna().astype(str)
-        words = [v for v in values.unique() if not is_number(v, decimal or ".", thousands)]
-        words = [word for word in words if not is_missing(word)]
-        if not words:
-            continue
-        row = int(np.flatnonzero((raw.table[name] == words[0]).to_numpy(bool))[0])
-        count = int(values.isin(words).sum())
-        more = f", and {count - 1:,} more like it" if count > 1 else ""
-        raise UnusableError(
-            f"“{words[0][:60]}” is no number{more}",
-            where=f"{table_file.path.name}, line {raw.line_of(row):,}, column {name}",
-            cure="the model takes numbers here: correct the cell, or leave it empty",
-        )
+def formats_of_card(card: ModelCard) -> dict[str, ColumnFormat]:
+    """How the cells of every feature are written."""
+    numbers, texts = number_format(card.read_csv), ColumnFormat(whole=card.formats is not None)
+    formats = {name: texts if name in card.text else numbers for name in card.features}
+    return formats | {n: form for n, form in (card.formats or {}).items() if n in formats}
+
+
+def feature_cells(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.Series]:
+    """A feature of new rows as the model takes it, and the texts that are none of its kind."""
+    try:
+        cells, strays = _cells_and_strays(values, form)
+        if len(strays) and (again := _rewritten(values, form)) is not None:
+            cells, strays = _cells_and_strays(again, form)
+    except (ValueError, TypeError):  # a stranger's date format
+        return values.where(values.isna(), values.astype(str)), values.iloc[:0]
+    return cells, strays
+
+
+def _cells_and_strays(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.Series]:
+    cells = read_cells(values, form)
+    if form.kind == "date":
+        return cells, cells[moments(cells, form.date_format).isna() & cells.notna()]
+    if form.kind == "number" and values.dtype.kind not in "iuf":
+        return cells, stray_texts(values, cells, form)
+    return cells, values.iloc[:0]
+
+
+def _rewritten(values: pd.Series, form: ColumnFormat) -> pd.Series | None:
+    """The cells as the training rows wrote them, where all are written in another way."""
+    texts = values.map(cell_text, na_action="ignore")
+    words = texts[texts.notna() & ~texts.isin(["", *form.missing])]
+    if form.kind == "date" and len(forms := date_formats(words)) == 1:
+        trained = form.date_format
+        trained = "%Y-%m-%d %H:%M:%S" if trained == "ISO8601" else trained
+        return moments(texts, forms[0]).dt.strftime(trained)
+    if form.kind == "number":
+        usual = chosen_format(number_formats(words.unique()[:MAX_TRIED].tolist()), words.tolist())
+        if usual is not None and usual.unit in ("", form.unit):
+            return read_cells(values, replace(usual, missing=form.missing))
+    return None
+
+
+def _feature_cells(values: pd.Series, form: ColumnFormat, notes: ReadNotes) -> pd.Series:
+    cells, strays = feature_cells(values, form)
+    if len(strays):
+        name = str(values.name)
+        notes.unreadable[name] = dict(zip(map(int, strays.index), map(str, strays), strict=True))
+        if form.kind == "number":
+            notes.strays[name] = stray_finding(name, strays).sentence
+    return cells
 
 
 def _read_like_training(
     path: Path, compression: str, head: bytes, card: ModelCard
 ) -> pd.DataFrame | None:
     """The table by the training file's own arguments; None where these do not fit this file."""
-    if not card.read_csv or _is_headless(card):
+    if not card.read_csv or "names" in card.read_csv:
         return None
     arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": decode_head(head)[0]}
     try:
@@ -194,21 +220,40 @@ def _read_like_training(
         names = _column_names(header, card.features)
         if not set(card.features) <= set(names) or len(set(names)) < len(names):
             return None
+        if not has_fitting_quotes(path, compression, _dialect_of(arguments, names)):
+            return None
         if names != list(header.columns):
             arguments |= {"header": 0, "names": names}
         with open_bytes(path, compression) as file:
             table = pd.read_csv(file, **arguments)
     except (ValueError, TypeError, OSError, EOFError):
         return None  # the closer look of the sniffing reader finds the words
-    numbers = [name for name in card.features if name not in card.text]
+    dtypes = arguments.get("dtype", {})
+    numbers = [name for name in card.features if name not in dtypes]
     fits = all(pd.api.types.is_numeric_dtype(table[name].dtype) for name in numbers)
     return table if fits else None
 
 
+def _dialect_of(arguments: dict[str, Any], names: list[str]) -> Dialect:
+    sep = arguments.get("sep", ",")
+    has_row_names = "index_col" not in arguments
+    return Dialect(
+        encoding=arguments["encoding"],
+        delimiter=" " if len(sep) > 1 else sep,
+        quote=arguments.get("quotechar", '"'),
+        reading=quote_reading(arguments, None),
+        skip=arguments.get("skiprows", 0),
+        header=tuple(names),
+        width=len(names) + has_row_names,
+        extra="names" if has_row_names else "",
+        padded=bool(arguments.get("skipinitialspace", False)),
+    )
+
+
 def _column_names(table: pd.DataFrame, features: list[str]) -> list[str]:
-    feature_of = {name.strip(): name for name in features}
+    feature_of = {cell_text(name): name for name in features}
     names = [str(name) for name in table.columns]
-    return [name if name in features else feature_of.get(name.strip(), name) for name in names]
+    return [name if name in features else feature_of.get(cell_text(name), name) for name in names]
 
 
 def _is_headless(card: ModelCard) -> bool:

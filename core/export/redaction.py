@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from core.datasets.column_format import NOTHING
 from core.datasets.dataset import DataSource
 from core.records import Record
 from core.tuning.events import (
@@ -68,6 +69,8 @@ def _redact_metadata(takeaway: ModelMetadata) -> ModelMetadata:
         columns=[replace(column, categories=()) for column in takeaway.columns],
         output_names=_numbered(outputs, takeaway.feature_names),
         findings=[_without_quotes(finding, public_names) for finding in takeaway.findings],
+        readings=[],  # each is told by a cell
+        encodings=[],  # with medians, which are cells too
     )
 
 
@@ -105,9 +108,10 @@ def _redact_source(source: DataSource) -> DataSource:
     missing = source.read_csv.get("na_values")
     if not isinstance(missing, dict):
         return source
-    common = common_words(missing)
-    strays = [name for name, words in missing.items() if len(words) > len(common)]
-    words = {"na_values": common}
+    strays = [name for name, words in missing.items() if set(words) - NOTHING]
+    if not strays:
+        return source
+    words = {"na_values": {name: [w for w in ws if w in NOTHING] for name, ws in missing.items()}}
     return replace(
         source,
         read_csv={**source.read_csv, **words},
@@ -116,14 +120,7 @@ def _redact_source(source: DataSource) -> DataSource:
     )
 
 
-def common_words(missing: dict[str, list[str]]) -> list[str]:
-    """The words for a missing value that hold in every column."""
-    lists = list(missing.values())
-    return [word for word in lists[0] if all(word in words for words in lists)]
-
-
 def _numbered(outputs: list[str], features: list[str]) -> list[str]:
-    """Names of prepared columns, with numbers for categories and words of texts."""
     seen: defaultdict[str, int] = defaultdict(int)
     by_length = sorted(features, key=len, reverse=True)
     names = []

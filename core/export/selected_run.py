@@ -7,7 +7,7 @@ from dataclasses import replace
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names
+from core.datasets.prepared_columns import output_names
 from core.errors import UnusableError
 from core.estimators.baseline import baseline_pipeline
 from core.estimators.fitting import fit_with_remarks
@@ -25,7 +25,6 @@ def with_selected_model(
     """The run with another model in place of the tuned one, fitted on the same rows.
 
     Args:
-        run: as it ended; its folder stays unchanged.
         which: tuned, default, baseline, or the number of a trial.
         dataset: the run's data, read if None.
 
@@ -99,8 +98,6 @@ def _model_results(results: Results, choice: ExportableModel, remarks: tuple[str
 
 def _check_same(run: FinishedRun, dataset: Dataset) -> None:
     if run.takeaway.source.fingerprint not in ("", dataset.source.fingerprint):
-        raise UnusableError(
-            "the data has changed since this run",
-            where=dataset.source.path or dataset.name,
-            cure="put the old file back, or export the tuned model",
-        )
+        fault = "the data has changed since this run"
+        cure = "put the old file back, or export the tuned model"
+        raise UnusableError(fault, where=dataset.source.path or dataset.name, cure=cure)

@@ -5,27 +5,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
-FORMULA_STARTS = (
-    "=",
-    "+",
-    "-",
-    "\N{MINUS SIGN}",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "\N{FULLWIDTH EQUALS SIGN}",
-)
+FORMULA_STARTS = tuple("=+-\N{MINUS SIGN}@\t\r\n\N{FULLWIDTH EQUALS SIGN}")
 _NUMBER = r"[+\-\N{MINUS SIGN}]?[\d.,]*\d(e[+-]?\d+)?"
 # A number, with a word for its unit behind it, or a range.
-_HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?")
+_HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?", re.IGNORECASE)
+_WORD = re.compile(r"\w")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would calculate the text: a sign alone and a number are none."""
+    is_open = text.startswith(FORMULA_STARTS) and _WORD.search(text) is not None
+    return is_open and not _HARMLESS.fullmatch(text)
 
 
 def escape_formula(cell: Any) -> Any:
-    """The cell, with an apostrophe before a text that a spreadsheet would calculate.
-
-    Numbers stay numbers, as values and as text. Predictions are not escaped.
-    """
+    """The cell, an apostrophe before a text (no number) that a spreadsheet would calculate."""
     if not isinstance(cell, str):
         return cell
     # A lone carriage return would begin another row, since csv does not quote it.

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
+
+from core.datasets.prepared_columns import encoder_of, merged_levels
 
 UNKNOWN = "\0 a text that no column has \0"
 
@@ -18,7 +19,7 @@ def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.n
     The outputs, shape (C + 1, outputs), end with those of an unknown text. The step is one of
     `core.datasets.preparation` for the columns `names`, yes/no or categories.
     """
-    encoder = _encoder(step)
+    encoder = encoder_of(step, OneHotEncoder, OrdinalEncoder, TargetEncoder)
     words_by_column = [
         [str(word) for word in words if isinstance(word, str)] for words in encoder.categories_
     ]
@@ -36,14 +37,22 @@ def text_table(step: Any, names: list[str], index: int) -> tuple[list[str], np.n
     return [*keys, ""], dense[:, start : start + widths[index]]
 
 
-def _encoder(step: Any) -> OneHotEncoder | OrdinalEncoder:
-    if not isinstance(step, Pipeline):
-        return step
-    return next(t for _, t in step.steps if isinstance(t, (OneHotEncoder, OrdinalEncoder)))
+def level_keys(step: Any, index: int) -> list[str] | None:
+    """The texts of a column with an output of 0 or 1 each, "" for missing values, in order.
+
+    None where a step does not give exactly that.
+    """
+    if not isinstance(step, OneHotEncoder) or merged_levels(step, index):
+        return None
+    return [level if isinstance(level, str) else "" for level in step.categories_[index]]
 
 
-def _output_widths(encoder: OneHotEncoder | OrdinalEncoder) -> list[int]:
+def _output_widths(encoder: OneHotEncoder | OrdinalEncoder | TargetEncoder) -> list[int]:
+    if isinstance(encoder, TargetEncoder):
+        is_many = encoder.target_type_ == "multiclass"
+        return [len(encoder.classes_) if is_many else 1] * len(encoder.categories_)
     if isinstance(encoder, OrdinalEncoder):
         return [1] * len(encoder.categories_)
-    pairs = zip(encoder.categories_, encoder.infrequent_categories_, strict=True)
-    return [len(words) - (len(rare) - 1 if rare is not None else 0) for words, rare in pairs]
+    merged_counts = [len(merged_levels(encoder, i)) for i in range(len(encoder.categories_))]
+    pairs = zip(encoder.categories_, merged_counts, strict=True)
+    return [len(levels) - max(0, merged - 1) for levels, merged in pairs]

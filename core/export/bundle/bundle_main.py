@@ -1,7 +1,4 @@
-"""The end of an exported script: the model inside it, a file in, a file out.
-
-An exported script holds this file's source.
-"""
+"""The end of an exported script, which holds this source: the model, a file in, a file out."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.export.bundle.csv_rows import UnreadableError, text_of
+from core.export.bundle.csv_rows import UnreadableError, columns_of, text_of
 from core.export.cell_format import cell_format_of
 
 
@@ -27,11 +24,10 @@ def run_packed(packed_model: str, predict_table: Callable[..., Any], arguments: 
     Args:
         packed_model: the model's npz file in base 85, in any number of lines.
         predict_table: (arrays, text, tell) -> header and rows.
-        arguments: the file to read and the file to write; without that, standard output.
+        arguments: the file to read and the file to write, or standard output.
     """
-    return run_file(
-        io.BytesIO(base64.b85decode("".join(packed_model.split()))), predict_table, arguments
-    )
+    model = io.BytesIO(base64.b85decode("".join(packed_model.split())))
+    return run_file(model, predict_table, arguments)
 
 
 def run_file(model: Any, predict_table: Callable[..., Any], arguments: list[str]) -> int:
@@ -43,11 +39,13 @@ def run_file(model: Any, predict_table: Callable[..., Any], arguments: list[str]
     with np.load(model, allow_pickle=False) as arrays:
         model_arrays = {name: arrays[name] for name in arrays.files}
     try:
-        cell_format = cell_format_of(json.loads(str(model_arrays["settings"])))
+        settings = json.loads(str(model_arrays["settings"]))
+        cell_format = cell_format_of(settings)
         text = text_of(Path(arguments[0]).read_bytes(), cell_format.encoding)
         with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always", UserWarning)
             header, rows = predict_table(model_arrays, text, _report_progress)
+        header, rows = _behind_own_columns(text, settings, header, rows)
         sys.stderr.writelines(f"{caught_warning.message}\n" for caught_warning in caught_warnings)
         if len(arguments) == 1:
             csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])
@@ -63,6 +61,32 @@ def run_file(model: Any, predict_table: Callable[..., Any], arguments: list[str]
     count = f"{len(rows):,} prediction" + ("" if len(rows) == 1 else "s")
     sys.stderr.write(f"{count}: {arguments[1]}\n")
     return 0
+
+
+def _behind_own_columns(
+    text: str, settings: dict[str, Any], header: list[str], rows: list[list[Any]]
+) -> tuple[list[str], list[list[Any]]]:
+    """The table as it is written, and the answers behind it; alone where it has no columns."""
+    parts = [str(part["column"]) for part in settings.get("parts") or ()]
+    named = [settings.get("sequence") or settings.get("column"), *parts]
+    needed = list(dict.fromkeys(name for name in named if name))
+    if not needed:  # of LIBSVM lines
+        return header, rows
+    columns, _ = columns_of(text, needed, cell_format_of(settings))
+    cells = list(zip(*columns.values(), strict=True))
+    if len(cells) != len(rows):
+        return header, rows
+    starts = [header.index(name) for name in ("prediction", "structure") if name in header]
+    start = min(starts, default=0)  # columns of the table stand before
+    names = list(columns)
+    for name in header[start:]:
+        number, unique = 1, name
+        while unique in names:
+            number += 1
+            unique = f"{name} ({number})"
+        names.append(unique)
+    pairs = zip(cells, rows, strict=True)
+    return names, [[*own_cells, *row[start:]] for own_cells, row in pairs]
 
 
 def _report_progress(done: int, total: int) -> None:

@@ -1,7 +1,4 @@
-"""Raw rows as the numbers that a model takes, by numpy and Python's own library alone.
-
-An exported folder holds this file's source.
-"""
+"""Raw rows as the numbers that a model takes, by numpy alone; carried into exported folders."""
 
 from __future__ import annotations
 
@@ -20,32 +17,26 @@ TRUTH = {"true": 1.0, "false": 0.0}
 
 @dataclass(frozen=True)
 class ColumnTransform:
-    """What becomes of the cells of a column.
-
-    Attributes:
-        kind: number, date (which becomes seconds since 1970) or text.
-        format: of dates.
-        fill: for what is missing, before the mean is subtracted and the scale divides.
-        keys, table: of texts, and what each becomes; the last line is for unknown ones.
-    """
+    """What becomes of the cells of a column."""
 
     column: str
-    kind: str
-    format: str = ""
-    fill: float = 0.0
+    kind: str  # number, date, missing (1 where a number is missing, else 0) or text
+    format: str = ""  # of dates
+    fill: float = 0.0  # for what is missing, before the mean is subtracted and the scale divides
     mean: float = 0.0
     scale: float = 1.0
-    keys: list[str] = field(default_factory=list)
-    table: list[list[float]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)  # of texts
+    table: list[list[float]] = field(default_factory=list)  # of keys, then of unknown texts
+    part: str = "seconds"  # or year since 1970, month, weekday (Monday is 1), hour, or missing
+    levels: list[float] = field(default_factory=list)  # of a part that becomes columns of 0 and 1
 
 
 def prepare_columns(settings: dict[str, Any], text: str) -> np.ndarray:
-    """The prepared columns of every row of a file, shape (rows, columns).
+    """The prepared columns of a text's rows, (rows, columns).
 
     Args:
         settings: "parts", one a column or a few, and "reading", how the training file was written;
             or "width", the number of features of LIBSVM lines, and "zero_based".
-        text: of the file.
 
     Raises:
         UnreadableError: a column is missing, or a cell cannot be used.
@@ -77,7 +68,7 @@ def _column_values(
         encoded_cells: np.ndarray = table[[code_of_key.get(cell, unknown) for cell in texts]]
         return encoded_cells
     if transform.kind == "date":
-        numbers = [_parse_seconds(cell, transform.format) for cell in cells]
+        numbers = [_date_part(cell, transform.format, transform.part) for cell in cells]
     else:
         pairs = zip(cells, lines, strict=True)
         numbers = [
@@ -85,7 +76,11 @@ def _column_values(
             for cell, line in pairs
         ]
     x = np.array(numbers)
+    if "missing" in (transform.kind, transform.part):
+        return np.isnan(x).astype(float)[:, None]
     x = np.where(np.isnan(x), transform.fill, x)
+    if transform.levels:
+        return np.equal(x[:, None], np.array(transform.levels)).astype(float)
     return ((x - transform.mean) / transform.scale)[:, None]
 
 
@@ -96,17 +91,20 @@ def _parse_number(cell: str, line: int, column: str, cell_format: CellFormat) ->
     return number_of(cell, line, column, cell_format)
 
 
-def _parse_seconds(cell: str, date_format: str) -> float:
-    """Seconds since 1970 of a date, NaN where the cell holds none."""
+def _date_part(cell: str, date_format: str, part: str) -> float:
     text = cell.strip()
     try:
         iso = date_format == "ISO8601"
         date = datetime.fromisoformat(text) if iso else datetime.strptime(text, date_format)
-    except ValueError:
+        date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, OverflowError):
         return math.nan
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return float(math.floor(date.timestamp()))
+    if part == "year":
+        return float(date.year - 1970)
+    if part == "weekday":
+        return float(date.isoweekday())
+    is_whole = part in ("month", "hour")
+    return float(getattr(date, part) if is_whole else math.floor(date.timestamp()))
 
 
 def _libsvm_rows(text: str, width: int, first: int) -> np.ndarray:
@@ -122,9 +120,8 @@ def _libsvm_rows(text: str, width: int, first: int) -> np.ndarray:
             try:
                 position, number = int(index) - first, float(value)
             except ValueError:
-                raise UnreadableError(
-                    f"“{cell[:40]}” is no index:value", f"line {line_number}"
-                ) from None
+                fault = f"“{cell[:40]}” is no index:value"
+                raise UnreadableError(fault, f"line {line_number}") from None
             if 0 <= position < width:
                 row[position] = number
         rows.append(row)

@@ -1,17 +1,32 @@
-"""New rows for a model of sequences or molecules, read with Python's csv module alone.
-
-An exported script holds this file's source, and the program itself predicts through it too: it
-imports nothing but Python's own library.
-"""
+"""New rows for a model of sequences or molecules by Python's csv module; carried into scripts."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from core.datasets.files.conll import SENTENCE, ConllError, conll_table
+from core.datasets.files.dot_brackets import (
+    LETTERS_COLUMN,
+    DotBracketError,
+    dot_bracket_table,
+    looks_like_dot_brackets,
+)
+from core.datasets.files.quotes import (
+    DOUBLED,
+    ESCAPED,
+    INSIDE,
+    OUTER,
+    OUTSIDE,
+    UNQUOTED,
+    Quotes,
+    csv_reader,
+    scan_line,
+)
 from core.export.cell_format import PLAIN_CELLS, CellFormat
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -28,15 +43,9 @@ class UnreadableError(ValueError):
 
 
 def text_of(data: bytes, encoding: str = "") -> str:
-    """The text in a file's bytes.
-
-    UTF-16 with a mark, UTF-8 where that fits, otherwise one byte a letter: Latin-1 only where the
-    bytes 0x80 to 0x9F, where other encodings have letters and quotes, do not come.
-
-    Args:
-        data: the bytes.
-        encoding: of the file that the model was trained on, if that is another one.
-    """
+    """The text in a file's bytes; `encoding`: of the training file, if another."""
+    # UTF-16 with a mark, UTF-8 where that fits, otherwise one byte a letter: Latin-1 only where the
+    # bytes 0x80 to 0x9F, where other encodings have letters and quotes, do not come.
     if data.startswith(UTF_16):
         return data.decode("utf-16", errors="replace")
     training_encoding = encoding if encoding not in ("latin-1", "utf-16") else ""
@@ -51,25 +60,52 @@ def text_of(data: bytes, encoding: str = "") -> str:
 def columns_of(
     text: str, needed: list[str], cell_format: CellFormat = PLAIN_CELLS
 ) -> tuple[dict[str, list[str]], list[int]]:
-    """The cells of the needed columns, and of all others, row by row.
+    """{column: cells} of the `needed` columns and all others, and the line that every row ends in.
 
-    Columns that are called "column 1" and so on, where the file has no such names, are told by
-    their place: the training file had no header.
-
-    Args:
-        text: a table with a header; commas, semicolons, tabs or bars between the cells.
-        needed: names of columns that must be there.
-        cell_format: how cells are written.
-
-    Returns:
-        {column: cells}, and the line that every row ends in, counted from 1.
+    Quotes are read as in the training file; where they do not fit so, as they do fit. Columns
+    called "column 1" and so on, where the file has no such names, are told by their place: the
+    training file had no header. `text` is CSV with a header, or CoNLL or FASTA.
 
     Raises:
         UnreadableError: a column is missing, a row has another number of cells than the header,
             or there is no row.
     """
+    if (table := _columns_of_trade(text, needed)) is not None:
+        return table
+    fault = None
+    first = cell_format.reading or DOUBLED
+    for reading in dict.fromkeys((first, DOUBLED, ESCAPED, OUTER, UNQUOTED)):
+        try:
+            return _columns_as(text, needed, replace(cell_format, reading=reading))
+        except UnreadableError as error:
+            fault = fault or error
+    assert fault is not None
+    raise fault
+
+
+def _columns_of_trade(
+    text: str, needed: list[str]
+) -> tuple[dict[str, list[str]], list[int]] | None:
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        if LETTERS_COLUMN in needed and looks_like_dot_brackets(text):
+            molecules = dot_bracket_table(lines)
+            return molecules.columns, molecules.lines
+        if SENTENCE not in needed or SENTENCE in first:
+            return None
+        tokens = conll_table(lines, needed)
+    except (ConllError, DotBracketError) as fault:
+        raise UnreadableError(fault.fault, f"line {fault.line}", fault.cure) from None
+    if not set(needed) <= set(tokens.names):
+        raise _missing_columns([n for n in needed if n not in tokens.names], tokens.names)
+    return dict(zip(tokens.names, tokens.columns, strict=True)), tokens.lines
+
+
+def _columns_as(
+    text: str, needed: list[str], cell_format: CellFormat
+) -> tuple[dict[str, list[str]], list[int]]:
     first = next((line for line in text.splitlines() if line.strip()), "")
-    csv.field_size_limit(2**27)
     headers = [_split_cells(first, delimiter, cell_format) for delimiter in DELIMITERS]
     fits = [sum(name in header for name in needed) for header in headers]
     if not any(fits) and needed == ["column 1"]:
@@ -81,22 +117,42 @@ def columns_of(
     if missing and not headless:
         raise _missing_columns(missing, header)
     delimiter = delimiter if len(header) > 1 else ONE_COLUMN
-    stream = io.StringIO(text, newline="")
-    reader = _csv_reader(stream, delimiter, cell_format)
+    quotes = _quotes_of(delimiter, cell_format)
+    reader = csv_reader(_checked_lines(io.StringIO(text, newline=""), quotes), quotes)
     rows, lines = _read_rows(reader, len(header), 0 if headless else 1)
     columns = zip(*rows, strict=True)
     names = default_names if headless else header
     return {name: list(cells) for name, cells in zip(names, columns, strict=True)}, lines
 
 
-def _csv_reader(lines: Iterable[str], delimiter: str, cell_format: CellFormat) -> Any:
-    return csv.reader(
-        lines, delimiter=delimiter, quotechar=cell_format.quote, skipinitialspace=cell_format.padded
-    )
+def _quotes_of(delimiter: str, cell_format: CellFormat) -> Quotes:
+    reading = cell_format.reading or DOUBLED
+    return Quotes(delimiter, cell_format.quote, reading, cell_format.padded)
+
+
+def _checked_lines(lines: Iterable[str], quotes: Quotes) -> Iterator[str]:
+    """The lines, as long as their quotes fit the reading."""
+    state, opened = OUTSIDE, 0
+    for number, line in enumerate(lines, 1):
+        if quotes.quote in line or state not in (INSIDE, OUTSIDE):
+            scanned = scan_line(line, quotes, state)
+            if not scanned.fits:
+                opened = opened if state == INSIDE else number
+                break
+            opened = number if scanned.is_open else opened
+            state = scanned.state
+        yield line
+    else:
+        if state != INSIDE:
+            return
+    cure = "close it, or double a quote that belongs to the text"
+    message = f"a quote ({quotes.quote}) opens here and is not closed, or text follows it"
+    raise UnreadableError(message, f"line {opened}", cure)
 
 
 def _split_cells(line: str, delimiter: str, cell_format: CellFormat) -> list[str]:
-    return [cell.strip() for cell in next(_csv_reader([line], delimiter, cell_format), [])]
+    reader = csv_reader([line], _quotes_of(delimiter, cell_format))
+    return [cell.strip() for cell in next(reader, [])]
 
 
 def _read_rows(reader: Any, width: int, header_rows: int) -> tuple[list[list[str]], list[int]]:
@@ -121,23 +177,16 @@ def _read_rows(reader: Any, width: int, header_rows: int) -> tuple[list[list[str
 
 def _missing_columns(missing: list[str], header: list[str]) -> UnreadableError:
     header_text = ", ".join(header[:8]) + (" …" if len(header) > 8 else "")
-    missing_text = ", ".join(f"“{name}”" for name in missing[:5]) + (
-        " …" if len(missing) > 5 else ""
-    )
-    message = (
-        f"the column {missing_text} is missing"
-        if len(missing) == 1
-        else f"columns are missing: {missing_text}"
-    )
+    missing_text = ", ".join(f"“{name}”" for name in missing[:5])
+    missing_text += " …" if len(missing) > 5 else ""
+    message = f"columns are missing: {missing_text}"
+    if len(missing) == 1:
+        message = f"the column {missing_text} is missing"
     return UnreadableError(message, cure=f"add what is missing; the file has {header_text}")
 
 
 def number_of(cell: str, line: int, column: str, cell_format: CellFormat) -> float:
-    """The number in a cell.
-
-    Raises:
-        UnreadableError: there is none, or it is not finite.
-    """
+    """The number in a cell; UnreadableError where there is none, or it is not finite."""
     text = cell.strip()
     if cell_format.thousands:
         text = text.replace(cell_format.thousands, "")

@@ -1,8 +1,4 @@
-"""Classes of new rows from the named arrays of deep latent Gaussian models, by numpy alone.
-
-An exported folder holds this file's source, and the program itself predicts through it
-too. The arrays are described in core.export.bundle.folder_arrays.
-"""
+"""Classes of new rows from a `core.export.bundle.folder_arrays` dlgm; carried into folders."""
 
 from __future__ import annotations
 
@@ -22,15 +18,12 @@ CHUNK_ROWS = 1000  # rows that are predicted together
 def predict_table(
     arrays: Mapping[str, np.ndarray], text: str, report: Callable[[int, int], None]
 ) -> tuple[list[str], list[list[Any]]]:
-    """The likeliest class of every row, and the probability of each, averaged over the members.
+    """Header and rows: the likeliest class and the probability of each, averaged over the members.
 
     Args:
         arrays: the members.
         text: CSV with the columns that they were trained on, or LIBSVM lines.
         report: (rows done, rows) from time to time.
-
-    Returns:
-        A header, and one row a row.
 
     Raises:
         UnreadableError: a column is missing, or a cell is no number.
@@ -55,7 +48,6 @@ def predict_table(
 
 
 def _member_model(arrays: Mapping[str, np.ndarray], settings: dict[str, Any], t: int) -> Any:
-    """One member as the model's formulas take it."""
     start = f"weights_{t}_"
     letters = {n.removeprefix(start): arrays[n] for n in arrays if n.startswith(start)}
     return SimpleNamespace(

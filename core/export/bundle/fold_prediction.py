@@ -1,8 +1,4 @@
-"""Structures of new molecules from the named arrays of a folding model.
-
-An exported script holds this file's source, and the program itself predicts through it too. The
-arrays are described in core.export.files.parameter_arrays.
-"""
+"""Structures of molecules from `core.export.files.parameter_arrays`; carried into scripts."""
 
 from __future__ import annotations
 
@@ -27,33 +23,27 @@ NAMES_OF_MOLECULES = ("id", "name", "molecule", "accession")
 def predict_table(
     arrays: Mapping[str, np.ndarray], text: str, report: Callable[[int, int], None]
 ) -> tuple[list[str], list[list[Any]]]:
-    """The structure of every molecule of a table.
+    """Header and rows: a molecule's name, if any, letters, structure, and `structure_confidence`.
 
     Args:
         arrays: the model.
         text: CSV with a column of letters; a column called id, name, molecule or accession is kept.
         report: (molecules done, molecules) after every one.
 
-    Returns:
-        A header, and one row a molecule: its name where there is one, letters, structure in
-        dot-bracket notation, expected accuracy, and mean probability of its pairs ("" without any).
-
     Raises:
         UnreadableError: a column is missing, or a letter is no base.
     """
     settings = json.loads(str(arrays["settings"]))
-    column = settings["sequence"]
+    column, shortest = settings["sequence"], settings["shortest_hairpin"]
     columns, lines = columns_of(text, [column], cell_format_of(settings))
     name_columns = [name for name in columns if name.strip().lower() in NAMES_OF_MOLECULES][:1]
-    molecules = [
-        bases_of(*cell_and_line, column)
-        for cell_and_line in zip(columns[column], lines, strict=True)
-    ]
+    pairs = zip(columns[column], lines, strict=True)
+    molecules = [bases_of(cell, line, column) for cell, line in pairs]
     _warn_ambiguous(molecules)
     rows = []
     for position, letters in enumerate(molecules):
         try:
-            P = _mean_pair_probabilities(arrays, letters, settings["shortest_hairpin"])
+            P = _mean_pair_probabilities(arrays, letters, shortest)
         except MemoryError:
             message = f"there is not enough memory to fold {len(letters):,} bases"
             where = f"line {lines[position]}, column {column}"
@@ -69,16 +59,11 @@ def predict_table(
 def _mean_pair_probabilities(
     arrays: Mapping[str, np.ndarray], letters: str, shortest: int
 ) -> np.ndarray:
-    """The probabilities of base pairs, (L, L)."""
     return weighted_mean(arrays, lambda weights: pair_probabilities(weights, letters, shortest))
 
 
 def bases_of(cell: str, line: int, column: str) -> str:
-    """The letters in a cell, without blanks around.
-
-    Raises:
-        UnreadableError: there are none, or one is no base.
-    """
+    """The letters in a cell; UnreadableError where there are none, or one is no base."""
     letters = cell.strip()
     if not letters:
         raise UnreadableError("the sequence is empty", f"line {line}, column {column}")
@@ -91,7 +76,6 @@ def bases_of(cell: str, line: int, column: str) -> str:
 
 
 def _warn_ambiguous(molecules: list[str]) -> None:
-    """Warn where letters are read as N."""
     counts = [sum(map(letters.upper().count, AMBIGUOUS)) for letters in molecules]
     letter_count, molecule_count = sum(counts), sum(count > 0 for count in counts)
     if letter_count:
@@ -103,15 +87,11 @@ def _warn_ambiguous(molecules: list[str]) -> None:
 
 
 def structure_confidence(probabilities: Any, structure: str) -> tuple[float, float | str]:
-    """How sure the model is of a structure.
+    """The expected share of right bases, and the mean probability of the pairs, "" without pairs.
 
     Args:
-        probabilities: of base pairs i < j, shape (L, L).
+        probabilities: of base pairs i < j, (L, L).
         structure: L characters.
-
-    Returns:
-        The expected share of bases that are as it says (paired with that partner, or unpaired),
-        and the mean probability of its pairs, "" without pairs.
     """
     unpaired = 1.0 - probabilities.sum(axis=0) - probabilities.sum(axis=1)
     open_positions: list[int] = []

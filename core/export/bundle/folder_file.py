@@ -1,4 +1,4 @@
-"""The folder export: topic models and deep latent Gaussian models with a program that predicts.
+"""The folder export of topic models and deep latent Gaussian models.
 
 Its zip file has README.txt, model.npz and predict.py, and for topics words.csv and topics.csv.
 """
@@ -34,7 +34,13 @@ from core.export.spreadsheet_cells import escape_formula
 MODEL, PROGRAM = "model.npz", "predict.py"
 MAX_TOPIC_WORDS = 20
 _ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same run
-_READING = ("core.export.cell_format", "core.export.bundle.csv_rows")
+READING = (
+    "core.export.cell_format",
+    "core.datasets.files.quotes",
+    "core.datasets.files.conll",
+    "core.datasets.files.dot_brackets",
+    "core.export.bundle.csv_rows",
+)
 _MAIN = "core.export.bundle.bundle_main"
 
 
@@ -58,7 +64,7 @@ PROGRAMS = {
         "on these. OUT.csv gets the share of every topic, and how well the words of one random "
         "half of the document are predicted by the other: its log density in nats, averaged over "
         "all models of the average, and the number of these words.",
-        (*_READING, "core.datasets.texts.words", "core.export.bundle.topic_prediction", _MAIN),
+        (*READING, "core.datasets.texts.words", "core.export.bundle.topic_prediction", _MAIN),
         "core.export.bundle.topic_prediction",
         "These are the topics of {dataset} as Tunescope tuned them",
     ),
@@ -69,7 +75,7 @@ PROGRAMS = {
         "absent. OUT.csv gets the class, and the probability of every class, averaged over all "
         "models of the average.",
         (
-            *_READING,
+            *READING,
             "core.estimators.dlgm.network",
             "core.estimators.dlgm.predictive",
             "core.export.bundle.column_preparation",
@@ -175,11 +181,7 @@ def holds_model(path: Path) -> bool:
 
 
 def load_folder_arrays(path: Path) -> Arrays:
-    """The arrays in an exported zip file or in its npz file; no code in it is run.
-
-    Raises:
-        UnusableError: it holds no such model, is damaged, too large, or newer.
-    """
+    """The arrays in an exported zip or its npz file, without running code, or UnusableError."""
     try:
         with np.load(_model_inside(path), allow_pickle=False) as arrays:
             loaded = {name: arrays[name] for name in arrays.files}
@@ -190,9 +192,8 @@ def load_folder_arrays(path: Path) -> Arrays:
         # Damaged archives raise many kinds of exceptions.
         raise damaged_npz_error(path) from error
     if version > FORMAT:
-        raise UnusableError(
-            "this model was exported by a newer Tunescope", where=str(path), cure="update Tunescope"
-        )
+        fault = "this model was exported by a newer Tunescope"
+        raise UnusableError(fault, where=str(path), cure="update Tunescope")
     if kind not in _BY_KIND:
         raise damaged_npz_error(path)
     return loaded
@@ -215,11 +216,7 @@ def _model_inside(path: Path) -> Any:
 
 
 def predict_rows(path: Path, file: str, report: Any) -> pd.DataFrame:
-    """Predictions of an exported folder for a file, by the very code of its program.
-
-    Raises:
-        UnusableError: the model is damaged, or the file cannot be used.
-    """
+    """Predictions for a file by the very code of the folder's program, or UnusableError."""
     from core.export.bundle.structured_prediction import text_of_file
 
     arrays = load_folder_arrays(path)

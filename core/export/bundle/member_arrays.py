@@ -1,7 +1,4 @@
-"""The members of an average in named arrays, and their weighted mean.
-
-An exported script holds this file's source, and the program itself predicts through it too.
-"""
+"""The members of an average in named arrays, and their mean; carried into exported scripts."""
 
 from __future__ import annotations
 
@@ -13,11 +10,10 @@ import numpy as np
 def weighted_mean(
     arrays: Mapping[str, np.ndarray], predict_member: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """What the average says: Σ_t share_t × what member t says; of a single model, what it says.
+    """Σ_t share_t × what member t predicts; what a single model predicts.
 
     Args:
-        arrays: "weights", the parameters of one model (n,) or of T members (T, n); for these
-            "shares", shape (T,).
+        arrays: "weights", (n,) of one model or (T, n); for these "shares", (T,).
         predict_member: parameters (n,) -> probabilities.
     """
     if arrays["weights"].ndim == 1:

@@ -52,11 +52,7 @@ class SourceBundle:
     _source_of_name: dict[str, str] = field(default_factory=dict)
 
     def add_module(self, module: ModuleType) -> None:
-        """Add a module's source.
-
-        Raises:
-            ValueError: two definitions have one public name, or an own module is imported whole.
-        """
+        """Add a source; ValueError: a public name comes twice, an own module is imported whole."""
         text = inspect.getsource(module)
         aliases: list[str] = []
         removed_statements: list[ast.stmt] = []
@@ -79,7 +75,6 @@ class SourceBundle:
         self.sources.append(_tidy_blank_lines(_rename_names(new_source, new_names)))
 
     def _is_known(self, statement: ast.stmt) -> bool:
-        """Whether an earlier module has the same definition."""
         names, source = _defined_names(statement), ast.unparse(statement)
         return bool(names) and all(self._source_of_name.get(name) == source for name in names)
 
@@ -120,11 +115,7 @@ class SourceBundle:
 
 
 def bundle_modules(modules: Iterable[ModuleType]) -> SourceBundle:
-    """The bundle of modules, each after those that it imports from.
-
-    Raises:
-        ValueError: as `SourceBundle.add_module`.
-    """
+    """The bundle of modules, each after those that it imports from; raises as `add_module`."""
     source_bundle = SourceBundle()
     for module in modules:
         source_bundle.add_module(module)

@@ -12,6 +12,7 @@ import pandas as pd
 from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.delimiters import is_number
 from core.datasets.files.file_bytes import GuardedFile, open_bytes
+from core.datasets.files.line_table import LineFile
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.errors import UnusableError
 from core.export.bundle.csv_rows import UTF_16, UnreadableError, text_of
@@ -20,11 +21,7 @@ from core.export.files.parameter_arrays import Arrays
 
 
 def predict_rows(arrays: Arrays, file: str, report: Callable[[int, int], None]) -> pd.DataFrame:
-    """The predictions of a model's checked arrays for a table in a file of any format.
-
-    Raises:
-        UnusableError: the file cannot be read, a column is missing, or a cell cannot be used.
-    """
+    """Predictions of checked arrays for a table of any format, or UnusableError."""
     # numba takes a second to import, which models of tables have no use for.
     if str(arrays["kind"]) == "crf":
         from core.export.bundle.tag_prediction import predict_table
@@ -41,13 +38,9 @@ def predict_rows(arrays: Arrays, file: str, report: Callable[[int, int], None]) 
 
 
 def text_of_file(file: str, settings: Any) -> str:
-    """The text of a file of any format as CSV, in the cell format of a model's JSON `settings`.
-
-    Raises:
-        UnusableError: it cannot be read.
-    """
+    """A file's text as CSV, in the cell format of a model's JSON `settings`, or UnusableError."""
     opened_file, cell_format = open_table(file), cell_format_of(json.loads(str(settings)))
-    if isinstance(opened_file, TextFile):
+    if isinstance(opened_file, (TextFile, LineFile)):
         return text_of(_read_bytes(opened_file), cell_format.encoding)
     return _csv_text(opened_file, cell_format.quote, cell_format.decimal)
 
@@ -65,7 +58,7 @@ def _csv_text(table_file: TableFile, quote: str, decimal: str) -> str:
     return str(table.to_csv(index=False, quotechar=quote))
 
 
-def _read_bytes(text_file: TextFile) -> bytes:
+def _read_bytes(text_file: TextFile | LineFile) -> bytes:
     is_utf_16 = text_file.head.startswith(UTF_16)
     stream = open_bytes(text_file.path, text_file.compression)
     with GuardedFile(stream, text_file.path.name, wide=is_utf_16) as file:

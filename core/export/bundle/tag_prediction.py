@@ -1,8 +1,4 @@
-"""Labels for new sequences from the named arrays of a linear-chain CRF.
-
-An exported script holds this file's source, and the program itself predicts through it too. The
-arrays are described in core.export.files.parameter_arrays.
-"""
+"""Labels for sequences from `core.export.files.parameter_arrays`; carried into scripts."""
 
 from __future__ import annotations
 
@@ -19,40 +15,28 @@ from core.losses.crf.chain import marginals, viterbi
 
 
 class EncodedTokens:
-    """The features of new tokens; tokens that have the same cells are one unit.
-
-    Attributes:
-        starts: where every sequence starts, and the number of tokens, shape (sequences + 1,).
-        unit: the unit of every token, shape (N,).
-        begins: where a unit's features begin in ``features``, shape (U + 1,).
-        features: the category features of one unit after another.
-        numbers: standardized numbers of every unit, 0 where missing, shape (U, Q).
-        number_features: which features these are, shape (Q,).
-    """
+    """The features of N new tokens; tokens that have the same cells are one of U units."""
 
     def __init__(self, starts: Any, unit: Any, begins: Any, features: Any, numbers: Any) -> None:
-        self.starts = np.array(starts, dtype=np.int64)
-        self.unit = np.array(unit, dtype=np.int32)
-        self.begins = np.array(begins, dtype=np.int64)
-        self.features = np.array(features, dtype=np.int32)
-        self.number_features = np.array([f for f, _ in numbers], dtype=np.int32)
+        self.starts = np.array(starts, dtype=np.int64)  # of sequences, then N
+        self.unit = np.array(unit, dtype=np.int32)  # of every token, (N,)
+        self.begins = np.array(begins, dtype=np.int64)  # of a unit in `features`, (U + 1,)
+        self.features = np.array(features, dtype=np.int32)  # categories of one unit after another
+        self.number_features = np.array([f for f, _ in numbers], dtype=np.int32)  # (Q,)
         shape = (len(begins) - 1, len(numbers))
         self.numbers = np.array([x for _, x in numbers], dtype=np.float64).reshape(shape[::-1]).T
-        self.numbers = np.ascontiguousarray(self.numbers)
+        self.numbers = np.ascontiguousarray(self.numbers)  # standardized, 0 if missing, (U, Q)
 
 
 def predict_table(
     arrays: Mapping[str, np.ndarray], text: str, report: Callable[[int, int], None]
 ) -> tuple[list[str], list[list[Any]]]:
-    """Labels of every token of a table.
+    """Header and rows: every token's sequence, label, and the probability of every label.
 
     Args:
         arrays: the model.
         text: CSV with the sequence and the feature columns in any order; the target may be there.
         report: (tokens done, tokens) at the end.
-
-    Returns:
-        A header, and one row a token: its sequence, its label, and the probability of every label.
 
     Raises:
         UnreadableError: a column is missing, a number is none, or a sequence comes back.
@@ -75,11 +59,7 @@ def predict_table(
 
 
 def starts_of_sequences(names: list[str], lines: list[int], column: str) -> list[int]:
-    """Where every sequence starts, and the number of tokens.
-
-    Raises:
-        UnreadableError: a token has no sequence, or a sequence comes back after another one.
-    """
+    """Where sequences start, and the count; UnreadableError: no sequence, or one comes back."""
     starts: list[int] = []
     seen_names: set[str] = set()
     previous_name = None
@@ -105,15 +85,7 @@ def encode_tokens(
     starts: list[int],
     lines: list[int],
 ) -> EncodedTokens:
-    """The features of tokens; a missing or unknown value is none.
-
-    Args:
-        arrays: the model.
-        cell_format: how numbers and missing values are written.
-        cells: the cells of every feature column, in the model's order.
-        starts: where every sequence starts, and the number of tokens.
-        lines: of the file, one a token, for complaints.
-    """
+    """The features of tokens with `cells` of every column; a missing or unknown value is none."""
     unit, first_rows = token_units(cells, len(lines))
     active_features: list[list[int]] = [[] for _ in first_rows]
     numbers: list[tuple[int, list[float]]] = []
@@ -153,11 +125,7 @@ def token_units(cells: list[list[str]], rows: int) -> tuple[list[int], list[int]
 def standardize_cells(
     cells: list[tuple[str, int]], column: str, scale: tuple[float, float], cell_format: CellFormat
 ) -> list[float]:
-    """The numbers in (cell, line) of a column less their mean over their deviation; 0 if missing.
-
-    Raises:
-        UnreadableError: a cell is no number.
-    """
+    """(Number − mean) / deviation of (cell, line), 0 if missing; UnreadableError: no number."""
     (mean, deviation), missing = scale, cell_format.missing_words(column)
     return [
         0.0

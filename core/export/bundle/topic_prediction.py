@@ -1,8 +1,6 @@
-"""Topics of new documents from the named arrays of topic models, by numpy alone.
+"""Topics of documents from a `core.export.bundle.folder_arrays` lda; carried into folders.
 
-An exported folder holds this file's source, and the program itself predicts through it
-too. The arrays are described in core.export.bundle.folder_arrays; the notation is that of
-core.estimators.lda.inference, whose compiled loops do the same.
+Notation of core.estimators.lda.inference, whose compiled loops do the same.
 """
 
 from __future__ import annotations
@@ -23,17 +21,15 @@ MIN_DENOMINATOR = 1e-300  # keeps 0/0 away where a word is impossible
 def predict_table(
     arrays: Mapping[str, np.ndarray], text: str, report: Callable[[int, int], None]
 ) -> tuple[list[str], list[list[Any]]]:
-    """What every document is about, and how well its words were foretold.
+    """Header and rows: what every document is about, and how well its words were foretold.
+
+    The share of every topic of the best member; the log density of a random half of the words given
+    the other half, averaged over the members, in nats; and how many words that half has.
 
     Args:
         arrays: the members, and the words that they know.
         text: CSV with the column of texts, or LIBSVM lines of counts.
         report: (documents done, documents) from time to time.
-
-    Returns:
-        A header, and one row a document: the share of every topic of the best member; the log
-        density of a random half of its words given the other half, averaged over the members, in
-        nats; and how many words that half has.
 
     Raises:
         UnreadableError: a column is missing, or a count is no whole number.
@@ -101,7 +97,6 @@ def _topic_shares(
 
 
 def _split_halves(documents: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Any, Any]:
-    """Every document's words in two random halves, the first larger by at most one."""
     random = np.random.default_rng(0)
     first: list[Any] = []
     second: list[Any] = []
@@ -119,7 +114,6 @@ def _split_halves(documents: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Any, 
 def _documents(
     arrays: Mapping[str, np.ndarray], settings: dict[str, Any], text: str
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of the known words in every document, ascending, and how often each comes."""
     if settings["column"]:
         number_of_word = {word: number for number, word in enumerate(arrays["words"].tolist())}
         cell_format, column = cell_format_of(settings), settings["column"]
@@ -158,13 +152,11 @@ def _parse_counts(line: str, line_number: int) -> list[tuple[int, float]] | None
         try:
             pairs.append((int(index), float(count)))
         except ValueError:
-            raise UnreadableError(
-                f"“{cell[:40]}” is no index:count", f"line {line_number}"
-            ) from None
+            fault = f"“{cell[:40]}” is no index:count"
+            raise UnreadableError(fault, f"line {line_number}") from None
         if not (float(count) >= 0 and float(count).is_integer()):
-            raise UnreadableError(
-                f"“{cell[:40]}” is no whole number of words", f"line {line_number}"
-            )
+            fault = f"“{cell[:40]}” is no whole number of words"
+            raise UnreadableError(fault, f"line {line_number}")
     return pairs
 
 

@@ -18,23 +18,14 @@ def write(run: FinishedRun, path: Path) -> None:
 
 
 def load_pipeline(path: Path) -> Any:
-    """The pipeline in a joblib file, whose opening can run code in it.
-
-    Raises:
-        UnusableError: it is no joblib file or needs a library that is missing.
-    """
+    """The pipeline in a joblib file, whose opening can run code in it, or UnusableError."""
     try:
         return joblib.load(path)
     except ImportError as error:
-        raise UnusableError(
-            f"this model needs “{error.name}”, which is not installed here",
-            where=str(path),
-            cure="install it, or export the model again from Tunescope",
-        ) from error
+        fault = f"this model needs “{error.name}”, which is not installed here"
+        cure = "install it, or export the model again from Tunescope"
+        raise UnusableError(fault, where=str(path), cure=cure) from error
     except Exception as error:
         # Unpickling damaged bytes may raise anything.
-        raise UnusableError(
-            "this is no joblib model file, or it is damaged",
-            where=str(path),
-            cure="export the model again",
-        ) from error
+        fault = "this is no joblib model file, or it is damaged"
+        raise UnusableError(fault, where=str(path), cure="export the model again") from error

@@ -1,8 +1,7 @@
 """The JSON export: every number of a run as text that any program reads.
 
-Penalties have both scales: C of this program (½ C_j ‖w_j‖² beside the summed loss) and C_sklearn =
-1/C_j, the inverse strength of scikit-learn's LogisticRegression. For linear models the ridge
-penalty is λ_j = σ² C_j (scikit-learn's ``Ridge(alpha=λ)``).
+Penalties: C of ½ C_j ‖w_j‖² beside the summed loss, and C_sklearn = 1/C_j of scikit-learn's
+LogisticRegression; of linear models λ_j = σ² C_j of ``Ridge(alpha=λ)``.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 
+from core.estimators.own_columns import without_own_columns
 from core.estimators.stored.plain_model import without_threshold
 from core.export.ensemble_members import members_of
 from core.export.exportable_models import TUNED
@@ -26,30 +26,13 @@ from core.tuning.run_results import EnsembleResults
 from core.tuning.runs.model_leaderboard import model_leaderboard
 
 _SCORES = (
-    "metric",
-    "metric_reason",
-    "evaluation",
-    "maximize",
-    "validation",
-    "test",
-    "default_test",
-    "baseline_test",
+    *("metric", "metric_reason", "evaluation", "maximize"),
+    *("validation", "test", "default_test", "baseline_test"),
 )
 _TUNED_SCORES = (
-    *_SCORES,
-    "test_interval",
-    "default_interval",
-    "baseline_interval",
-    "gain",
-    "gain_over_baseline",
-    "rows",
-    "folds",
-    "optimism",
-    "optimism_error",
-    "right",
-    "sequences",
-    "pairs",
-    "curve",
+    *(*_SCORES, "test_interval", "default_interval", "baseline_interval", "gain"),
+    *("gain_over_baseline", "rows", "folds", "optimism", "optimism_error"),
+    *("right", "sequences", "pairs", "curve"),
 )
 
 
@@ -100,12 +83,11 @@ def as_document(run: FinishedRun) -> JsonObject:
 
 
 def linear_coefficients(run: FinishedRun) -> JsonObject:
-    """Intercept and weights of a linear model for the prepared columns; empty for other models.
-
-    Several classes give {class: number} in place of each number.
-    """
+    """Intercept and weights of a linear model, {class: number} of classes; empty for others."""
     names = run.takeaway.output_names
-    model, mu, sigma = _on_own_scale(without_threshold(run.pipeline[-1]))
+    inner, columns = without_own_columns(without_threshold(run.pipeline[-1]))
+    names = names[columns]
+    model, mu, sigma = _on_own_scale(inner)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
     weights = sigma * np.atleast_2d(_dense_array(model.coef_))

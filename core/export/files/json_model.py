@@ -1,7 +1,6 @@
 """A model of sequences or molecules inside the JSON export, every parameter by its name.
 
-An average has a list in place of each C and each weight, with a number for every member, and the
-members' weights as "shares".
+An average has lists in place of each C and weight, and "shares", the members' weights.
 """
 
 from __future__ import annotations
@@ -97,19 +96,12 @@ def _first_member(model: Any) -> Any:
 
 
 def load_arrays(path: Path) -> Arrays:
-    """The arrays of the model in an exported JSON file, which may come from anywhere.
-
-    Raises:
-        UnusableError: it is damaged, too large, or holds no model.
-    """
+    """The arrays in an exported JSON file; UnusableError: damaged, too large, or no model."""
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
-            raise UnusableError(
-                f"the file has {size / 2**30:.0f} gigabytes, more than any model",
-                where=str(path),
-                cure="give a file that Tunescope exported",
-            )
+            fault = f"the file has {size / 2**30:.0f} gigabytes, more than any model"
+            raise UnusableError(fault, where=str(path), cure="give a file that Tunescope exported")
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise damaged_npz_error(path) from error
@@ -119,11 +111,9 @@ def load_arrays(path: Path) -> Arrays:
 def _document_arrays(document: Any, path: Path) -> Arrays:
     plain = document if isinstance(document, dict) else {}
     if not isinstance(plain.get("fitted"), dict):
-        raise UnusableError(
-            "these numbers hold no model of sequences or molecules",
-            where=str(path),
-            cure="give the .npz or .json file of such a run, or the .skops file of another",
-        )
+        fault = "these numbers hold no model of sequences or molecules"
+        cure = "give the .npz or .json file of such a run, or the .skops file of another"
+        raise UnusableError(fault, where=str(path), cure=cure)
     try:
         fitted = read_as(FittedModel, plain["fitted"])
         groups = read_as(Penalties, plain.get("penalties")).groups

@@ -1,7 +1,4 @@
-"""The card of a run's model, a plain dict in the attribute ``tunescope_`` of its pipeline.
-
-Both skops and joblib store it, and other programs ignore it.
-"""
+"""The card of a run's model: a dict, ``tunescope_`` of its pipeline, in skops and joblib."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import numpy as np
 from pandas.api.types import is_numeric_dtype
 
 from core.datasets.samples.registry import SAMPLES
+from core.datasets.table_formats import formats_of
 from core.estimators.model_settings import model_and_values
 from core.estimators.stored.plain_model import plain_pipeline
 from core.evaluation.conformal import PredictionInterval, interval_of
@@ -45,6 +43,7 @@ def _make_card(run: FinishedRun) -> ModelCard:
         format=str(takeaway.source.format),
         read_csv=dict(takeaway.source.read_csv),
         libsvm=dict(takeaway.source.libsvm),
+        formats=takeaway.source.formats or {},
         fingerprint=takeaway.source.fingerprint,
         validation=run.results.validation,
         test=run.results.test,
@@ -75,6 +74,7 @@ def _model_names(run: FinishedRun) -> list[str]:
 def _text_features(run: FinishedRun) -> list[str]:
     names, source = run.takeaway.feature_names, run.takeaway.source
     if source.format != "sample":
-        return [name for name in names if name in source.read_csv.get("dtype", {})]
+        formats = formats_of(run.takeaway.columns, source)
+        return [name for name in names if formats[name].kind != "number"]
     table = SAMPLES[run.plan.data.file.removeprefix("sample:")].table()
     return [name for name in names if not is_numeric_dtype(table[name].dtype)]

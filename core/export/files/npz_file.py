@@ -38,11 +38,7 @@ def npz_bytes(arrays: Arrays) -> bytes:
 
 
 def load_arrays(path: Path) -> Arrays:
-    """The arrays in an npz file, which may come from anywhere: no code in it is run.
-
-    Raises:
-        UnusableError: it is no npz file, is damaged, too large, or holds no model.
-    """
+    """The arrays in an npz file; no code is run. UnusableError: damaged, too large, no model."""
     try:
         with zipfile.ZipFile(path) as file:
             check_archive(file, path)

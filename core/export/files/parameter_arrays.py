@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from core.datasets.files.quotes import DOUBLED, quote_reading
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.export.cell_format import CellFormat
@@ -93,7 +94,9 @@ def arrays_of(run: FinishedRun) -> Arrays:
 
 def cell_format_of_run(run: FinishedRun) -> CellFormat:
     """The format of cells in the training file."""
-    read_options = run.takeaway.source.read_csv
+    source = run.takeaway.source
+    read_options = source.read_csv
+    reading = quote_reading(read_options, source.quotes)
     return CellFormat(
         quote=read_options.get("quotechar", '"'),
         padded=bool(read_options.get("skipinitialspace", False)),
@@ -101,6 +104,7 @@ def cell_format_of_run(run: FinishedRun) -> CellFormat:
         thousands=read_options.get("thousands", ""),
         missing=read_options.get("na_values", [""]),
         encoding=read_options.get("encoding", ""),
+        reading=None if reading == DOUBLED else reading,
     )
 
 
@@ -148,31 +152,23 @@ def number_duplicates(names: Sequence[str]) -> list[str]:
 
 
 def check_arrays(arrays: Arrays, location: str) -> Arrays:
-    """The arrays, if they fit together: they may come from anywhere.
-
-    Raises:
-        UnusableError: of a newer version, not of a model, or damaged.
-    """
+    """The arrays, which may come from anywhere; UnusableError: newer, no model's, or damaged."""
     try:
         version, kind = int(arrays["format"]), str(arrays["kind"])
     except (KeyError, TypeError, ValueError):
-        raise UnusableError(
-            "this file holds no model of sequences or molecules",
-            where=location,
-            cure="give a .npz or .json file that Tunescope exported from such a run",
-        ) from None
+        fault = "this file holds no model of sequences or molecules"
+        cure = "give a .npz or .json file that Tunescope exported from such a run"
+        raise UnusableError(fault, where=location, cure=cure) from None
     if version > FORMAT:
-        raise UnusableError(
-            "this model was exported by a newer Tunescope", where=location, cure="update Tunescope"
-        )
+        fault = "this model was exported by a newer Tunescope"
+        raise UnusableError(fault, where=location, cure="update Tunescope")
     try:
         _check_parameters(arrays)
         (_check_crf if kind == "crf" else _check_rna)(arrays)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-        raise UnusableError(
-            f"this model file is damaged ({reason})", where=location, cure="export the model again"
-        ) from None
+        fault = f"this model file is damaged ({reason})"
+        raise UnusableError(fault, where=location, cure="export the model again") from None
     return arrays
 
 

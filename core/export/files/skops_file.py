@@ -22,15 +22,10 @@ def write(run: FinishedRun, path: Path) -> None:
         with path.open("wb") as file:
             archive.dump_model(with_card(run), file, zipfile.ZIP_DEFLATED)
     except UnsupportedTypeException as error:
-        raise UnusableError(
-            f"skops cannot write this kind of model ({error})", cure="export it as joblib instead"
-        ) from error
+        fault = f"skops cannot write this kind of model ({error})"
+        raise UnusableError(fault, cure="export it as joblib instead") from error
 
 
 def load_pipeline(path: Path) -> Any:
-    """The pipeline in a skops file with the types of our exports and of installed extensions.
-
-    Raises:
-        UnusableError: it is no skops file, is damaged, or holds anything else.
-    """
+    """The pipeline in a skops file, of our types and of extensions' alone, or UnusableError."""
     return archive.load_model(path, EXPORTED | types_of_extensions())

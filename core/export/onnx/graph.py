@@ -12,6 +12,7 @@ import numpy as np
 
 OUTPUTS = ("prediction", "probabilities", "scores")
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # of operators; every runtime of the last years has them
+DOUBLE = 11  # ONNX's number of the type double
 IR_VERSION = 8  # of the file's form, that of these operators
 
 

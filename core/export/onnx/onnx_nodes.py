@@ -33,10 +33,12 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
+from core.estimators.own_columns import without_own_columns
 from core.export.onnx.graph import OnnxGraph
 from core.export.onnx.neighbours import neighbours
 from core.export.onnx.trees import boosted_sum, forest_mean
@@ -323,6 +325,24 @@ def _to_dense(matrix: Any) -> np.ndarray:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
+def _numbers_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> str:
+    return add_regressor(graph, *_own_columns(graph, X, model))
+
+
+def _classes_of_own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> ClassifierOutputs:
+    return add_classifier(graph, *_own_columns(graph, X, model))
+
+
+def _own_columns(graph: OnnxGraph, X: str, model: Pipeline) -> tuple[str, Any]:
+    """The estimator's columns of X, and the estimator inside."""
+    inner, columns = without_own_columns(model)
+    if inner is model:
+        raise _no_counterpart(model)
+    start, end = columns.start or 0, columns.stop or np.iinfo(np.int64).max
+    bounds = [graph.add_constant(np.array([n], dtype=np.int64)) for n in (start, end, 1)]
+    return graph.add_node("Slice", X, *bounds), inner
+
+
 _NUMBERS: dict[type, Callable[..., str]] = {
     Ridge: _linear_numbers,
     ElasticNet: _linear_numbers,
@@ -335,6 +355,7 @@ _NUMBERS: dict[type, Callable[..., str]] = {
     TransformedTargetRegressor: _on_standard_target,
     VotingRegressor: _mean_of_numbers,
     DummyRegressor: _dummy_numbers,
+    Pipeline: _numbers_of_own_columns,
 }
 _CLASSES: dict[type, Callable[..., ClassifierOutputs]] = {
     LogisticRegression: _logistic_classes,
@@ -349,4 +370,5 @@ _CLASSES: dict[type, Callable[..., ClassifierOutputs]] = {
     VotingClassifier: _mean_of_shares,
     FixedThresholdClassifier: _threshold_classes,
     DummyClassifier: _dummy_classes,
+    Pipeline: _classes_of_own_columns,
 }

@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from core.datasets.prepared_columns import date_parts, encoder_of
 from core.errors import UnusableError
-from core.export.onnx.graph import OnnxGraph
-from core.export.text_tables import text_table
+from core.export.onnx.date_parts import date_part
+from core.export.onnx.graph import DOUBLE, OnnxGraph
+from core.export.text_tables import level_keys, text_table
 
 MATRIX = "rows"  # name of the input where the rows are a matrix
 
@@ -79,13 +82,27 @@ def _transformed_columns(
     if step_name == "remainder":
         return
     if step_name.startswith("date "):
-        yield _date_numbers(graph, step, inputs[str(names)])
+        for part, inner in date_parts(step):
+            yield _date_numbers(graph, part, inner, inputs[str(names)])
     elif step_name.startswith(("yes/no", "category")):
         for position, name in enumerate(names):
             yield _encoded_column(graph, step, [str(n) for n in names], position, inputs[str(name)])
     else:
         matrix = graph.add_node("Concat", *(inputs[str(name)] for name in names), axis=1)
-        yield _fill_missing(graph, matrix, step.statistics_)
+        if isinstance(step, MissingIndicator):
+            yield _is_missing(graph, matrix)
+        else:
+            yield _filled_and_scaled(graph, matrix, step)
+
+
+def _is_missing(graph: OnnxGraph, numbers: str) -> str:
+    return graph.add_node("Cast", graph.add_node("IsNaN", numbers), to=DOUBLE)
+
+
+def _filled_and_scaled(graph: OnnxGraph, numbers: str, step: Any) -> str:
+    numbers = _fill_missing(graph, numbers, encoder_of(step, SimpleImputer).statistics_)
+    scaler = encoder_of(step, StandardScaler)
+    return numbers if scaler is None else _scale_numbers(graph, numbers, scaler)
 
 
 def _fill_missing(graph: OnnxGraph, numbers: str, values: np.ndarray) -> str:
@@ -99,14 +116,27 @@ def _scale_numbers(graph: OnnxGraph, numbers: str, scaler: StandardScaler) -> st
     return graph.add_node("Div", numbers, graph.add_constant(scaler.scale_))
 
 
-def _date_numbers(graph: OnnxGraph, step: Pipeline, raw_seconds: str) -> str:
-    seconds = _fill_missing(graph, raw_seconds, step.named_steps["fill"].statistics_)
-    return _scale_numbers(graph, seconds, step.named_steps["scale"])
+def _date_numbers(graph: OnnxGraph, part: str, step: Pipeline, seconds: str) -> str:
+    if part == "missing":
+        return _is_missing(graph, seconds)
+    values = seconds if part == "seconds" else date_part(graph, part, seconds)
+    if (one_hot := encoder_of(step, OneHotEncoder)) is None:
+        return _filled_and_scaled(graph, values, Pipeline([*step.steps[-2:]]))
+    values = _fill_missing(graph, values, step.named_steps["fill"].statistics_)
+    levels = graph.add_constant(np.asarray(one_hot.categories_, dtype=np.float64))
+    return graph.add_node("Cast", graph.add_node("Equal", values, levels), to=DOUBLE)
 
 
 def _encoded_column(
     graph: OnnxGraph, step: Any, names: list[str], position: int, texts: str
 ) -> str:
+    levels = level_keys(step, position)
+    if levels is not None:  # without a square table of many levels
+        is_level = graph.add_node(
+            "OneHotEncoder", texts, domain="ai.onnx.ml", cats_strings=levels, zeros=1
+        )
+        shape = graph.add_constant(np.array([-1, len(levels)], dtype=np.int64))
+        return graph.add_node("Cast", graph.add_node("Reshape", is_level, shape), to=DOUBLE)
     keys, table = text_table(step, names, position)
     numbers = graph.add_node(
         "LabelEncoder",

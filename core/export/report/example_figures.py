@@ -41,10 +41,7 @@ def token_strip(
 
 
 def pair_arcs(letters: str, predicted: str, truth: str) -> str:
-    """The base pairs of a molecule as arcs: predicted above, true ones below; solid where in both.
-
-    `predicted` and `truth` are structures in dot-bracket notation.
-    """
+    """Base pairs as arcs, predicted (dot-bracket) above, true below; solid where in both."""
     predicted_pairs, true_pairs = set(bracket_pairs(predicted)), set(bracket_pairs(truth))
     drawing = SvgDrawing(
         "One folded molecule",

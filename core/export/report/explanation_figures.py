@@ -78,7 +78,7 @@ def dependence(answer: Dependence) -> str:
     words, grid = answer.words, answer.grid
     all_values = [*answer.mean, *(v for row in answer.rows for v in row)]
     x_range = (-0.5, len(grid) - 0.5) if words else padded_range(grid)
-    labels, y_range = (answer.name, answer.answer), padded_range(all_values)
+    labels, y_range = (answer.title, answer.answer), padded_range(all_values)
     axes = svg_axes(drawing, x_range, y_range, labels, whole_x=bool(words))
     for row in answer.rows:
         drawing.add_path([(axes.x(g), axes.y(v)) for g, v in zip(grid, row, strict=True)], "pale")

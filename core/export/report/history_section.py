@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from core.export.finished_run import FinishedRun, file_name_of
@@ -130,7 +131,9 @@ def _data_section(run: FinishedRun) -> str:
         split = f"{len(takeaway.train_rows):,} {rows} to train on, a second file to test on."
     described = source.described
     body = paragraphs([described and f"Read as: {described}.", split, *takeaway.findings])
-    kinds = [(c.name, c.role, c.kind, c.missing) for c in takeaway.columns[:MAX_ROWS]]
+    body += _sentences("How it was read", takeaway.readings)
+    body += _sentences("What the model was given", takeaway.encodings)
+    kinds = [(c.name, c.role, c.kind_text, c.missing) for c in takeaway.columns[:MAX_ROWS]]
     body += collapsible("Columns", html_table(("column", "role", "kind", "missing"), kinds))
     body += f"<p>File: {inline_code(file_name_of(source) or takeaway.dataset)}<br>"
     body += f"SHA-256: {inline_code(source.fingerprint)}</p>"
@@ -138,6 +141,10 @@ def _data_section(run: FinishedRun) -> str:
         body += f"<p>Test file: {inline_code(file_name_of(test))}<br>"
         body += f"SHA-256: {inline_code(test.fingerprint)}</p>"
     return section_card("The data", "What went in?", body, "half")
+
+
+def _sentences(title: str, sentences: Sequence[str]) -> str:
+    return collapsible(title, paragraphs([*sentences[:MAX_ROWS]])) if sentences else ""
 
 
 def _method_section(run: FinishedRun) -> str:

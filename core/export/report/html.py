@@ -37,11 +37,9 @@ def html_table(
     row_heads: bool = False,
     marked: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table, numbers aligned right.
+    """A table of `cell_text`, numbers aligned right.
 
     Args:
-        header: the columns' names.
-        rows: values for `cell_text`.
         best: the row to highlight.
         row_heads: whether the first cell of a row is its name.
         marked: cells (row, column) to highlight.

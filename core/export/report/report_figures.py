@@ -219,12 +219,8 @@ def predicted_vs_actual(actual: Sequence[float], predicted: Sequence[float], tar
 
 
 def pair_curves(curves: Mapping[str, Sequence[Sequence[Any]]], usual: float) -> str:
-    """Sensitivity over specificity of predicted base pairs, a dot for every γ; tuned first.
-
-    Args:
-        curves: {name: [[γ, sensitivity, specificity], …]}; None or NaN where no pair is predicted.
-        usual: the γ whose dot is named.
-    """
+    """Sensitivity over specificity of base pairs, a dot for every γ, `usual` named; tuned first."""
+    # curves: {name: [[γ, sensitivity, specificity], …]}; None or NaN where no pair is predicted
     finite_curves = {
         name: [p for p in points if all(v is not None and math.isfinite(v) for v in p)]
         for name, points in curves.items()

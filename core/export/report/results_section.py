@@ -108,7 +108,9 @@ def _calibration_section(run: FinishedRun, calibration: Calibration) -> str:
 
 def _predictions_section(run: FinishedRun, predictions: PredictionPairs) -> str:
     actual, tuned = predictions.actual, predictions.tuned
-    figure = report_figures.predicted_vs_actual(actual, tuned, run.takeaway.target)
+    targets = (column.title for column in run.takeaway.columns if column.role == "target")
+    target = next(targets, run.takeaway.target)
+    figure = report_figures.predicted_vs_actual(actual, tuned, target)
     rows = html_table(("actual", "predicted"), zip(actual, tuned, strict=True))
     as_table = collapsible("As a table", rows)
     question = "Each dot is a row of the test set. On the dashed line it is right."

@@ -1,7 +1,4 @@
-"""Small SVG drawings: axes in data units, and marks on them.
-
-Colours are CSS variables of the page, for light, dark and paper.
-"""
+"""Small SVG drawings: axes in data units, and marks; colours are CSS variables of the page."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator
 
 WIDTH = 96
 
@@ -64,12 +65,15 @@ class CodeWriter:
         return _bracketed_code(opening, codes, closing, indent)
 
     def _simple_value(self, value: Any) -> str:
+        if isinstance(value, BaseCrossValidator):
+            self._import_name(type(value))
+            return repr(value)
         if isinstance(value, type) or callable(value):
             return self._import_name(value)
         if isinstance(value, np.ndarray):
             self.imports.setdefault("numpy", set()).add("array")
             kind = ", dtype=object" if value.dtype == object else ""
-            return f"array({value.tolist()!r}{kind})"
+            return f"array({self.expression(value.tolist())}{kind})"
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, float) and (value != value or value in (np.inf, -np.inf)):

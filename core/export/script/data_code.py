@@ -19,6 +19,7 @@ from core.export.script.reading_code import (
     read_lines,
     reading_functions,
     unpacked_code,
+    value_code,
 )
 from core.export.script.sample_code import sample_lines
 from core.export.script.sampling_code import sampled_text_code, sampling_functions
@@ -55,24 +56,20 @@ def data_block(run: FinishedRun, code: CodeWriter) -> str:
         lines = [*_table_constants(run, code), *sample_lines(run, code)]
         return "\n".join([*lines, *_feature_target_lines(run)])
     code.modules |= {"import hashlib", "import sys", "from pathlib import Path"}
-    file = _value_code(file_name_of(takeaway.source))
+    file = value_code(file_name_of(takeaway.source))
     lines = [f"DATA = sys.argv[1] if len(sys.argv) > 1 else {file}"]
     if takeaway.test_source:
-        test_file = _value_code(file_name_of(takeaway.test_source))
+        test_file = value_code(file_name_of(takeaway.test_source))
         lines.append(f"TEST = sys.argv[2] if len(sys.argv) > 2 else {test_file}")
     reading = _libsvm_lines if takeaway.source.format == "libsvm" else _table_lines
     return "\n".join([*lines, *reading(run, code)])
-
-
-def _value_code(value: Any) -> str:
-    return CodeWriter().expression(value)
 
 
 def _table_constants(run: FinishedRun, code: CodeWriter) -> list[str]:
     takeaway = run.takeaway
     code.names[list_code(takeaway.feature_names)] = "FEATURES"
     features = wrapped_list(takeaway.feature_names)
-    return [f"TARGET = {_value_code(takeaway.target)}", f"FEATURES = {features}"]
+    return [f"TARGET = {value_code(takeaway.target)}", f"FEATURES = {features}"]
 
 
 def _target_type(run: FinishedRun) -> str:
@@ -119,13 +116,13 @@ def _libsvm_lines(run: FinishedRun, code: CodeWriter) -> list[str]:
 
 
 def _loading_lines(names: str, path: str, source: DataSource, code: CodeWriter) -> list[str]:
-    file_code = f"checked({path}, {_value_code(source.fingerprint)})"
+    file_code = f"checked({path}, {value_code(source.fingerprint)})"
     if source.compression or source.sampled:
         file_code = unpacked_code(file_code, source, code)
     if source.sampled:
         file_code = sampled_text_code(file_code, source.sampled)
     arguments = {parameter_name(n): v for n, v in source.libsvm.items() if v is not False}
-    argument_lines = "".join(f"    {n}={_value_code(v)},\n" for n, v in arguments.items())
+    argument_lines = "".join(f"    {n}={value_code(v)},\n" for n, v in arguments.items())
     if source.libsvm.get("zero_based") is False:
         argument_lines += "    zero_based=False,\n"
     return [f"{names} = load_svmlight_file(\n    {file_code},\n{argument_lines})[:2]"]

@@ -15,10 +15,7 @@ _SHIM = "core.losses.compiled"  # `COMPILED` stands for it
 
 
 def carried_source(imports: Iterable[str], code: CodeWriter) -> list[str]:
-    """The source blocks of the own classes among `imports`, each after those that it calls.
-
-    Imports of other libraries are added to `code`.
-    """
+    """Source blocks of the own classes in `imports`, after those they call; `code` gets imports."""
     names = [line.removeprefix("from ").partition(" import ")[0] for line in imports]
     modules: dict[str, ModuleType] = {}
     for name in filter(is_ours, names):

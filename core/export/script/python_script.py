@@ -1,11 +1,9 @@
 """The script export: a short program that trains the tuned model from the raw file again.
 
-It makes the same split, prints the same test score, and fits the model on all rows, as the program
-does; after a nested cross-validation it prints the score that the program measured. Learned
-penalties are reproduced exactly: dividing column i by √C_i turns ½ Σ C_i w_i² into ½ ‖u‖² with u_i
-= √C_i w_i, which is scikit-learn's ``LogisticRegression(C=1)``; for a linear model the ridge
-penalty of column i is σ² C_i, which is ``Ridge(alpha=σ²)`` on the divided columns (stationary point
-of Foo 2009, section 4).
+It makes the same split, prints the same test score, and fits on all rows; after a nested
+cross-validation it prints the score that the program measured. Learned penalties are exact: with
+column i over √C_i, ½ Σ C_i w_i² is ½ ‖u‖², u_i = √C_i w_i: ``LogisticRegression(C=1)``; for a
+linear model ``Ridge(alpha=σ²)`` (stationary point of Foo 2009, section 4).
 """
 
 from __future__ import annotations
@@ -18,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.preparation import plain_preparation
+from core.datasets.preparation import plain_preparation, stays_sparse
+from core.datasets.prepared_columns import own_columns
 from core.export.ensemble_members import EnsembleMember, members_of
 from core.export.exportable_models import BASELINE, TUNED
 from core.export.finished_run import FinishedRun, score_text
@@ -28,8 +27,15 @@ from core.export.script.docstring import docstring, selection_text
 from core.export.script.model_source import carried_source, is_ours
 from core.export.script.score_code import score_expression, score_functions
 from core.space import Setting
+from core.tuning.candidate_models import columns_of_setting
 from core.tuning.results.model_metadata import LearnedPenalties
 
+_OWN_COLUMNS = (
+    "def own(model, columns):",
+    '    """A model of its own columns: of levels, or of means of the target in them."""',
+    '    own_columns = ColumnTransformer([("own", "passthrough", columns)], sparse_threshold=1.0)',
+    '    return Pipeline([("columns", own_columns), ("model", model)])',
+)
 EXACT_TOLERANCE = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
 
@@ -89,6 +95,9 @@ def _model_block(run: FinishedRun, code: CodeWriter) -> str:
     lines += ["", "", "def prepare():"] if lines else ["def prepare():"]
     lines += ['    """How raw columns become numbers; fitted together with the model."""']
     lines += [f"    return {code.expression(prepare, 4)}", "", ""]
+    if own_columns(run.pipeline.named_steps["prepare"]) is not None:
+        code.imports.setdefault("sklearn.compose", set()).add("ColumnTransformer")
+        lines += [*_OWN_COLUMNS, "", ""]
     if run.selected_name != TUNED:
         if run.selected_name == BASELINE:
             model = code.expression(run.pipeline[-1])
@@ -127,6 +136,8 @@ def _expression(run: FinishedRun, setting: Setting, code: CodeWriter) -> str:
         module, _, names = line.removeprefix("from ").partition(" import ")
         if not is_ours(module):
             code.imports.setdefault(module, set()).update(names.split(", "))
+    if (own := own_columns(run.pipeline.named_steps["prepare"])) is not None:
+        return f"own({expression}, {columns_of_setting(own, setting)!r})"
     return expression
 
 
@@ -229,8 +240,8 @@ def _numbers_code(numbers: list[int]) -> str:
 
 def _exact_solver(run: FinishedRun, code: CodeWriter) -> str:
     takeaway = run.takeaway
-    has_texts = any((c.role, c.kind) == ("feature", "text") for c in takeaway.columns)
-    is_sparse = takeaway.source.format == "libsvm" or has_texts
+    prepare = run.pipeline.named_steps["prepare"]
+    is_sparse = takeaway.source.format == "libsvm" or stays_sparse(prepare)
     if takeaway.task.has_numbers:
         code.imports.setdefault("sklearn.linear_model", set()).add("Ridge")
         solver = 'solver="sparse_cg", tol=1e-12' if is_sparse else 'solver="svd"'

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from keyword import iskeyword
 from typing import Any
 
+from core.datasets import cell_values
+from core.datasets.cell_values import ColumnFormat
 from core.datasets.dataset import DataSource
-from core.datasets.files import filling, plain_columns
+from core.datasets.files import arff_grammar, filling, plain_columns, quotes
 from core.errors import UnusableError
-from core.export.bundle.modules import bundle_modules
-from core.export.redaction import common_words
 from core.export.script.constructor import CodeWriter, wrapped_list
-from core.export.script.sampling_code import sampled_table_code, sampled_text_code
+from core.export.script.sampling_code import carried_lines, sampled_table_code, sampled_text_code
 
-_SHEETS, _COLUMNS = ("xlsx", "ods"), ("parquet", "feather")
+_SHEETS, _COLUMNS = ("xlsx", "xlsb", "xls", "ods"), ("parquet", "feather")
 _USUAL = (("encoding", "utf-8"), ("compression", None), ("sep", ","))
-_PACKAGES = {"xlsx": "openpyxl", "ods": "odfpy", "parquet": "pyarrow", "feather": "pyarrow"}
+_PACKAGES = dict.fromkeys(_SHEETS, "python-calamine") | dict.fromkeys(_COLUMNS, "pyarrow")
 _OPENING_CODE = {
     "gzip": ("gzip", "gzip.open({})"),
     "bz2": ("bz2", "bz2.open({})"),
@@ -38,25 +39,36 @@ def missing_words(sources: Sources) -> list[str]:
 
 
 def reading_functions(sources: Sources, target_type: str, code: CodeWriter) -> list[str]:
-    """The functions that read the files, one for every kind of format; `code` gets their imports.
-
-    `target_type` is code that converts the target.
-    """
+    """Functions that read the files, one a format; `target_type`: code that converts the target."""
     formats = {source.format for source in sources}
     lines: list[str] = []
     if any(source.strays for source in sources):
         lines += _converter_lines(_reading_arguments(sources[0]))
+    rewritten = {n: f for n, f in (sources[0].formats or {}).items() if f.rewrites}
+    modules = [cell_values] if rewritten or formats & set(_COLUMNS) else []
+    if formats & set(_COLUMNS):
+        modules.append(plain_columns)
+    if any(map(_is_arff, sources)):
+        modules.append(arff_grammar)
+    is_carried = any(source.sampled and source.sampled.form for source in sources)
+    if any(source.quotes for source in sources) and not is_carried:  # with what draws rows
+        modules.append(quotes)
+    if modules:
+        lines += ["", "", *carried_lines(modules, code)]
+    if rewritten:
+        lines += ["", "", *_format_lines(rewritten)]
     lines += ["", "", "def parts(table):"]
+    if rewritten:
+        lines += ["    for name, form in FORMATS.items():"]
+        lines += ["        table[name] = read_cells(table[name], form)"]
     lines += ["    table = table[table[TARGET].notna()]  # rows without a target teach nothing"]
     lines += [f"    return table[FEATURES].reset_index(drop=True), table[TARGET]{target_type}"]
     if formats & set(_SHEETS):
-        lines += ["", "", *_module_lines(filling, code), "", ""]
+        lines += ["", "", *carried_lines([filling], code), "", ""]
         lines += ["def read_sheet(path, merged=(), **how):"]
         lines += ["    table = with_fills(pd.read_excel(path, **how), merged)"]
         lines += ['    return parts(table.dropna(how="all"))']
-    if formats & set(_COLUMNS):
-        lines += ["", "", *_module_lines(plain_columns, code)]
-    if formats - {*_SHEETS, *_COLUMNS}:
+    if not all(_is_arff(source) or source.format in (*_SHEETS, *_COLUMNS) for source in sources):
         lines += ["", "", "def read(path, **how):", "    return parts(pd.read_csv(path, **how))"]
     return [*lines, "", ""]
 
@@ -65,9 +77,14 @@ def _reading_arguments(source: DataSource) -> Mapping[str, Any]:
     return source.read_csv if source.format in _COLUMNS else source.reading or source.read_csv
 
 
+def _is_arff(source: DataSource) -> bool:
+    """Whether it is read by `read_arff`; pandas read it for runs of earlier versions."""
+    return source.format == "arff" and "skiprows" not in source.reading
+
+
 def _converter_lines(arguments: Mapping[str, Any]) -> list[str]:
     replaced = "".join(
-        f".replace({_value_code(sign)}, {_value_code(usual)})"
+        f".replace({value_code(sign)}, {value_code(usual)})"
         for sign, usual in (
             ("_", "?"),  # which Python takes for a sign between thousands
             (arguments.get("thousands", ""), ""),
@@ -87,13 +104,17 @@ def _converter_lines(arguments: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _module_lines(module: Any, code: CodeWriter) -> list[str]:
-    source_bundle = bundle_modules([module])
-    for name, imported_names in source_bundle.names.items():
-        code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
-    text = "\n".join(source_bundle.sources).strip("\n")
-    _, _, functions = text.removeprefix('"""').partition('"""')  # without the docstring
-    return functions.strip("\n").splitlines()
+def _format_lines(formats: Mapping[str, ColumnFormat]) -> list[str]:
+    lines = ["# How columns are written that pandas alone would read otherwise.", "FORMATS = {"]
+    for name, form in formats.items():
+        changed = {f.name: getattr(form, f.name) for f in fields(form) if f.name != "rewrites"}
+        arguments = [
+            f"{key}={value_code(value)}"
+            for key, value in changed.items()
+            if value != getattr(ColumnFormat(), key)
+        ]
+        lines.append(f"    {value_code(name)}: ColumnFormat({', '.join(arguments)}),")
+    return [*lines, "}"]
 
 
 def unpacked_code(path: str, source: DataSource, code: CodeWriter) -> str:
@@ -109,22 +130,36 @@ def read_lines(
     names: str, path: str, source: DataSource, sources: Sources, code: CodeWriter
 ) -> list[str]:
     """Lines that read one of the `sources` at the variable `path` into the variables `names`."""
-    file_code = f"checked({path}, {_value_code(source.fingerprint)})"
+    file_code = f"checked({path}, {value_code(source.fingerprint)})"
     common, kind = _common_words(sources[0]), source.format
     if kind in _COLUMNS:
         arguments = source.read_csv
         options = source.reading.items()
-        reading = "".join(f", {parameter_name(n)}={_value_code(v)}" for n, v in options)
+        reading = "".join(f", {parameter_name(n)}={value_code(v)}" for n, v in options)
         text = wrapped_list(list(arguments.get("dtype", {})), 4)
-        missing = _missing_code(arguments.get("na_values", []), common)
         table = f"pd.read_{kind}({file_code}{reading})"
         if source.sampled:
             table = sampled_table_code(file_code, source, source.sampled)
-        body = f"    {table},\n    text={text},\n    missing={missing},\n"
+        body = f"    {table},\n    text={text},\n"
         return [f"{names} = parts(plain_columns(\n{body}))"]
     arguments = _reading_arguments(source)
+    if _is_arff(source):
+        stream = unpacked_code(file_code, source, code)
+        codes = [
+            f"{parameter_name(n)}={CodeWriter().expression(v, 4)}" for n, v in arguments.items()
+        ]
+        body = "".join(f"    {argument},\n" for argument in (stream, *codes))
+        return [f"{names} = parts(read_arff(\n{body}))"]
+    if kind in _SHEETS:
+        arguments = {"engine": "calamine", **arguments}
     if source.sampled:
         file_code = sampled_text_code(unpacked_code(file_code, source, code), source.sampled)
+        arguments = {name: value for name, value in arguments.items() if name != "compression"}
+    if source.quotes:
+        opened = file_code if source.sampled else unpacked_code(file_code, source, code)
+        rewriting = {"encoding": arguments.get("encoding", "utf-8"), **source.quotes}
+        given = "".join(f", {parameter_name(n)}={value_code(v)}" for n, v in rewriting.items())
+        file_code = f"doubled_text({opened}.read(){given})"
         arguments = {name: value for name, value in arguments.items() if name != "compression"}
     pairs = _argument_codes(arguments, common).items()
     codes = [f"{parameter_name(name)}={value}" for name, value in pairs]
@@ -149,11 +184,7 @@ def _argument_codes(arguments: Mapping[str, Any], common: list[str]) -> dict[str
 
 
 def parameter_name(name: str) -> str:
-    """The name of a parameter, checked before it is written into a script.
-
-    Raises:
-        UnusableError: it is none; someone has changed the run's folder.
-    """
+    """A parameter's name for a script; UnusableError: someone has changed the run's folder."""
     if not name.isidentifier() or iskeyword(name):
         problem = f"“{name[:40]}” is no way of reading a file"
         cure = "resume the run, or start a new one"
@@ -162,21 +193,28 @@ def parameter_name(name: str) -> str:
 
 
 def _common_words(source: DataSource) -> list[str]:
+    """The words for a missing value in most columns that have some; [] for empty cells alone."""
     na_values = _reading_arguments(source).get("na_values", [])
-    return common_words(na_values) if isinstance(na_values, dict) else list(na_values)
+    lists = list(na_values.values()) if isinstance(na_values, dict) else [na_values]
+    return min((list(words) for words in lists if len(words) > 1), key=len, default=[])
 
 
 def _missing_code(na_values: Any, common: list[str]) -> str:
-    if na_values == common:
-        return "MISSING"
     if not isinstance(na_values, dict):
-        return wrapped_list(list(na_values), 4)
-    special = []
-    for column, words in na_values.items():
-        if codes := [_value_code(word) for word in words if word not in common]:
-            special.append(f"{_value_code(column)}: [*MISSING, {', '.join(codes)}]")
-    return f"dict.fromkeys([*FEATURES, TARGET], MISSING) | {{{', '.join(special)}}}"
+        return "MISSING" if common and na_values == common else wrapped_list(list(na_values), 4)
+    names = [name for name, words in na_values.items() if len(words) > 1]
+    extra = {name: [w for w in na_values[name] if w not in common] for name in names}
+    special = ", ".join(
+        f"{value_code(name)}: [*MISSING, {', '.join(map(value_code, words))}]"
+        for name, words in extra.items()
+        if words
+    )
+    worded = wrapped_list([name for name in names if not extra[name]], 4)
+    code = 'dict.fromkeys([*FEATURES, TARGET], [""])'
+    code += f" | dict.fromkeys({worded}, MISSING)" if worded != "[]" else ""
+    return f"{code} | {{{special}}}" if special else code
 
 
-def _value_code(value: Any) -> str:
+def value_code(value: Any) -> str:
+    """The code of a value."""
     return CodeWriter().expression(value)

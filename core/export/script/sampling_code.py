@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from types import ModuleType
 
 from core.datasets.dataset import DataSource, SampleFacts
+from core.datasets.files import quotes
 from core.datasets.sampling import row_sampling
 from core.export.bundle.modules import bundle_modules
 from core.export.script.constructor import CodeWriter
@@ -37,13 +39,8 @@ def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[
     samples = [source.sampled for source in sources if source.sampled]
     if not samples:
         return []
-    source_bundle = bundle_modules([row_sampling])
-    code.modules |= {f"import {name}" for name in source_bundle.modules - {"numpy as np"}}
-    for name, imported_names in source_bundle.names.items():
-        code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
-    text = "\n".join(source_bundle.sources).strip("\n")
-    _, _, functions = text.removeprefix('"""').partition('"""')  # without the docstring
-    lines = ["", "", *functions.strip("\n").splitlines(), ""]
+    lines = ["", "", *carried_lines([quotes, row_sampling], code), ""]
+    code.modules.discard("import numpy as np")  # which every script imports
     if any(sample.form for sample in samples):
         code.modules.add("import io")
         lines += _TEXT.splitlines()
@@ -51,6 +48,19 @@ def sampling_functions(sources: Sequence[DataSource], code: CodeWriter) -> list[
         code.imports.setdefault("pyarrow.dataset", set()).add("dataset")
         lines += _COLUMNS.splitlines()
     return [*lines, "", ""]
+
+
+def carried_lines(modules: Sequence[ModuleType], code: CodeWriter) -> list[str]:
+    """The lines of modules without their docstrings; `code` gets their imports."""
+    source_bundle = bundle_modules(modules)
+    code.modules |= {f"import {name}" for name in source_bundle.modules}
+    for name, imported_names in source_bundle.names.items():
+        code.modules.add(f"from {name} import {', '.join(sorted(imported_names))}")
+    lines: list[str] = []
+    for text in source_bundle.sources:
+        _, _, functions = text.strip("\n").removeprefix('"""').partition('"""')
+        lines += ["", "", *functions.strip("\n").splitlines()]
+    return lines[2:]
 
 
 def sampled_text_code(file_code: str, sample: SampleFacts) -> str:

@@ -1,7 +1,4 @@
-"""The script export of sequences and molecules: one file that predicts with numpy alone.
-
-It holds the model as an npz, and the program's own functions for predictions.
-"""
+"""The script export of sequences and molecules: one file that predicts with numpy alone."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import importlib
 import textwrap
 from pathlib import Path
 
+from core.export.bundle.folder_file import READING
 from core.export.bundle.modules import COMPILED, SourceBundle, bundle_modules
 from core.export.ensemble_members import members_of
 from core.export.files.npz_file import npz_bytes
@@ -67,14 +65,8 @@ def _modules(kind: str) -> tuple[str, ...]:
         from core.losses.rna import PREDICTION_MODULES
 
         computing, predicting_module = PREDICTION_MODULES, "core.export.bundle.fold_prediction"
-    reading = ("core.export.cell_format", "core.export.bundle.csv_rows")
-    return (
-        *computing,
-        "core.export.bundle.member_arrays",
-        *reading,
-        predicting_module,
-        "core.export.bundle.bundle_main",
-    )
+    computing = (*computing, "core.export.bundle.member_arrays")
+    return (*computing, *READING, predicting_module, "core.export.bundle.bundle_main")
 
 
 def _script_head(run: FinishedRun, kind: str, source_bundle: SourceBundle) -> str:

@@ -88,7 +88,7 @@ class InputChecks:
         sentences += [self._unit_text(column) for column in outside[:MAX_NAMED]]
         sentences += _more_columns_text(outside, f"lies {OUTSIDE}", f"lie {OUTSIDE}")
         new = {name: list(words) for name, words in self._new.items() if words}
-        sentences += [_new_values_text(*pair) for pair in list(new.items())[:MAX_NAMED]]
+        sentences += [self._new_values_text(*pair) for pair in list(new.items())[:MAX_NAMED]]
         sentences += _more_columns_text(list(new), f"has {NEW}", f"have {NEW}")
         dates = {name: list(words) for name, words in self._no_dates.items()}
         sentences += [self._date_text(*pair) for pair in list(dates.items())[:MAX_NAMED]]
@@ -110,6 +110,19 @@ class InputChecks:
         ratio = _ratio_text(stats.middle, column.typical)
         return f"{text}{ratio}." if ratio else f"{text}: look whether it is the same quantity."
 
+    def _new_values_text(self, name: str, words: list[str]) -> str:
+        count_text = "a value" if len(words) == 1 else f"{len(words):,} values"
+        names_text = _names_text(words)
+        text = f"“{_shortened(name)}” has {count_text} never seen in training: {names_text}."
+        choices = next(column.choices for column in self._choices if column.name == name)
+        known = {str(choice).casefold(): str(choice) for choice in choices}
+        pairs = [(word, known[word.casefold()]) for word in words if word.casefold() in known]
+        alike = [
+            f"“{_shortened(word)}” was never seen in training; “{_shortened(choice)}” was."
+            for word, choice in pairs[:MAX_NAMED]
+        ]
+        return " ".join([text, *alike])
+
     def _date_text(self, name: str, words: list[str]) -> str:
         like = next(column.typical for column in _dates_of(self._model) if column.name == name)
         values_text, verb = f"{len(words):,} values that are no dates", "count"
@@ -119,6 +132,29 @@ class InputChecks:
             f"“{_shortened(name)}” has {values_text} like those of training ({like}) and {verb} as "
             f"missing: {_names_text(words)}."
         )
+
+
+def with_unreadable(
+    reasons: list[str], unreadable: dict[str, dict[int, str]], model: LoadedModel
+) -> list[str]:
+    """The reasons of every row, with its `unreadable` cells, {column: {row from 0: text}}."""
+    kinds = {c.name: c.kind for c in (model.training.columns if model.training else ())}
+    words_by_row: dict[int, list[str]] = {}
+    for name, texts in unreadable.items():
+        is_date = kinds.get(name) == DATE
+        what = "date like those of training" if is_date else "number"
+        for row, text in texts.items():
+            sentence = f"{name}: “{_shortened(text)}” is no {what}, taken as missing"
+            words_by_row.setdefault(row, []).append(sentence)
+    return [
+        "; ".join([*([reason] if reason else []), *_at_most(words_by_row.get(row, []))])
+        for row, reason in enumerate(reasons)
+    ]
+
+
+def _at_most(sentences: list[str]) -> list[str]:
+    more = len(sentences) - MAX_NAMED
+    return [*sentences[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])]
 
 
 def no_dates(rows: Any, model: LoadedModel) -> dict[str, str]:
@@ -176,11 +212,6 @@ def _ignored_columns_text(names: list[str]) -> str:
     if len(names) == 1:
         return f"The column {names_text} is ignored: the model was not trained on it."
     return f"{len(names):,} columns are ignored, which the model was not trained on: {names_text}."
-
-
-def _new_values_text(name: str, words: list[str]) -> str:
-    count_text = "a value" if len(words) == 1 else f"{len(words):,} values"
-    return f"“{_shortened(name)}” has {count_text} never seen in training: {_names_text(words)}."
 
 
 def _names_text(names: list[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from core.datasets.files.file_bytes import check_path
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.evaluation.conformal import PredictionInterval
-from core.export.bundle import folder_file
 from core.export.card_record import ModelCard, card_of
 from core.export.exportable_models import export_variants_of
 from core.export.files.model_card import interval_of_run, with_card
 from core.export.finished_run import FinishedRun
 from core.export.onnx.onnx_file import OnnxModel
 from core.export.prediction import checked_predictions, load_model, outputs_table
+from core.export.raw_rows import feature_cells, formats_of_card
 from core.export.using.out_of_distribution import (
     TrainingProfile,
     profile_of_summary,
@@ -61,10 +60,7 @@ class LoadedModel:
 
 
 def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | None:
-    """The model of a run that ended; None where its rows are no table's (molecules, texts, …).
-
-    `dataset` is the run's own, or None where it is missing now.
-    """
+    """The model of a run that ended, with its dataset; None where its rows are no table's."""
     if "table" not in export_variants_of(run.takeaway.task, run.plan.model):
         return None
     pipeline = with_card(run)
@@ -91,11 +87,7 @@ def model_of_run(run: FinishedRun, dataset: Dataset | None) -> LoadedModel | Non
 
 
 def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
-    """The model of a file; None where its rows are no table's.
-
-    Raises:
-        UnusableError: as `core.export.prediction.load_model`.
-    """
+    """The model of a file, or UnusableError; None where its rows are no table's."""
     file = check_path(path)
     ending = file.suffix.lower()
     if ending in (".npz", ".json", ".zip"):
@@ -119,12 +111,6 @@ def model_of_file(path: str, *, trust: bool = False) -> LoadedModel | None:
     training = _training(card)
     profile = profile_of_summary(training) if training else None
     return LoadedModel(file.name, card, predict, training, profile, _interval(card))
-
-
-def is_of_tables(path: Path) -> bool:
-    """Whether a model file takes rows of tables, by its name and first bytes."""
-    ending = path.suffix.lower()
-    return ending in (".skops", ".joblib", ".onnx") and not folder_file.holds_model(path)
 
 
 def _training(card: ModelCard) -> TrainingRows | None:
@@ -163,38 +149,19 @@ def _compared_names(run: FinishedRun, dataset: Dataset) -> list[str]:
 def make_raw_row(
     values: Mapping[str, CellValue], model: LoadedModel
 ) -> pd.DataFrame | sparse.csr_matrix:
-    """One raw row for the model; columns without a value are missing.
-
-    Raises:
-        UnusableError: a number column has a text.
-    """
-    card, columns = model.card, {}
-    for name in model.features:
-        value = values.get(name)
-        if name in card.text:
-            columns[name] = pd.Series([None if value in (None, "") else str(value)], dtype="str")
-        else:
-            columns[name] = pd.Series([_parse_number(value, name)], dtype=float)
+    """One raw row, empty columns missing; UnusableError where a number column has a text."""
+    card, columns = model.card, dict[str, pd.Series]()
+    for name, form in formats_of_card(card).items():
+        value = pd.Series([values.get(name)], dtype=object)
+        columns[name], strays = feature_cells(value, form)
+        if len(strays) and form.kind == "number":
+            fault = f"“{str(strays.iloc[0])[:60]}” is no number"
+            cure = "give a number, or leave it empty where the value is missing"
+            raise UnusableError(fault, where=f"column {name}", cure=cure)
     if card.format == "libsvm":
         numbers = np.array([[column.iloc[0] for column in columns.values()]])
         return sparse.csr_matrix(np.nan_to_num(numbers))
     return pd.DataFrame(columns)
-
-
-def _parse_number(value: CellValue, name: str) -> float:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return math.nan
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise UnusableError(
-            f"“{str(value)[:60]}” is no number",
-            where=f"column {name}",
-            cure="give a number, or leave it empty where the value is missing",
-        )
-    return number
 
 
 def compared_columns(rows: Any, model: LoadedModel) -> pd.DataFrame | None:

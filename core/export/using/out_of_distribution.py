@@ -1,9 +1,8 @@
 """Out-of-distribution checks: which new rows are unlike the training rows, and why.
 
-A row is marked where a number lies outside the training range, where a category is new, and as a
-whole where it is farther from every training row than any training row is from its nearest other
-one. The distance is Gower's (1971): the mean over columns of |a − b| / range for numbers, 0 or 1
-for equal or other categories; 1 where only one is missing.
+A number lies outside the training range, a category is new, or the row is farther from every
+training row than any of these from its nearest other. Gower's distance (1971): the mean over
+columns of |a − b| / range for numbers, 0 or 1 for categories; 1 where only one is missing.
 """
 
 from __future__ import annotations
@@ -67,10 +66,7 @@ def training_profile(table: pd.DataFrame, seed: int = 0) -> TrainingProfile:
 
 
 def unlike_reasons(table: pd.DataFrame, profile: TrainingProfile) -> list[str]:
-    """Why each row is unlike the training rows, in words; "" where it is not.
-
-    `table` has the columns of `training_profile`.
-    """
+    """Why each row of `training_profile`'s columns is unlike training rows; "" where it is not."""
     reasons: list[list[str]] = [[] for _ in range(len(table))]
     table = table.reset_index(drop=True)
     for name, (low, high) in profile.ranges.items():

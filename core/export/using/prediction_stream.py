@@ -20,7 +20,7 @@ from core.export.exporters import export_run
 from core.export.finished_run import FinishedRun
 from core.export.prediction import predict_file
 from core.export.raw_rows import ReadNotes, rows_of
-from core.export.using.input_checks import InputChecks
+from core.export.using.input_checks import InputChecks, with_unreadable
 from core.export.using.loaded_model import NOT_KNOWN, LoadedModel, compared_columns
 from core.export.using.out_of_distribution import unlike_reasons
 
@@ -31,11 +31,10 @@ PART_ROWS = 20_000  # rows of a part
 
 @dataclass(frozen=True)
 class PredictedRows:
-    """Some rows with their predictions."""
+    """The predictions for some rows."""
 
-    table: pd.DataFrame  # predictions, intervals, marks where possible, and the rows
+    answers: pd.DataFrame  # predictions, intervals, marks where possible
     marked_count: int  # rows unlike the training rows
-    model_column_count: int  # the first columns, which are the model's
 
 
 @dataclass
@@ -53,27 +52,20 @@ class PredictionStream:
         self._checks = InputChecks(self.model)
 
     def __iter__(self) -> Iterator[PredictedRows]:
-        """Predict the next part.
-
-        Raises:
-            UnusableError: unreadable rows, a column is missing, or there are no rows.
-        """
+        """Predict the next part; UnusableError: unreadable rows, a missing column, or no rows."""
         for file_part in self._file_parts():
             noted = ReadNotes()
             with file_part.lines.translate_line_numbers():
                 rows = rows_of(file_part, self.model.card, noted)
             self._checks.noted.add_notes(noted)
-            predicted_rows = self._predict_rows(rows)
-            self.done += len(predicted_rows.table)
+            predicted_rows = self._predict_rows(rows, noted)
+            self.done += len(predicted_rows.answers)
             self.marked_count += predicted_rows.marked_count
             self.total = max(self.total, self.done)
             yield predicted_rows
         if not self.done:
-            raise UnusableError(
-                "there is no row under the names of the columns",
-                where=Path(self.file).name,
-                cure="give one row at least",
-            )
+            fault = "there is no row under the names of the columns"
+            raise UnusableError(fault, where=Path(self.file).name, cure="give one row at least")
 
     def _file_parts(self) -> Iterator[FilePart]:
         file = open_table(self.file)
@@ -83,23 +75,21 @@ class PredictionStream:
         self.total = _row_count(file)
         yield from row_parts(file, PART_ROWS)
 
-    def _predict_rows(self, rows: object) -> PredictedRows:
+    def _predict_rows(self, rows: object, noted: ReadNotes) -> PredictedRows:
         table = self.model.predict(rows)
         if self.model.interval is not None:
             _add_interval(table, self.model.interval)
         compared_rows, marked_count = compared_columns(rows, self.model), 0
-        if compared_rows is not None and self.model.profile is not None:
-            words = unlike_reasons(compared_rows, self.model.profile)
-            table[UNLIKE] = words
+        is_compared = compared_rows is not None and self.model.profile is not None
+        if is_compared or noted.unreadable:
+            words = [""] * len(table)
+            if compared_rows is not None and self.model.profile is not None:
+                words = unlike_reasons(compared_rows, self.model.profile)
+            table[UNLIKE] = words = with_unreadable(words, noted.unreadable, self.model)
             marked_count = sum(map(bool, words))
         if (checked_rows := rows if isinstance(rows, pd.DataFrame) else compared_rows) is not None:
             self._checks.add_rows(checked_rows)
-        model_column_count = table.shape[1]
-        if isinstance(rows, pd.DataFrame):
-            input_rows = rows.reset_index(drop=True)
-            renames = {name: f"{name} (given)" for name in input_rows if name in table}
-            table = pd.concat([table, input_rows.rename(columns=renames)], axis=1)
-        return PredictedRows(table, marked_count, model_column_count)
+        return PredictedRows(table, marked_count)
 
     def sentences(self) -> list[str]:
         """Remarks on the rows that were predicted."""

@@ -48,11 +48,7 @@ def typical_row(model: LoadedModel) -> dict[str, CellValue]:
 
 
 def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPrediction:
-    """The model's prediction for one row; columns without a value keep their typical one.
-
-    Raises:
-        UnusableError: a value is no number, or the model cannot predict the row.
-    """
+    """The prediction for one row, empty columns typical; UnusableError where it cannot be."""
     unknown_names = [name for name in values if name not in model.features]
     if unknown_names:
         raise UnusableError(f"the model has no column “{unknown_names[0]}”", cure="leave it out")

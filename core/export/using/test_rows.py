@@ -29,16 +29,10 @@ class TestRows:
     target: str  # the column to predict
 
     def row_by_number(self, number: int) -> TestRow:
-        """The row of a number from 1.
-
-        Raises:
-            UnusableError: there is none.
-        """
+        """The row of a number from 1, or UnusableError."""
         if not 1 <= number <= len(self.row_indices):
-            raise UnusableError(
-                f"there is no row {number:,} in the test set",
-                cure=f"give a number from 1 to {len(self.row_indices):,}",
-            )
+            fault = f"there is no row {number:,} in the test set"
+            raise UnusableError(fault, cure=f"give a number from 1 to {len(self.row_indices):,}")
         row_index = int(self.row_indices[number - 1])
         return TestRow(
             number=number,
@@ -51,17 +45,11 @@ class TestRows:
         )
 
     def row_at_line(self, line: int) -> TestRow:
-        """The row that begins in a line of the file, or the next test row below it.
-
-        Raises:
-            UnusableError: there is none below.
-        """
+        """The row that begins in a line of the file or the next below it, or UnusableError."""
         index = bisect_left(self.lines, line)
         if index == len(self.lines):
-            raise UnusableError(
-                f"no test row is in {self.counted} {line:,} or below",
-                cure=f"the last one is in {self.counted} {self.lines[-1]:,}",
-            )
+            fault = f"no test row is in {self.counted} {line:,} or below"
+            raise UnusableError(fault, cure=f"the last one is in {self.counted} {self.lines[-1]:,}")
         return self.row_by_number(index + 1)
 
 

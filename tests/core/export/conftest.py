@@ -21,7 +21,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, output_sources, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names, output_sources
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import hold_out
 from core.estimators.averages.table_average import average_models
@@ -74,12 +75,13 @@ class Made:
 
 
 def table_of(task: str, seed: int = 3, rows: int = ROWS) -> pd.DataFrame:
-    """Two groups of numbers (some missing), a category, and a target; one row lacks the target."""
+    """Two groups of numbers, categories of few and many levels, holes; a row lacks the target."""
     random = np.random.default_rng(seed)
     table = pd.DataFrame(
         random.normal(size=(rows, 5)), columns=["size_a", "size_b", "age", "noise_a", "noise_b"]
     )
     table["colour"] = random.choice(["red", "green", "blue"], rows)
+    table["shop"] = np.random.default_rng(seed).choice([f"shop {i}" for i in range(12)], rows)
     pull = 2 * table["size_a"] - table["size_b"] + (table["colour"] == "red")
     pull += 0.5 * random.normal(size=rows)
     if task == "regression":
@@ -87,7 +89,7 @@ def table_of(task: str, seed: int = 3, rows: int = ROWS) -> pd.DataFrame:
     else:
         cuts = [0.0] if task == "binary" else [-1.0, 1.0]
         table["y"] = np.array(LABELS[task], dtype=object)[np.digitize(pull, cuts)]
-    table.loc[::17, "age"] = np.nan
+    table.loc[::17, ["age", "shop"]] = np.nan
     table.loc[5, "y"] = np.nan
     return table
 
@@ -109,7 +111,9 @@ def libsvm_file(path: Path, task: str, seed: int = 3) -> None:
 
 def pipeline_of(dataset: Dataset, plan: Plan, setting: dict[str, Any]) -> Pipeline:
     model = model_named(plan.model, probabilities=plan.strategy == "eb-hyp")
-    prepare = preparation(dataset, scale=model.scaled, sparse_ok=model.takes_sparse)
+    prepare = preparation(
+        dataset, scale=model.scaled, sparse_ok=model.takes_sparse, categories=model.categories
+    )
     return Pipeline(
         [("prepare", prepare), ("model", model.build(dataset.task, setting, plan.seed))]
     )

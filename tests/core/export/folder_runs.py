@@ -12,7 +12,8 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import Pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import output_names, preparation
+from core.datasets.preparation import preparation
+from core.datasets.prepared_columns import output_names
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.estimators.averages.table_average import average_models

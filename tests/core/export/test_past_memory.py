@@ -13,7 +13,8 @@ from core.datasets.sampling.memory_limit import VARIABLE
 from core.errors import UnusableError
 from core.export.card_record import card_of
 from core.export.exporters import export_from_folder
-from core.export.prediction import load_model, predict_file, predict_into
+from core.export.prediction import load_model, predict_file
+from core.export.using.file_prediction import predict_into
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
@@ -56,9 +57,9 @@ def test_predictions_in_parts_are_those_of_the_whole(runs, files, name, tmp_path
     assert len(whole) == 3000
     monkeypatch.setenv(VARIABLE, "1")  # parts of 1,000 rows, the fewest
     pd.testing.assert_frame_equal(predict_file(model, files / name), whole)
-    assert predict_into(model, files / name, tmp_path / "out.csv") == 3000
+    assert predict_into(model, files / name, tmp_path / "out.csv", only=True).count == 3000
     read = pd.read_csv(tmp_path / "out.csv", dtype={"prediction": whole["prediction"].dtype})
-    pd.testing.assert_frame_equal(read, whole, check_dtype=False)
+    pd.testing.assert_frame_equal(read[list(whole)], whole, check_dtype=False)
 
 
 def test_on_the_command_line(runs, files, tmp_path, monkeypatch, capsys):

@@ -21,6 +21,7 @@ from core.errors import UnusableError
 from core.export.exporters import export_from_folder
 from core.export.files import skops_file
 from core.export.prediction import predict_file
+from core.export.using.file_prediction import predict_into
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import best_of
 
@@ -38,13 +39,11 @@ def model(make_run: Callable[..., Any], tmp_path: Path) -> Any:
 
 def test_predicts_the_training_file(model: Any, tmp_path: Path) -> None:
     path, table, said, pipeline = model
-    out = predict_file(path, tmp_path / "data.csv", tmp_path / "said.csv")
+    out = predict_file(path, tmp_path / "data.csv")
     assert list(out) == ["prediction", "probability of no", "probability of yes"]
     assert out["prediction"].tolist() == said.tolist()
     probabilities = pipeline.predict_proba(table.drop(columns="y"))
     np.testing.assert_allclose(out.iloc[:, 1:].to_numpy(dtype=float), probabilities, atol=1e-12)
-    written = pd.read_csv(tmp_path / "said.csv")
-    assert written["prediction"].tolist() == said.tolist()
 
 
 def test_joblib_says_the_same(make_run: Callable[..., Any], model: Any, tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ def test_another_way_of_writing(model: Any, tmp_path: Path, how: str) -> None:
     elif how == "no target":
         table.drop(columns="y").to_csv(file, index=False, sep=";")
     else:
-        shuffled = table[["noise_b", "colour", "age", "size_b", "size_a", "noise_a"]]
+        shuffled = table[["noise_b", "colour", "age", "shop", "size_b", "size_a", "noise_a"]]
         shuffled.assign(note="x, y; z").to_csv(file, index=False)
     assert predict_file(path, file)["prediction"].tolist() == said.tolist()
 
@@ -128,8 +127,10 @@ def test_missing_columns_are_named(model: Any, tmp_path: Path) -> None:
 def test_text_where_numbers_were(model: Any, tmp_path: Path) -> None:
     path, table, _, _ = model
     table.assign(age="old").to_csv(tmp_path / "new.csv", index=False)
-    with pytest.raises(UnusableError, match="column age"):
-        predict_file(path, tmp_path / "new.csv")
+    written = predict_into(path, tmp_path / "new.csv", tmp_path / "out.csv")
+    assert written.marked_count == len(table)
+    reasons = pd.read_csv(tmp_path / "out.csv")["unlike the training rows"]
+    assert reasons.str.contains("age: “old” is no number, taken as missing", regex=False).all()
 
 
 def test_a_table_without_header(finish_run: Callable[..., Any], tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def unpacked(run: RunFolder, path: Path) -> Path:
 def predicted(run_outside: Outside, folder: Path, file: str) -> pd.DataFrame:
     ran = run_outside(RUN, folder, "predict.py", file, "out.csv")
     assert ran.returncode == 0, ran.stderr
-    return pd.read_csv(folder / "out.csv")
+    table = pd.read_csv(folder / "out.csv")
+    start = next(i for i, name in enumerate(table) if name in ("topic 1", "prediction"))
+    return table.iloc[:, start:]  # behind the file's own columns
 
 
 @pytest.mark.parametrize("members", [1, 3])
@@ -108,6 +110,9 @@ def test_classes_are_those_of_the_estimator(
     np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
     labels = pipeline.classes_[shares.argmax(axis=1)]
     assert said["prediction"].tolist() == labels.tolist()
+    options = {"dtype": str, "keep_default_na": False}
+    new = pd.read_csv(tmp_path / "new.csv", sep=";", **options)
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "out.csv", **options)[list(new)], new)
     assert np.ptp(shares) > 0.1
     here = predict_file(tmp_path / "causes.zip", tmp_path / "new.csv")
     pd.testing.assert_frame_equal(here, predict_file(folder / "model.npz", tmp_path / "new.csv"))

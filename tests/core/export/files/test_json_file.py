@@ -39,7 +39,7 @@ def test_has_what_is_needed_to_get_the_same_again(
 def test_penalties_on_both_scales(make_run: Callable[..., Any], tmp_path: Path) -> None:
     numbers = exported(make_run("binary", "logistic", learned=True), tmp_path / "numbers.json")
     groups = numbers["penalties"]["groups"]
-    assert list(groups) == ["age", "colour", "noise", "size"]
+    assert list(groups) == ["age", "colour", "noise", "shop", "size"]
     assert groups["noise"]["columns"] == ["noise_a", "noise_b"]
     for group in groups.values():
         assert group["C_sklearn"] == pytest.approx(1 / group["C"])

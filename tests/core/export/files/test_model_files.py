@@ -92,7 +92,7 @@ def test_the_card_says_what_the_model_takes(make_run: Callable[..., Any], tmp_pa
     export_from_folder(made.folder, tmp_path / "model.skops")
     card = card_of(skops_file.load_pipeline(tmp_path / "model.skops"))
     assert card["features"] == made.dataset.feature_names
-    assert card["text"] == ["colour"]
+    assert card["text"] == ["colour", "shop"]
     assert card["target"] == "y"
     assert card["read_csv"]["sep"] == ";"
     # The run's own pipeline carries no card: it was copied before.

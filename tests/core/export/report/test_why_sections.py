@@ -27,6 +27,7 @@ def folder(request, tmp_path_factory):
     table["ward"] = rng.choice(["<east>", "west"], 150)
     target = table["size"] + 0.7 * rng.standard_normal(150)
     table["target"] = target if request.param == "linear" else np.where(target > 0, "ill", "well")
+    table["size"] = [f"{size:.6f} kg" for size in table["size"]]
     path = place / "data.csv"
     table.to_csv(path, index=False)
     plan = Plan(DataPlan(str(path), test_size=0.3), request.param, "mm")
@@ -50,6 +51,7 @@ def test_every_question_has_its_section_with_a_table(folder):
     assert {"Which columns matter?", "Which rows is it most wrong about?"} <= set(found)
     assert "Would more rows help?" in found
     assert "What does size do?" in found
+    assert ">size, kg<" in text  # on its axis
     own = "Where is it too high or too low?" if folder.plan.model == "linear" else (
         "How well does it tell classes apart?"
     )  # fmt: skip

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from structured_runs import Run, crf_run, rna_run
 
+from core.datasets.files.dot_brackets import dot_bracket_text
 from core.export.bundle.modules import bundle_modules
 from core.export.exporters import export_from_folder
 
@@ -54,7 +55,9 @@ def test_tags(tagger: Run, run_outside: Outside, tmp_path: Path, missing: str) -
     assert said["sequence"].tolist() == tagger.table["sequence"].tolist()
     assert said["prediction"].tolist() == tagger.model.predict(tagger.features).tolist()
     shares = tagger.model.predict_proba(tagger.features)
-    np.testing.assert_allclose(said.iloc[:, 2:].to_numpy(dtype=float), shares, atol=1e-12)
+    np.testing.assert_allclose(
+        said.iloc[:, -shares.shape[1] :].to_numpy(dtype=float), shares, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("missing", [f"{OTHERS},numba", OTHERS])
@@ -69,6 +72,18 @@ def test_structures(folder: Run, run_outside: Outside, tmp_path: Path, missing: 
     assert said["structure"].tolist() == folder.model.predict(folder.features).tolist()
     mean = [P[P > 0.5].mean() for P in folder.model.pair_probabilities(folder.features)]
     assert said["mean pair probability"].tolist() == pytest.approx(mean, abs=0.2)
+
+
+def test_structures_of_fasta(folder: Run, run_outside: Outside, tmp_path: Path) -> None:
+    script = export_from_folder(folder.folder, tmp_path / "predict_structures.py")
+    names, letters = folder.table["id"].tolist(), folder.table["sequence"].tolist()
+    fasta = dot_bracket_text(names, letters, ["." * len(bases) for bases in letters])
+    (tmp_path / "new.fa").write_text(fasta)
+    ran = run_outside(RUN, tmp_path, f"{OTHERS},numba", script.name, "new.fa", "out.csv")
+    assert ran.returncode == 0, ran.stderr
+    said = pd.read_csv(tmp_path / "out.csv")
+    assert said["name"].tolist() == names
+    assert said["structure (2)"].tolist() == folder.model.predict(folder.features).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""A model's answers on the rows of a table: columns that stand behind the table's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+
+from core.errors import UnusableError
+
+Cell = str | float | int | None
+
+
+class Answers:
+    """The answers on the rows, drawn once, in their order; `is_whole`: one for every row."""
+
+    # The first of the tables is drawn here, so that unusable rows raise before anything is written.
+
+    def __init__(self, tables: Iterable[pd.DataFrame], *, is_whole: bool = True) -> None:
+        remaining_tables = iter(tables)
+        first = next(remaining_tables, pd.DataFrame())
+        self.first = first
+        self.columns = list(map(str, first.columns))
+        self.is_whole = is_whole
+        self.count = 0  # rows drawn so far
+        self._tables = chain([first], remaining_tables)
+        self._rows = self._drawn_rows()
+        self._waiting = first.iloc[:0]  # drawn as a table, and not taken yet
+
+    def names_beside(self, table_names: Iterable[str]) -> list[str]:
+        """The columns' names, numbered where the table has a column of that name."""
+        used_names, names = {name.strip() for name in table_names}, []
+        for column in self.columns:
+            name, number = column, 1
+            while name in used_names:
+                number += 1
+                name = f"{column} ({number})"
+            used_names.add(name)
+            names.append(name)
+        return names
+
+    def rows(self) -> Iterator[list[Cell]]:
+        """The answers that are not drawn yet, row by row."""
+        return self._rows
+
+    def _drawn_rows(self) -> Iterator[list[Cell]]:
+        for table in self._tables:
+            columns = (table[name].astype(object).tolist() for name in table)
+            for cells in zip(*columns, strict=True):
+                self.count += 1
+                yield list(map(_plain, cells))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all answers are drawn."""
+        return not len(self._waiting) and next(self._rows, None) is None
+
+    def take_rows(self, size: int) -> pd.DataFrame:
+        """The answers on the next `size` rows; fewer at the end."""
+        blocks = [self._waiting]
+        while sum(map(len, blocks)) < size:
+            table = next(self._tables, None)
+            if table is None:
+                break
+            blocks.append(table)
+        filled = [block for block in blocks if len(block)] or blocks[:1]
+        joined = filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
+        self._waiting = joined.iloc[size:]
+        self.count += min(size, len(joined))
+        return joined.iloc[:size]
+
+
+def _plain(cell: Any) -> Cell:
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if hasattr(cell, "item"):
+        cell = cell.item()
+    return cell if isinstance(cell, (int, float)) else str(cell)
+
+
+def is_empty(cell: Cell) -> bool:
+    """Whether a cell has nothing in it."""
+    return cell is None or (isinstance(cell, str) and not cell)
+
+
+def answer_text(cell: Cell, decimal: str = ".") -> str:
+    """An answer as it stands in a text."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return repr(cell) if decimal == "." else repr(cell).replace(".", decimal)
+    return str(cell)
+
+
+def check_row_count(answers: Answers, row_count: int, name: str) -> None:
+    """UnusableError where there are not as many rows as answers: the file changed."""
+    if answers.has_ended and (answers.count == row_count or not answers.is_whole):
+        return
+    fault = (
+        "the predictions cannot be put behind the rows, since the file was read as another number"
+    )
+    cure = "predict again if the file was changed meanwhile; otherwise write the predictions"
+    raise UnusableError(f"{fault} of rows", where=name, cure=f"{cure} alone (--only)")

@@ -1,0 +1,149 @@
+"""A Parquet or Feather file as it was given: schema and values, with columns of answers behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.datasets.files.columnar_table import ColumnarFile
+from core.datasets.files.packages import check_package
+from core.export.own_table.answer_rows import Answers, Cell, check_row_count
+
+_BATCH = 20_000  # rows in memory at a time
+
+
+@dataclass(frozen=True)
+class ColumnarTable:
+    """The table of a Parquet or Feather file."""
+
+    file: ColumnarFile
+    has_header = True
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        return list(self._schema().names)
+
+    def rows(self) -> Iterator[list[Cell]]:
+        """The values of every row; dates and the like as texts."""
+        for batch in self._batches():
+            columns = [column.to_pylist() for column in batch.columns]
+            for row in zip(*columns, strict=True):
+                yield [_plain(value) for value in row]
+
+    def _schema(self) -> Any:
+        if self.file.kind == "parquet":
+            from pyarrow.parquet import read_schema
+
+            return read_schema(self.file.path)
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.file.path)) as source, pa.ipc.open_file(source) as file:
+            return file.schema
+
+    def _batches(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        if self.file.kind == "parquet":
+            from pyarrow.parquet import ParquetFile
+
+            with ParquetFile(self.file.path) as file:
+                yield from file.iter_batches(_BATCH)
+            return
+        with pa.OSFile(str(self.file.path)) as source, pa.ipc.open_file(source) as file:
+            yield from (file.get_batch(number) for number in range(file.num_record_batches))
+
+    def write_answered(self, path: Path, answers: Answers, kind: str) -> list[str]:
+        """Write the table with answers behind, as `kind` parquet or feather; raises as for ARFF."""
+        schema, names, row_count = self._schema(), answers.names_beside(self.names), 0
+        with ColumnarWriter(path, kind, _compression(self.file)) as writer:
+            for batch in self._batches():
+                batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
+                table = answers.take_rows(batch.num_rows)
+                row_count += batch.num_rows if answers.is_whole else len(table)
+                if not answers.is_whole:
+                    batch = batch.slice(0, len(table))
+                if len(table) == batch.num_rows:
+                    writer.write_columns(schema, list(batch.columns), table.set_axis(names, axis=1))
+        check_row_count(answers, row_count, self.file.path.name)
+        return []
+
+
+class ColumnarWriter:
+    """Writes a Parquet or Feather file, some rows at a time; the first rows fix the types."""
+
+    def __init__(self, path: Path, kind: str, compression: str = "") -> None:
+        check_package("pyarrow", path.name)
+        self._path, self._kind = path, kind
+        self._compression = compression
+        self._schema: Any = None
+        self._file: Any = None
+
+    def __enter__(self) -> ColumnarWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write_columns(self, schema: Any, columns: list[Any], table: pd.DataFrame) -> None:
+        """Write some rows: the `columns` of a `schema`, and those of a table behind them."""
+        import pyarrow as pa
+
+        if self._file is None:
+            fields = [pa.field(str(name), _type_of(table[name])) for name in table]
+            self._schema = pa.schema([*schema, *fields], metadata=schema.metadata)
+            self._open_file()
+        types = self._schema.types[len(columns) :]
+        behind = [
+            pa.array(table[name].astype(object), kind, from_pandas=True, safe=False)
+            for name, kind in zip(table, types, strict=True)
+        ]
+        self._file.write_batch(pa.RecordBatch.from_arrays([*columns, *behind], schema=self._schema))
+
+    def _open_file(self) -> None:
+        import pyarrow as pa
+
+        if self._kind == "parquet":
+            from pyarrow.parquet import ParquetWriter
+
+            codec = self._compression or "snappy"
+            self._file = ParquetWriter(self._path, self._schema, compression=codec)
+            return
+        is_packed = pa.Codec.is_available("lz4_frame")
+        options = pa.ipc.IpcWriteOptions(compression="lz4" if is_packed else None)
+        self._file = pa.ipc.new_file(str(self._path), self._schema, options=options)
+
+
+def _type_of(column: pd.Series) -> Any:
+    import pyarrow as pa
+
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return pa.bool_()
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return pa.int64()
+    return pa.float64() if pd.api.types.is_float_dtype(column.dtype) else pa.string()
+
+
+def _compression(file: ColumnarFile) -> str:
+    if file.kind != "parquet":
+        return ""
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file.path) as parquet:
+        if not parquet.metadata.num_row_groups or not parquet.metadata.num_columns:
+            return ""
+        codec = str(parquet.metadata.row_group(0).column(0).compression).lower()
+    return {"uncompressed": "none"}.get(codec, codec)
+
+
+def _plain(value: Any) -> Cell:
+    if value is None or isinstance(value, (str, int, float)):
+        return None if value != value else value
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat()).replace("T", " ")
+    return str(value)

@@ -1,0 +1,302 @@
+"""A workbook as it was given: its XML byte by byte, with cells of answers behind a sheet's rows.
+
+ECMA-376, Office Open XML, part 1, chapter 18; OASIS Open Document Format 1.3, part 3, chapter 9.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from core.datasets.files.spreadsheets import xlsx
+from core.datasets.files.spreadsheets.sheet_table import SheetFile
+from core.datasets.files.spreadsheets.zipped_xml import CONTENT, damaged_file_error, open_archive
+from core.errors import UnusableError
+from core.export.own_table.answer_rows import Answers, Cell, answer_text, check_row_count, is_empty
+from core.export.own_table.new_tables import MAX_COLUMNS, sheet_cell, sheet_text
+from core.export.own_table.read_table import ReadTable
+
+_PIECE = 2**18  # bytes unpacked at a time
+_SPANS = re.compile(rb"""\sspans\s*=\s*("[^"]*"|'[^']*')""")
+
+
+@dataclass(frozen=True)
+class SheetTable(ReadTable):
+    """The table of a sheet."""
+
+    file: SheetFile
+
+    def can_stay(self, ending: str) -> bool:
+        """Whether a file with this ending may be the workbook itself, with cells added."""
+        if ending == self.file.path.suffix.lower():
+            return self.file.kind in ("xlsx", "ods")
+        if ending != ".xlsx" or self.file.kind != "xlsx":
+            return False
+        with open_archive(self.file.path) as archive:  # a workbook with macros is another type
+            return b"spreadsheetml.sheet.main+xml" in archive.read("[Content_Types].xml")
+
+    def write_answered(self, path: Path, answers: Answers) -> list[str]:
+        """Write the workbook with answers; UnusableError: rows are not as many, or a full sheet."""
+        extent = self.file.sheet_extent
+        start = max(extent.width, *(column + 1 for column in extent.lost), 0)
+        if start + len(answers.columns) > MAX_COLUMNS:
+            cure = "end the name in .csv or .parquet"
+            raise UnusableError("the sheet has no room for columns", where=extent.where, cure=cure)
+        raw = self.raw_table
+        row_numbers = [raw.line_of(row) for row in range(len(raw.table))]
+        names = answers.names_beside(self.names) if self.has_header else None
+        kind = _XlsxRows if self.file.kind == "xlsx" else _OdsRows
+        rows = kind(self.file.sheet_name, start, row_numbers, answers, names)
+        with open_archive(self.file.path) as archive:
+            part_name = CONTENT
+            if self.file.kind == "xlsx":
+                parts = xlsx.parts_of_sheets(archive, self.file.path.name)
+                part_name = parts[self.file.sheet_name]
+            rows.find_edits(archive, part_name, self.file.path.name)
+        check_row_count(answers, len(row_numbers), self.file.path.name)
+        _copy_archive(self.file.path, part_name, rows.edits, path)
+        if names is None:
+            return [f"The sheet has no header; behind it stand: {', '.join(answers.columns)}."]
+        return []
+
+
+@dataclass
+class _Edit:
+    """Bytes of a part that are replaced by others; `keeps`, to keep them but for `spans`."""
+
+    start: int
+    end: int
+    content: bytes = b""
+    keeps: bool = False
+
+
+@dataclass
+class _SheetRows:
+    sheet: str
+    start: int  # the column of the first answer, from 0
+    row_numbers: Sequence[int]  # of the table's rows in the sheet, from 1
+    answers: Answers
+    names: list[str] | None  # above the answers; None for none
+    edits: list[_Edit] = field(default_factory=list)
+    written_count: int = 0  # rows with answers
+
+    def __post_init__(self) -> None:
+        self._parser = expat.ParserCreate()
+        self._open_edit: _Edit | None = None  # it ends where the next thing begins
+        self._answer_rows = self.answers.rows()
+        self._header: _Edit | None = None  # puts the names into the last row above the table
+        self._row = self._column = 0  # the current row, from 1; the current cell's column, from 0
+        self._insert_at = -1  # where answers go in the current row; -1 for its end
+        self._is_filled = False  # whether the current row has a cell
+
+    def find_edits(self, archive: zipfile.ZipFile, part_name: str, name: str) -> None:
+        """Find all changes of a part; raises UnusableError if it is damaged."""
+        parser = self._parser
+        parser.StartElementHandler = self._note_start
+        parser.EndElementHandler = self._note_end
+        parser.DefaultHandler = lambda _: self._close_edit()
+        parser.CharacterDataHandler = lambda _: self._close_edit()
+        try:
+            with archive.open(part_name) as stream:
+                while piece := stream.read(_PIECE):
+                    parser.Parse(piece, False)
+                parser.Parse(b"", True)
+        except (expat.ExpatError, LookupError) as error:
+            raise damaged_file_error(name, str(error)) from None
+        self.edits.sort(key=lambda edit: edit.start)
+
+    def _note_start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._close_edit()
+        self.start_element(tag, attributes)
+
+    def _note_end(self, tag: str) -> None:
+        self._close_edit()
+        self.end_element(tag)
+
+    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        raise NotImplementedError
+
+    def end_element(self, tag: str) -> None:
+        """Handle the end of an element."""
+        raise NotImplementedError
+
+    def _begin_edit(self, *, keeps: bool = False) -> None:
+        self._open_edit = _Edit(self._parser.CurrentByteIndex, -1, keeps=keeps)
+
+    def _close_edit(self) -> None:
+        if self._open_edit is not None:
+            self._open_edit.end = self._parser.CurrentByteIndex
+            self.edits.append(self._open_edit)
+            self._open_edit = None
+
+    def _end_row(self, repeats: int, tag: str) -> None:
+        table_rows, end = self.row_numbers, self._parser.CurrentByteIndex
+        start = self._insert_at if self._insert_at >= 0 else end
+        is_above = not self.written_count and len(table_rows) and self._row < table_rows[0]
+        if is_above and self._is_filled and self.names is not None:
+            self._header = _Edit(start, end, self._cells(self.names, tag))
+        edit: _Edit | None = None
+        for _ in range(repeats):
+            if self.written_count < len(table_rows) and table_rows[self.written_count] == self._row:
+                row = next(self._answer_rows, None)
+                if row is not None and edit is None:  # equal rows are stored once: equal answers
+                    edit = _Edit(start, end, self._cells(row, tag))
+                self.written_count += row is not None
+            self._row += 1
+        if edit is not None:
+            self.edits += [*([self._header] if self._header is not None else []), edit]
+            self._header = None
+
+    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+        raise NotImplementedError
+
+
+class _XlsxRows(_SheetRows):
+    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        local = tag.rpartition(":")[2]
+        if local == "dimension":  # it says where the last column is, and may be absent
+            self._begin_edit()
+        elif local == "row":
+            self._row = int(attributes["r"]) if "r" in attributes else self._row or 1
+            self._column, self._insert_at, self._is_filled = -1, -1, False
+            if "spans" in attributes:
+                self._begin_edit(keeps=True)
+        elif local == "c":
+            address = attributes.get("r", "")
+            self._column = _column_of(address) if address else self._column + 1
+            if self._column >= self.start and self._insert_at < 0:
+                self._insert_at = self._parser.CurrentByteIndex
+        elif local in ("v", "t"):
+            self._is_filled = True
+
+    def end_element(self, tag: str) -> None:
+        """Handle the end of an element."""
+        if tag.rpartition(":")[2] == "row":
+            self._end_row(1, tag)
+
+    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+        prefix = tag.removesuffix("row")
+        cells = (
+            sheet_cell(cell, f"{_letters_of(self.start + index)}{self._row}", prefix)
+            for index, cell in enumerate(row)
+            if not is_empty(cell)
+        )
+        return "".join(cells).encode("utf-8", "replace")
+
+
+class _OdsRows(_SheetRows):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._inside = self._seen = False
+        self._repeats = 1
+        self._width = 0  # columns of the current row that stay
+
+    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        if tag == "table:table":
+            self._inside = attributes.get("table:name") == self.sheet and not self._seen
+            self._seen = self._seen or self._inside
+            self._row = 1
+        elif not self._inside:
+            return
+        elif tag == "table:table-row":
+            self._repeats = int(attributes.get("table:number-rows-repeated", "1"))
+            self._column, self._insert_at, self._is_filled = 0, -1, False
+        elif tag in ("table:table-cell", "table:covered-table-cell"):
+            columns = int(attributes.get("table:number-columns-repeated", "1"))
+            self._is_filled = self._is_filled or "office:value-type" in attributes
+            if self._column + columns > self.start and self._insert_at < 0:
+                self._insert_at, self._width = self._parser.CurrentByteIndex, self._column
+            self._column += columns
+
+    def end_element(self, tag: str) -> None:
+        """Handle the end of an element."""
+        if tag == "table:table":
+            self._inside = False
+        elif tag == "table:table-row" and self._inside:
+            self._width = self._width if self._insert_at >= 0 else self._column
+            self._end_row(self._repeats, tag)
+
+    def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
+        gap, empty = self.start - self._width, ""
+        if gap > 0:
+            empty = f'<table:table-cell table:number-columns-repeated="{gap}"/>'
+        return f"{empty}{''.join(map(_ods_cell, row))}".encode("utf-8", "replace")
+
+
+def _ods_cell(cell: Cell) -> str:
+    if is_empty(cell):
+        return "<table:table-cell/>"
+    text = escape(sheet_text(answer_text(cell)))
+    kind = 'office:value-type="string"'
+    if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+        kind = f'office:value-type="float" office:value={quoteattr(repr(cell))}'
+    return f"<table:table-cell {kind}><text:p>{text}</text:p></table:table-cell>"
+
+
+def _column_of(address: str) -> int:
+    column = 0
+    for letter in address.rstrip("0123456789").replace("$", "").upper():
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return column - 1
+
+
+def _letters_of(column: int) -> str:
+    letters = ""
+    column += 1
+    while column:
+        column, digit = divmod(column - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
+def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], path: Path) -> None:
+    with zipfile.ZipFile(source_path) as archive, zipfile.ZipFile(path, "w") as copy:
+        for entry in archive.infolist():
+            with (
+                archive.open(entry) as source,
+                copy.open(_entry_like(entry), "w", force_zip64=entry.file_size > 2**30) as target,
+            ):
+                if entry.filename == part_name:
+                    _copy_edited(source, edits, target)
+                    continue
+                while piece := source.read(_PIECE):
+                    target.write(piece)
+
+
+def _entry_like(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    like = zipfile.ZipInfo(entry.filename, entry.date_time)
+    like.compress_type = (
+        entry.compress_type if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED
+    )
+    like.external_attr = entry.external_attr
+    return like
+
+
+def _copy_edited(source: IO[bytes], edits: Sequence[_Edit], target: IO[bytes]) -> None:
+    position = 0
+    for edit in edits:
+        position += _copy_bytes(source, edit.start - position, target)
+        dropped = source.read(edit.end - position) if edit.end > position else b""
+        position += len(dropped)
+        target.write(_SPANS.sub(b"", dropped) if edit.keeps else edit.content)
+    _copy_bytes(source, -1, target)
+
+
+def _copy_bytes(source: IO[bytes], size: int, target: IO[bytes]) -> int:
+    copied = 0
+    while size < 0 or copied < size:
+        piece = source.read(_PIECE if size < 0 else min(_PIECE, size - copied))
+        if not piece:
+            break
+        target.write(piece)
+        copied += len(piece)
+    return copied

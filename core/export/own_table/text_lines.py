@@ -1,0 +1,316 @@
+"""A delimited text as it was given: its lines, byte by byte, with answers behind the rows."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import IO, cast
+
+from core.datasets.files import csv_table
+from core.datasets.files.arff_table import ArffFile
+from core.datasets.files.delimiters import ONE_COLUMN
+from core.datasets.files.file_bytes import HEAD_BYTES, GuardedFile, open_bytes
+from core.datasets.files.quotes import (
+    BACKSLASH,
+    DOUBLED,
+    ESCAPED,
+    OUTER,
+    UNQUOTED,
+    Quotes,
+    csv_reader,
+)
+from core.datasets.files.sniffing import Dialect, sniff_dialect
+from core.datasets.files.table_file import TextFile
+from core.datasets.sampling import row_sampling
+from core.datasets.sampling.file_parts import form_of
+from core.export.own_table.answer_rows import Answers, Cell, answer_text, check_row_count
+from core.export.spreadsheet_cells import is_formula
+
+_WIDE = "utf-16"
+_MAX_TEXTS = 1000  # answers whose bytes are kept
+_SIGNS = (",", ";", "\t", "|")  # what may divide the answers from a table of one column
+
+
+class TextLines:
+    """The lines of a text with their ends: in its own encoding, UTF-16 as UTF-8."""
+
+    def __init__(self, stream: IO[bytes], encoding: str, line_end: str) -> None:
+        self._decoded: io.TextIOWrapper | None = None
+        self._stream = stream
+        self._codec = "utf-8" if encoding.startswith(_WIDE) else "latin-1"
+        if encoding.startswith(_WIDE) or line_end == "\r":
+            source = encoding if encoding.startswith(_WIDE) else "latin-1"
+            self._decoded = io.TextIOWrapper(stream, source, newline=line_end)
+
+    def readline(self) -> bytes:
+        """The next line; empty at the end."""
+        if self._decoded is None:
+            return self._stream.readline()
+        return self._decoded.readline().encode(self._codec)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.readline, b"")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The table of a delimited text."""
+
+    file: TextFile
+    dialect: Dialect
+    form: row_sampling.RowFormat
+
+    @property
+    def has_header(self) -> bool:
+        """Whether names stand above the rows."""
+        return bool(self.dialect.header)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The columns' names as they are read; "" for names of rows, which have no header."""
+        row_names = [""] if self.dialect.extra == "names" else []
+        return [*row_names, *csv_table.names_of(self.dialect)]
+
+    @property
+    def delimiter(self) -> str:
+        """What divides the cells."""
+        return self.dialect.delimiter
+
+    def rows(self) -> Iterator[list[Cell]]:
+        """The cells of every row, as texts as they stand there."""
+        with text_lines(self.file, self.dialect.encoding) as lines:
+            row_sampling.preamble(lines, self.form)
+            for number, record in enumerate(row_sampling.records(lines, self.form)):
+                bare = record.removeprefix(codecs.BOM_UTF8) if number == 0 else record
+                yield list(self.split_record(bare))
+
+    def split_record(self, record: bytes) -> list[str]:
+        """The cells of one row."""
+        text = record.decode(self.codec, "surrogateescape").rstrip("\r\n")
+        dialect = self.dialect
+        if dialect.delimiter == ONE_COLUMN and not text.startswith(dialect.quote or "\0"):
+            return [text]
+        is_blank = dialect.delimiter == " "
+        lines = io.StringIO(text.strip() if is_blank else text, newline="")
+        cells: list[str] = next(csv_reader(lines, self.dialect.quotes), [])
+        width = len(self.names)
+        return cells[:width] + [""] * (width - len(cells))
+
+    @property
+    def codec(self) -> str:
+        """The encoding of the lines that are handed out."""
+        return "utf-8" if self.dialect.encoding.startswith(_WIDE) else self.dialect.encoding
+
+    def write_answered(self, into: IO[bytes], answers: Answers) -> list[str]:
+        """Write the text with answers; sentences on what could not stay. Raises as for ARFF."""
+        encoding = self.dialect.encoding
+        write = line_writer(into, encoding, self.file.head)
+        with text_lines(self.file, encoding) as lines:
+            return _AnsweredText(self, answers, write).write_lines(lines)
+
+
+def text_table_of(file: TextFile, column: str = "") -> TextTable:
+    """The table of a delimited text; `column` is one that the model needs."""
+    complete = len(file.head) < HEAD_BYTES
+    dialect = sniff_dialect(file.head, file.path.name, complete=complete, required_column=column)
+    return TextTable(file, dialect, form_of(file, column))
+
+
+@contextmanager
+def text_lines(file: TextFile | ArffFile, encoding: str) -> Iterator[IO[bytes]]:
+    """The lines of a file."""
+    is_wide = encoding.startswith(_WIDE)
+    inner = open_bytes(file.path, file.compression)
+    with io.BufferedReader(GuardedFile(inner, file.path.name, wide=is_wide), 2**18) as stream:
+        lines = TextLines(stream, encoding, line_end(file.head, encoding)[-1:])
+        yield cast(IO[bytes], lines)  # of which lines alone are read
+
+
+def line_end(head: bytes, encoding: str) -> str:
+    """How lines end: as the first one does."""
+    if encoding.startswith(_WIDE):
+        head = head[: len(head) // 2 * 2].decode(_WIDE, "replace").encode()
+    match = re.search(rb"\r\n|\n|\r", head)
+    return match.group().decode() if match else "\n"
+
+
+def line_writer(into: IO[bytes], encoding: str, head: bytes) -> Callable[[bytes], object]:
+    """Writes lines of `TextLines` as they stood in their file."""
+    if not encoding.startswith(_WIDE):
+        return into.write
+    is_little = head.startswith(codecs.BOM_UTF16_LE)
+    into.write(codecs.BOM_UTF16_LE if is_little else codecs.BOM_UTF16_BE)
+    letters = "utf-16-le" if is_little else "utf-16-be"
+    return lambda line: into.write(line.decode().encode(letters))
+
+
+@dataclass
+class _AnsweredText:
+    table: TextTable
+    answers: Answers
+    write: Callable[[bytes], object]
+    formulas: int = 0  # cells that a spreadsheet would calculate
+    replaced: set[str] = field(default_factory=set)  # with letters that the encoding lacks
+
+    def __post_init__(self) -> None:
+        dialect = self.table.dialect
+        sign = dialect.delimiter if dialect.delimiter != ONE_COLUMN else _free_sign(self.table)
+        self._sign = sign.encode()
+        self._quotes = replace(dialect.quotes, delimiter=sign)
+        self._formula = _formula_pattern(self.table)
+        quote = re.escape(dialect.quote.encode())
+        is_doubled = bool(quote) and dialect.reading == DOUBLED
+        self._in_quotes = re.compile(quote + b"[^%b]*" % quote + quote) if is_doubled else None
+        self._encoded_texts: dict[str, bytes] = {}  # of answers that occur again and again
+
+    def write_lines(self, lines: IO[bytes]) -> list[str]:
+        """Write every line; sentences on what could not stay as it was."""
+        table, rows, row_count = self.table, self.answers.rows(), 0
+        names = self.answers.names_beside(table.names)
+        preamble = row_sampling.preamble(lines, table.form)
+        for number, line in enumerate(preamble):
+            is_header = table.has_header and number == len(preamble) - 1
+            if is_header:
+                line = self._behind(self._without_formulas(line), names, is_header=True)
+            self.write(line)
+        for line in row_sampling.logical_lines(lines, table.form):
+            if not row_sampling.is_row(line, table.form):
+                self.write(line)
+                continue
+            row = next(rows, None)
+            if row is None and not self.answers.is_whole:
+                break
+            row_count += 1  # where there are too many as well, to say so
+            if row is not None:
+                self.write(self._behind(self._without_formulas(line), row))
+        check_row_count(self.answers, row_count, table.file.path.name)
+        return self._sentences(names)
+
+    def _sentences(self, names: list[str]) -> list[str]:
+        sentences = [formulas_sentence(self.formulas)] if self.formulas else []
+        if not self.table.has_header:
+            names_text = ", ".join(names)
+            sentences.append(f"The file has no header; behind its columns stand: {names_text}.")
+        if self.replaced:
+            words = ", ".join(f"“{text[:40]}”" for text in sorted(self.replaced)[:3])
+            sentences.append(
+                f"The file's encoding, {self.table.dialect.encoding}, lacks letters of {words}"
+                f"{' and others' if len(self.replaced) > 3 else ''}, where ? stands for them; a "
+                "name that ends in .xlsx keeps them."
+            )
+        return sentences
+
+    def _behind(self, line: bytes, row: Sequence[Cell], *, is_header: bool = False) -> bytes:
+        body, sign, dialect = line.rstrip(b"\r\n"), self._sign, self.table.dialect
+        end = line[len(body) :]
+        cells = sign.join(map(self._encoded, row))
+        if dialect.delimiter in (" ", ONE_COLUMN):
+            return body + sign + cells + end
+        if dialect.extra == "empty" and not is_header:  # the row's last cell is empty already
+            return body + (b"" if body.endswith(sign) else sign) + cells + end
+        width = len(self.table.names) - (dialect.extra == "names" and is_header)
+        return body + sign * max(1, width - self._cell_count(body) + 1) + cells + end
+
+    def _cell_count(self, body: bytes) -> int:
+        form = self.table.form
+        if not form.is_telling(body):
+            return body.count(self._sign) + 1
+        if self._in_quotes is not None:
+            return self._in_quotes.sub(b"", body).count(self._sign) + 1
+        return len(row_sampling.split_cells(body, form))
+
+    def _encoded(self, cell: Cell) -> bytes:
+        text = answer_text(cell, self.table.dialect.decimal)
+        if not isinstance(cell, str):
+            return quoted(text, self._quotes).encode(self.table.codec)
+        is_risky = is_formula(text)
+        self.formulas += is_risky
+        data = self._encoded_texts.get(text)
+        if data is None:
+            encoded_cell = quoted(f"'{text}" if is_risky else text, self._quotes)
+            data = self._in_its_letters(encoded_cell)
+            if len(self._encoded_texts) < _MAX_TEXTS:
+                self._encoded_texts[text] = data
+        return data
+
+    def _in_its_letters(self, text: str) -> bytes:
+        codec = self.table.codec
+        try:
+            return text.encode(codec)
+        except UnicodeEncodeError:
+            plain = text.translate(_PLAIN_SIGNS)
+            data = plain.encode(codec, "replace")
+            if data.count(b"?") > plain.count("?"):
+                self.replaced.add(text)
+            return data
+
+    def _without_formulas(self, line: bytes) -> bytes:
+        table = self.table
+        if not self._formula.search(line):
+            return line
+        cells = table.split_record(line)
+        flags = [is_formula(cell) for cell in cells]
+        if not any(flags):
+            return line
+        self.formulas += sum(flags)
+        body = line.rstrip(b"\r\n")
+        safe_cells = (f"'{c}" if flag else c for c, flag in zip(cells, flags, strict=True))
+        text = table.delimiter.join(quoted(cell, table.dialect.quotes) for cell in safe_cells)
+        return text.encode(table.codec, "surrogateescape") + line[len(body) :]
+
+
+_PLAIN_SIGNS = str.maketrans({"“": '"', "”": '"', "…": "...", "–": "-", "’": "'"})
+
+
+def formulas_sentence(count: int) -> str:
+    """The sentence on cells that a spreadsheet would calculate."""
+    if count == 1:
+        return (
+            "1 cell begins like a formula and is written as text, so that no spreadsheet runs it."
+        )
+    words = "cells begin like formulas and are written as text, so that no spreadsheet runs them."
+    return f"{count:,} {words}"
+
+
+def _formula_pattern(table: TextTable) -> re.Pattern[bytes]:
+    sign, quote = (re.escape(word.encode()) for word in (table.delimiter, table.dialect.quote))
+    ends = rb"|".join(filter(None, (quote, sign, rb"[\r\n]", rb"$")))
+    number = rb"[+\-]?[\d.,]*\d(?:[eE][+-]?\d+)?[ ]*(?:%s)" % ends
+    starts = rb"[=@+\-\r\n]|\xe2\x88\x92|\xef\xbc\x9d" + (b"" if sign == b"\\\t" else rb"|\t")
+    starts += rb"|%s\t" % quote if quote else b""
+    opening = rb"(?:%s)?" % quote if quote else b""
+    return re.compile(rb"(?:^|%s)[ ]*%s(?!%s)(?!\r?\n?$)(?:%s)" % (sign, opening, number, starts))
+
+
+def _free_sign(table: TextTable) -> str:
+    free = dict.fromkeys(_SIGNS)
+    for cells in table.rows():
+        for sign in [sign for sign in free if sign in str(cells[0])]:
+            del free[sign]
+        if not free:
+            return "\t"
+    return next(iter(free))
+
+
+def quoted(text: str, quotes: Quotes) -> str:
+    """A cell in quotes where it needs them; blanks for what cannot be said without quotes."""
+    delimiter, quote = quotes.delimiter, quotes.quote
+    has_quotes = bool(quote) and quotes.reading != UNQUOTED
+    needs = delimiter in text or "\n" in text or "\r" in text or (has_quotes and quote in text)
+    if delimiter == " ":
+        needs = needs or text != "".join(text.split()) or not text
+    needs = needs or (quotes.reading == ESCAPED and BACKSLASH in text)
+    if not needs:
+        return text
+    if not has_quotes:
+        return re.sub(rf"[{re.escape(delimiter)}\r\n]", " ", text)
+    if quotes.reading == ESCAPED:
+        text = text.replace(BACKSLASH, 2 * BACKSLASH).replace(quote, BACKSLASH + quote)
+    elif quotes.reading != OUTER:
+        text = text.replace(quote, 2 * quote)
+    return quote + text + quote
