@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = (
-    *("tune", "pick", "predict", "models", "strategies", "samples", "runs", "resume", "replay"),
-    *("report", "export", "history", "reproduce", "install", "help"),
+    *("read", "tune", "pick", "predict", "models", "strategies", "samples", "runs", "resume"),
+    *("replay", "report", "export", "history", "reproduce", "install", "help"),
 )
 MIN_PYTHON = (3, 11)
 # What the program is installed with; without one of these it is half an installation.
 NEEDED = (
     *("numpy", "scipy", "sklearn", "pandas", "numba", "optuna", "cmaes", "skops", "joblib"),
-    *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "openpyxl", "msgspec"),
+    *("pyqtgraph", "contourpy", "threadpoolctl", "platformdirs", "python_calamine", "msgspec"),
     *("core", "resources"),
 )
 

@@ -32,7 +32,7 @@ PROTOCOLS = frozenset(
         "clone event show hide data flags wants count load make move sort index resize",
     )
 )
-TASKS = frozenset({task.value for task in Task} | {"classification"})
+TASKS = frozenset({task.value for task in Task if task} | {"classification"})
 MANY = 2  # module names that may stand more often, beside those of SHARED
 SHARED = frozenset({"__init__.py", "__main__.py", "registry.py"})
 

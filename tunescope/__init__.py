@@ -4,41 +4,19 @@ Modules are imported at the first use of a name.
 """
 
 _WHERE = {
-    "tunescope.running": ("tune",),
-    "tunescope.runs": ("TunedRun", "open_run", "export_study"),
-    "tunescope.models": ("CrfTagger", "OnlineLda", "RnaFolder"),
-    "core.errors": ("UnusableError",),
-    "tunescope.samplers": (
-        "GpSampler",
-        "HybridSampler",
-        "VariableSampler",
-        "EbHypSampler",
-        "TransferSampler",
-        "ScotSampler",
-        "GridSampler",
-        "GpOptions",
-        "HybridOptions",
-        "VariableOptions",
-        "EbHypOptions",
-        "TuningHistory",
-        "EarlierDataset",
-        "Axis",
-    ),
-    "tunescope.penalties": (
-        "LogisticMM",
-        "LogisticEvidence",
-        "LogisticLOO",
-        "LogisticDirect",
-        "LogisticGradient",
-        "RidgeMM",
-        "RidgeEvidence",
-        "RidgeDirect",
-        "RidgeGradient",
-        "learn_penalties",
-        "recommended_learner",
-    ),
+    "tunescope.running": "tune",
+    "tunescope.data_files": "read",
+    "tunescope.runs": "TunedRun open_run export_study",
+    "tunescope.models": "CrfTagger OnlineLda RnaFolder",
+    "core.errors": "UnusableError",
+    "tunescope.samplers": "GpSampler HybridSampler VariableSampler EbHypSampler TransferSampler "
+    "ScotSampler GridSampler GpOptions HybridOptions VariableOptions EbHypOptions TuningHistory "
+    "EarlierDataset Axis",
+    "tunescope.penalties": "LogisticMM LogisticEvidence LogisticLOO LogisticDirect "
+    "LogisticGradient RidgeMM RidgeEvidence RidgeDirect RidgeGradient learn_penalties "
+    "recommended_learner",
 }
-_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 __all__ = sorted(_MODULE_OF)
 
 

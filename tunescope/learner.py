@@ -94,13 +94,9 @@ class LogisticLearner(ClassifierMixin, PenaltyLearner):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn penalties and weights.
 
-        Args:
-            X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
-            y: labels of two or more classes, shape (m,).
-            sample_weight: number of times every row counts, shape (m,); None for once.
-
-        Raises:
-            ValueError: what scikit-learn refuses, one class only, groups that do not fit X.
+        X: dense or sparse, shape (m, p); standardized columns suit the penalties best. y: labels of
+        two or more classes, shape (m,). sample_weight: how many times every row counts, shape (m,).
+        Raises ValueError: what scikit-learn refuses, one class only, groups that do not fit X.
         """
         X, y = validate_data(self, X, y, **_CHECKS)
         check_classification_targets(y)
@@ -145,14 +141,10 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
     target_spread: float | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn penalties, noise variance and weights.
+        """Learn penalties, noise variance and weights; y: numbers, shape (m,).
 
-        Args:
-            X, sample_weight: as for `LogisticLearner`.
-            y: numbers, shape (m,).
-
-        Raises:
-            ValueError: what scikit-learn refuses, groups that do not fit X.
+        X, sample_weight: as for `LogisticLearner`. Raises ValueError: what scikit-learn refuses,
+        groups that do not fit X.
         """
         X, y = validate_data(self, X, y, y_numeric=True, **_CHECKS)
         X, y, weights = _weighted_rows(X, np.asarray(y, dtype=np.float64), sample_weight)
@@ -180,8 +172,7 @@ class RidgeLearner(RegressorMixin, PenaltyLearner):
 def groups_of(groups: Groups, names: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """The groups' names, and the number of every column's group, shape (p,).
 
-    Raises:
-        UnusableError: an unknown word or column, or another number of labels than of columns.
+    Raises UnusableError: an unknown word or column, or not as many labels as columns.
     """
     if groups is None or isinstance(groups, str | Mapping):
         return penalty_groups(groups or "single", names, names)

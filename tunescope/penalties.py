@@ -246,10 +246,7 @@ class RidgeMM(_Mm, RidgeLearner):
 
 
 class RidgeDirect(_Direct, RidgeLearner):
-    """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS, for comparison.
-
-    Arguments and attributes of `RidgeMM`.
-    """
+    """Ridge regression, the objective of `RidgeMM` minimized by L-BFGS; arguments of `RidgeMM`."""
 
     def __init__(
         self,
@@ -317,15 +314,10 @@ def learn_penalties(
 ) -> LogisticLearner | RidgeLearner:
     """A fitted linear model whose penalties were learned by the recommended method.
 
-    Args:
-        X: dense or sparse, shape (m, p); standardized columns suit the penalties best.
-        y: numbers, or labels of two or more classes, shape (m,).
-        groups: which columns share a penalty, as for `LogisticMM`.
-        task: None to infer it from y: words and few whole numbers are classes.
-        sample_weight: number of times every row counts, shape (m,); None for once.
-
-    Raises:
-        ValueError: another task, or what the estimator's `fit` refuses.
+    X: dense or sparse, shape (m, p); standardized columns suit the penalties best. y: numbers, or
+    labels of two or more classes, shape (m,). groups: as for `LogisticMM`. task: None to infer it
+    from y, words and few whole numbers are classes. sample_weight: how many times every row counts.
+    Raises ValueError: another task, or what the estimator's `fit` refuses.
     """
     return recommended_learner(X, y, groups, task=task).fit(X, y, sample_weight)
 
@@ -335,8 +327,7 @@ def recommended_learner(
 ) -> LogisticLearner | RidgeLearner:
     """The learner of `learn_penalties`, not fitted; from the shape of the data.
 
-    Raises:
-        ValueError: another task, or groups that do not fit X.
+    Raises ValueError: another task, or groups that do not fit X.
     """
     if task not in (None, "regression", "classification"):
         raise ValueError(f"there is no task “{task}”; give regression, classification or None")

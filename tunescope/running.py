@@ -11,8 +11,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from core.datasets.dataset import Dataset
 from core.datasets.groups import groups_from_file
 from core.errors import UnusableError
@@ -30,6 +28,7 @@ from core.tuning.results.conclude import conclude
 from core.tuning.runs.run_folder import RunFolder, new_folder, runs_root
 from core.tuning.trials.executors import ProcessExecutor, TrialExecutor
 from core.tuning.tune import tune as tune_events
+from tunescope.data_files import Table, file_of, with_file
 from tunescope.runs import TunedRun, open_run
 
 _OF_DATA = {field.name for field in fields(DataPlan)} - {"file", "target", "test_file"}
@@ -40,10 +39,10 @@ Callback = Callable[[Event], object]
 
 
 def tune(
-    data: str | Path | pd.DataFrame,
+    data: Table,
     target: str = "",
     *,
-    test: str | Path | pd.DataFrame | None = None,
+    test: Table | None = None,
     run: str | Path | None = None,
     callback: Callback | None = None,
     history: bool = True,
@@ -53,8 +52,9 @@ def tune(
     """Tune a model, test it, and keep it in a run folder, as `tunescope tune` does.
 
     A table in memory is written as CSV into the run's folder, so that the run can be resumed and
-    exported. An interrupt ends the tuning; the best so far is tested and kept. With several workers
-    a script needs `if __name__ == "__main__"`.
+    exported; its columns mean what their types say (the text "007" is no number). An interrupt ends
+    the tuning; the best so far is tested and kept. With several workers a script needs
+    `if __name__ == "__main__"`.
 
     Args:
         data: a table; the path of a file; or `sample:NAME`.
@@ -73,8 +73,8 @@ def tune(
             ({setting: value}), seed, workers, folds, metric, evaluation (test or nested), refit,
             costs ({class: cost}), time_limit, standardize, rows (maximum of each file, drawn at
             random with rows_seed; 0 for all; as many as fit into memory by default), test_size,
-            task, roles and kinds ({column: …}), latest, together, …; and `options`, a dict of those
-            of the strategy.
+            task, roles, kinds and readings ({column: …}), latest, together, …; and `options`, a
+            dict of those of the strategy.
 
     Raises:
         UnusableError: invalid data or settings, in one sentence; no folder is left then.
@@ -83,10 +83,10 @@ def tune(
     """
     _check_names(settings)
     with tempfile.TemporaryDirectory(prefix="tunescope-") as scratch:
-        file = _as_file(data, Path(scratch) / "rows.csv")
-        test_file = "" if test is None else _as_file(test, Path(scratch) / "test_rows.csv")
+        test_file = "" if test is None else file_of(test, Path(scratch) / "test_rows.csv")
         data_options = {name: value for name, value in settings.items() if name in _OF_DATA}
-        plan = Plan(DataPlan(file, target=target, test_file=test_file, **data_options), "", "")
+        data_plan = DataPlan("", target=target, test_file=test_file, **data_options)
+        plan = Plan(with_file(data_plan, data, Path(scratch) / "rows.csv"), "", "")
         dataset = read_data(plan.data)
         plan = plan.changed(data=with_row_count(plan.data, dataset))
         plan = _with_settings(plan, dataset, settings)
@@ -153,13 +153,6 @@ def _prepare_run(plan: Plan, dataset: Dataset, path: Path | None, scratch: Path)
         shutil.copyfile(draft, target)
     dataset = replace(dataset, source=replace(dataset.source, path=file))
     return _StartedRun(plan, dataset, folder, tuple(target_of.values()))
-
-
-def _as_file(data: str | Path | pd.DataFrame, draft: Path) -> str:
-    if not isinstance(data, pd.DataFrame):
-        return str(data) if str(data).startswith("sample:") else str(Path(data).absolute())
-    data.to_csv(draft, index=False)
-    return str(draft)
 
 
 def _executor(

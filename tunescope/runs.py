@@ -21,12 +21,7 @@ from core.tuning.runs.state import RunState, state_from_events
 
 
 class TunedRun:
-    """A run at the time it was opened; its folder is never changed.
-
-    Attributes:
-        run: the folder's path.
-        events: every event, in order.
-    """
+    """A run when it was opened, read only: `run`, its folder's path; `events`, all in order."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -43,22 +38,15 @@ class TunedRun:
 
     @cached_property
     def model(self) -> Any:
-        """The fitted scikit-learn pipeline; it takes raw rows, a DataFrame with the same columns.
+        """The fitted scikit-learn pipeline, for raw rows: a DataFrame with the same columns.
 
-        Opening it runs no code of the file.
-
-        Raises:
-            UnusableError: there is none yet, or it cannot be opened.
+        Opening it runs no code. Raises UnusableError: there is none, or it cannot be opened.
         """
         return best_of(self._folder)
 
     @cached_property
     def results(self) -> dict[str, Any]:
-        """The results, with the keys of core.tuning.run_results.Results.
-
-        Raises:
-            UnusableError: it has not ended.
-        """
+        """With the keys of core.tuning.run_results.Results; UnusableError: it has not ended."""
         return to_plain(self._results)
 
     @property
@@ -84,9 +72,8 @@ class TunedRun:
     def trials(self) -> pd.DataFrame:
         """A row for each trial that ended.
 
-        Columns: number; state (finished, failed, or behind where it ended early and the score is
-        an estimate); score; fold_scores; seconds; fits; reason (why it was tried); failure;
-        excluded (by a person); and `params_NAME` for each hyperparameter.
+        Columns: number; state (finished, failed, or behind: ended early, the score an estimate);
+        score; fold_scores; seconds; fits; reason; failure; excluded (by a person); `params_NAME`.
         """
         scores = {e.number: e.fold_scores for e in self.events if isinstance(e, TrialFinished)}
         rows = [
@@ -129,14 +116,9 @@ class TunedRun:
 def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
     """Write a run as a study of Optuna, which optuna-dashboard opens; returns the study's name.
 
-    Args:
-        run: an opened run, a folder's path, or a name.
-        storage: the path of a journal (`.log`) or of a SQLite file, which is created if missing;
-            or the URL of a storage, such as `sqlite:///study.db`.
-
-    Raises:
-        UnusableError: there are no trials, the storage has a study of this name, or it cannot be
-            written.
+    `run`: an opened run, a folder's path, or a name. `storage`: the path of a journal (`.log`) or
+    SQLite file, created if missing; or a URL, such as `sqlite:///study.db`. Raises UnusableError:
+    no trials, the storage has a study of this name, or it cannot be written.
     """
     from core.export.optuna_study import export_study as write  # Optuna takes a second to import
 
@@ -145,9 +127,5 @@ def export_study(run: TunedRun | str | Path, storage: str | Path) -> str:
 
 
 def open_run(run: str | Path) -> TunedRun:
-    """A run by its folder's path, or by its name in `tunescope runs`.
-
-    Raises:
-        UnusableError: there is no run, or it cannot be read.
-    """
+    """A run by its folder's path, or its name in `tunescope runs`; UnusableError: none to read."""
     return TunedRun(RunFolder.open(run))

@@ -1,8 +1,8 @@
 """The samplers, for Optuna studies with one objective.
 
-Parameters may be conditional: a sampler proposes those that all finished trials have in common,
-and draws the others uniformly, as Optuna's samplers do. Where every setting of a finite space was
-tried, it proposes one again, and its attribute `exhausted` is true.
+Parameters may be conditional: a sampler proposes those that all finished trials have in common, and
+draws the others uniformly. Where every setting of a finite space was tried, it proposes one again,
+and its attribute `exhausted` is true.
 """
 
 from core.samplers.bayes import GpSampler, HybridSampler, VariableSampler

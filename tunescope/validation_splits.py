@@ -34,11 +34,8 @@ def held_out_pairs(
 ) -> Pairs:
     """Pairs of losses to fit and to validate on; `count` folds.
 
-    Equal rows stay on one side, as one row with the sum of their weights.
-
-    Raises:
-        ValueError: an unknown validation.
-        UnusableError: too few rows to be divided.
+    Equal rows stay on one side, as one row with the sum of their weights. Raises ValueError: an
+    unknown validation; UnusableError: too few rows to be divided.
     """
     if validation not in VALIDATIONS:
         raise ValueError(f"there is no validation “{validation}”; give {', '.join(VALIDATIONS)}")

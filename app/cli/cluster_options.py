@@ -27,23 +27,15 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         ("cert", "this program's certificate"),
         ("key", "the key of this program's certificate"),
     ):
-        parser.add_argument(
-            f"--tls-{name}",
-            default="",
-            metavar="FILE.pem",
-            help=f"for a tls:// address: {description} (default: as dask is configured)",
-        )
+        help_text = f"for a tls:// address: {description} (default: as dask is configured)"
+        parser.add_argument(f"--tls-{name}", default="", metavar="FILE.pem", help=help_text)
 
 
 @contextlib.contextmanager
 def cluster_connection(
     arguments: argparse.Namespace, max_trials: int | None = None
 ) -> Iterator[ClusterConnection | None]:
-    """The cluster of the options until the end of the block; None without `--cluster`.
-
-    Raises:
-        UnusableError: it cannot be reached or used.
-    """
+    """The cluster of the options until the block ends, or UnusableError; None without one."""
     if not arguments.cluster:
         for name in ("ca", "cert", "key"):
             if getattr(arguments, f"tls_{name}"):

@@ -1,7 +1,4 @@
-"""`tunescope` on the command line.
-
-Exit status: 0 done, 1 the run or an export failed, 2 unusable input, 130 interrupted.
-"""
+"""`tunescope`: exit status 0 done, 1 run or export failed, 2 unusable input, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from app.cli import (
     past_run_commands,
     pick_command,
     predict_command,
+    read_command,
     reproduce_command,
     runs_command,
     tune_command,
@@ -32,19 +30,9 @@ from core.errors import UnusableError
 from core.extensions import extension_errors
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-COMMAND_MODULES = (
-    tune_command,
-    predict_command,
-    runs_command,
-    past_run_commands,
-    pick_command,
-    export_command,
-    history_command,
-    list_commands,
-    reproduce_command,
-    install_command,
-    help_command,
-)
+COMMAND_MODULES = [read_command, tune_command, predict_command, runs_command]
+COMMAND_MODULES += [past_run_commands, pick_command, export_command, history_command]
+COMMAND_MODULES += [list_commands, reproduce_command, install_command, help_command]
 USAGE = """tunescope                 open the window
        tunescope FILE            open the window on a table, a model or sample:NAME
        tunescope COMMAND …       work without a window

@@ -98,11 +98,8 @@ def _check_format(arguments: argparse.Namespace) -> None:
         present, missing = ("--format", "--out") if arguments.format else ("--out", "--format")
         raise UnusableError(f"{missing} is missing", where=present, cure=f"give {missing} as well")
     if arguments.format == OPTUNA and (arguments.paths or arguments.which != "tuned"):
-        raise UnusableError(
-            "a study tells of the whole run, not of one model",
-            where="--format optuna",
-            cure="give --out alone",
-        )
+        fault = "a study tells of the whole run, not of one model"
+        raise UnusableError(fault, where="--format optuna", cure="give --out alone")
 
 
 def _export_study(folder: RunFolder, arguments: argparse.Namespace) -> int:

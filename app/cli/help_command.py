@@ -13,12 +13,10 @@ from core.errors import UnusableError
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
     command = commands.add_parser("help", help="read the help, or write it as HTML pages")
-    command.add_argument(
-        "page", nargs="?", default="", metavar="PAGE", help="a page to print (default: list them)"
-    )
-    command.add_argument(
-        "--html", default="", metavar="FOLDER", help="write every page into this folder as HTML"
-    )
+    help_text = "a page to print (default: list them)"
+    command.add_argument("page", nargs="?", default="", metavar="PAGE", help=help_text)
+    help_text = "write every page into this folder as HTML"
+    command.add_argument("--html", default="", metavar="FOLDER", help=help_text)
     command.set_defaults(run=run_help)
 
 
@@ -34,11 +32,8 @@ def run_help(arguments: argparse.Namespace) -> int:
         page = page_of(arguments.page)
         if page is None:
             suggestion = did_you_mean(arguments.page, pages_by_key()).removeprefix("; ").rstrip("?")
-            raise UnusableError(
-                f"there is no page “{arguments.page}”",
-                where="help",
-                cure=suggestion or "tunescope help lists them",
-            )
+            fault = f"there is no page “{arguments.page}”"
+            raise UnusableError(fault, where="help", cure=suggestion or "tunescope help lists them")
         print(page.text, end="")
         return 0
     for page in pages_by_key().values():

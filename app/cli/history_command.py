@@ -101,7 +101,6 @@ def _origin_text(entry: HistoryEntry) -> str:
 
 
 def _shortest_ids(entries: list[HistoryEntry]) -> list[str]:
-    """The shortest unique prefixes of the ids."""
     ids = [entry.id for entry in entries]
     for length in range(6, 1 + max(map(len, ids))):
         short = [id[:length] for id in ids]
@@ -112,9 +111,8 @@ def _shortest_ids(entries: list[HistoryEntry]) -> list[str]:
 
 def _delete_datasets(arguments: argparse.Namespace) -> int:
     if bool(arguments.ids) + arguments.all + arguments.starter != 1:
-        raise UnusableError(
-            "it is not clear what to delete", cure="give IDs, or --all, or --starter"
-        )
+        fault = "it is not clear what to delete"
+        raise UnusableError(fault, cure="give IDs, or --all, or --starter")
     if arguments.all:
         from core.tuning.history.forgetting import forget_everything
 
@@ -143,9 +141,8 @@ def _matching_id(entries: list[HistoryEntry], prefix: str) -> str:
     if prefix in matches:
         return prefix
     if not matches or not prefix:
-        raise UnusableError(
-            f"no dataset is called “{prefix}”", cure="tunescope history lists their ids"
-        )
+        fault = f"no dataset is called “{prefix}”"
+        raise UnusableError(fault, cure="tunescope history lists their ids")
     if len(matches) > 1:
         raise UnusableError(f"{len(matches)} ids begin with “{prefix}”", cure="give more letters")
     return matches[0]
@@ -183,9 +180,8 @@ def _import_optuna(arguments: argparse.Namespace) -> int:
     from core.tuning.history.store import statistics_of
 
     if arguments.model not in MODELS:
-        raise UnusableError(
-            f"there is no model “{arguments.model}”", cure="tunescope models lists them"
-        )
+        fault = f"there is no model “{arguments.model}”"
+        raise UnusableError(fault, cure="tunescope models lists them")
     tells_apart = any(not Task(task).has_numbers for task in MODELS[arguments.model].tasks)
     sizes = (
         _checked_size("rows", arguments.rows, USUAL_ROWS, 1),
@@ -210,9 +206,8 @@ def _checked_size(name: str, size: int | None, default: int, min_size: int) -> i
     if size is None:
         return default
     if size < min_size:
-        raise UnusableError(
-            f"“{size}” is out of range", where=name, cure=f"give at least {min_size}"
-        )
+        fault = f"“{size}” is out of range"
+        raise UnusableError(fault, where=name, cure=f"give at least {min_size}")
     return size
 
 

@@ -18,10 +18,7 @@ from core.errors import UnusableError, nearest_names_cure
 from core.extras import EXTRAS
 
 # {extra: (purpose, modules)} of those that are no optional part of a model
-_OF_FILES = {
-    "sheets": ("OpenDocument spreadsheets and Excel workbooks", ("openpyxl", "odf")),
-    "columnar": ("Parquet and Feather files", ("pyarrow",)),
-}
+_OF_FILES = {"columnar": ("Parquet and Feather files", ("pyarrow",))}
 
 
 def add_to(commands: Any) -> None:
@@ -40,9 +37,8 @@ def run_install(arguments: argparse.Namespace) -> int:
     """Install what is missing; 1 where that failed."""
     for name in arguments.names:
         if name not in EXTRAS:
-            raise UnusableError(
-                f"there is no extra “{name}”", cure=nearest_names_cure(EXTRAS, name)
-            )
+            fault = f"there is no extra “{name}”"
+            raise UnusableError(fault, cure=nearest_names_cure(EXTRAS, name))
     if not arguments.names:
         print(extras_text())
         return 0

@@ -1,7 +1,7 @@
 """Ctrl-C during a run: the first stops in order, a second leaves at once.
 
-The best so far is printed within five seconds; where its fit and test will take long, the process
-ends then. A thread listens: compiled code may keep Python busy.
+The best so far is printed within 5 seconds; where its fit and test take long, the process ends
+then. A thread listens: compiled code may keep Python busy.
 """
 
 from __future__ import annotations

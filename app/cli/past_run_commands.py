@@ -24,12 +24,10 @@ def add_to(commands: Any) -> None:
     """Add the commands to the parser."""
     resume = commands.add_parser("resume", help="continue an interrupted or finished run")
     resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
-    resume.add_argument(
-        "--trials", type=int, default=0, metavar="N", help="so many trials more than planned"
-    )
-    resume.add_argument(
-        "--stop", action="store_true", help="try nothing more: fit, test and save the best so far"
-    )
+    help_text = "so many trials more than planned"
+    resume.add_argument("--trials", type=int, default=0, metavar="N", help=help_text)
+    help_text = "try nothing more: fit, test and save the best so far"
+    resume.add_argument("--stop", action="store_true", help=help_text)
     cluster_options.add_to(resume)
     add_ending(resume)
     resume.set_defaults(run=_resume_run)
@@ -59,9 +57,8 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     if arguments.trials and arguments.stop:
         raise UnusableError("--trials and --stop do not go together", cure="give one of them")
     if arguments.trials < 0:
-        raise UnusableError(
-            f"“{arguments.trials}” is out of range", where="trials", cure="give at least 0"
-        )
+        fault = f"“{arguments.trials}” is out of range"
+        raise UnusableError(fault, where="trials", cure="give at least 0")
     folder = RunFolder.open(arguments.folder)
     plan, past = folder.plan, folder.all_events()
     dataset = read_data(plan.data)

@@ -56,8 +56,5 @@ def _requested_model(which: str) -> ModelSelected:
         return ModelSelected(kind=which)
     if which.isdecimal():
         return ModelSelected(kind="trial", number=int(which))
-    raise UnusableError(
-        f"there is no model “{which}” to select",
-        where="pick",
-        cure="give best, simplest, average, default or the number of a trial",
-    )
+    cure = "give best, simplest, average, default or the number of a trial"
+    raise UnusableError(f"there is no model “{which}” to select", where="pick", cure=cure)

@@ -29,16 +29,26 @@ PLAN_OPTIONS: dict[str, Callable[[str], Any]] = {
 DATA_OPTIONS: dict[str, Callable[[str], Any]] = {"vocabulary": int, "stop_words": str}
 
 
-def data_of(arguments: argparse.Namespace) -> DataPlan:
-    """The data of the arguments."""
+def columns_of(arguments: argparse.Namespace) -> DataPlan:
+    """The file of the arguments and what they say of its columns."""
     from core.tuning.plan import DataPlan
 
     return DataPlan(
         arguments.file,
         target=arguments.target,
-        task=_task_of(arguments.model) if arguments.task is None else arguments.task,
+        task=arguments.task or "",
         roles=parse_column_words(arguments.role, "--role"),
         kinds=parse_column_words(arguments.kind, "--kind"),
+        readings=parse_column_words(arguments.reading, "--reading"),
+    )
+
+
+def data_of(arguments: argparse.Namespace) -> DataPlan:
+    """The data of the arguments."""
+    data = columns_of(arguments)
+    return replace(
+        data,
+        task=_task_of(arguments.model) if arguments.task is None else data.task,
         test_file=arguments.test,
         test_size=arguments.test_size,
         together=arguments.together,
@@ -60,11 +70,9 @@ def _options_of_data(arguments: argparse.Namespace) -> dict[str, Any]:
 def _refuse_word_options(options: dict[str, str], task: Task) -> None:
     word_options = [name for name in DATA_OPTIONS if name in options]
     if word_options and task.has_target:
-        raise UnusableError(
-            "only texts whose topics are found have words that count",
-            where=f"option {word_options[0]}",
-            cure="leave it out, or choose topics as the task",
-        )
+        fault = "only texts whose topics are found have words that count"
+        cure = "leave it out, or choose topics as the task"
+        raise UnusableError(fault, where=f"option {word_options[0]}", cure=cure)
 
 
 def _task_of(model: str) -> str:
@@ -130,9 +138,8 @@ def _parse_groups(text: str) -> str | dict[str, list[str]]:
 def _key_and_value(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise UnusableError(
-            f"“{text}” is not KEY=VALUE", where="--option", cure="write for example tau=0.8"
-        )
+        fault = f"“{text}” is not KEY=VALUE"
+        raise UnusableError(fault, where="--option", cure="write for example tau=0.8")
     return key.strip(), value.strip()
 
 
@@ -143,19 +150,14 @@ def _parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
         name, equals, ends = text.partition("=")
         low, colon, high = ends.partition(":")
         if not (name.strip() and equals and colon):
-            raise UnusableError(
-                f"“{text}” is not SETTING=FROM:TO",
-                where="--range",
-                cure="write for example C=0.01:100",
-            )
+            fault = f"“{text}” is not SETTING=FROM:TO"
+            raise UnusableError(fault, where="--range", cure="write for example C=0.01:100")
         try:
             ranges[name.strip()] = [float(low), float(high)]
         except ValueError:
-            raise UnusableError(
-                f"“{ends}” is not a range of numbers",
-                where=f"range of {name.strip()}",
-                cure="write for example 0.01:100",
-            ) from None
+            fault = f"“{ends}” is not a range of numbers"
+            cure = "write for example 0.01:100"
+            raise UnusableError(fault, where=f"range of {name.strip()}", cure=cure) from None
     return ranges
 
 
@@ -165,9 +167,8 @@ def _parse_fixed_values(texts: Sequence[str]) -> Setting:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
-            raise UnusableError(
-                f"“{text}” is not SETTING=VALUE", where="--fix", cure="write for example gamma=0.1"
-            )
+            fault = f"“{text}” is not SETTING=VALUE"
+            raise UnusableError(fault, where="--fix", cure="write for example gamma=0.1")
         fixed[name.strip()] = _parse_number(value.strip())
     return fixed
 
@@ -190,11 +191,8 @@ def _gamma_fields(text: str) -> dict[str, Any]:
             return {"gamma_by": "sensitivity", "sensitivity": float(share)}
         return {"gamma": float(text)}
     except ValueError:
-        raise UnusableError(
-            f"“{text}” is no γ",
-            where="--gamma",
-            cure="give a number such as 4, best, or sensitivity=0.8",
-        ) from None
+        cure = "give a number such as 4, best, or sensitivity=0.8"
+        raise UnusableError(f"“{text}” is no γ", where="--gamma", cure=cure) from None
 
 
 def _parse_costs(texts: Sequence[str]) -> dict[str, float]:
@@ -217,11 +215,9 @@ def _parse_costs(texts: Sequence[str]) -> dict[str, float]:
         else:
             label = ""
     if label:
-        raise UnusableError(
-            f"“{label.rstrip(',')}” is not CLASS=COST",
-            where="--mistake-costs",
-            cure="write for example healthy=1,sick=5",
-        )
+        fault = f"“{label.rstrip(',')}” is not CLASS=COST"
+        cure = "write for example healthy=1,sick=5"
+        raise UnusableError(fault, where="--mistake-costs", cure=cure)
     return costs
 
 
@@ -229,6 +225,5 @@ def _read_option(name: str, text: str) -> Any:
     try:
         return (PLAN_OPTIONS | DATA_OPTIONS)[name](text)
     except ValueError:
-        raise UnusableError(
-            f"“{text}” is not a number", where=f"option {name}", cure="give a number"
-        ) from None
+        fault = f"“{text}” is not a number"
+        raise UnusableError(fault, where=f"option {name}", cure="give a number") from None

@@ -9,23 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from app.cli.terminal_text import setting_text, terminal_duration, terminal_number
 from core.estimators.multi_model import MODEL
-from core.tuning.events import (
-    EnsembleUpdated,
-    Event,
-    FoldTested,
-    HistoryRead,
-    HyperGradientStep,
-    ModelsCompared,
-    ModelScreened,
-    PenaltyStep,
-    Progress,
-    RemarkMade,
-    RunResumed,
-    RunStarted,
-    TrialFailed,
-    TrialFinished,
-    WorkersSeen,
-)
+from core.tuning import events
 from core.tuning.payloads import DatasetFacts
 
 if TYPE_CHECKING:
@@ -55,57 +39,57 @@ class ProgressLine:
         """The state of the run."""
         return self._run
 
-    def replay_events(self, past: Iterable[Event]) -> None:
+    def replay_events(self, past: Iterable[events.Event]) -> None:
         """Consume earlier events without printing."""
         for event in past:
             self._run.consume(event)
-            self._compared = self._compared or isinstance(event, ModelsCompared)
+            self._compared = self._compared or isinstance(event, events.ModelsCompared)
 
-    def consume(self, event: Event) -> None:
+    def consume(self, event: events.Event) -> None:
         """Print or draw the change that an event makes."""
         run, best, averaged = self._run, self._run.best_trial, self._run.ensemble
         run.consume(event)
         match event:
-            case RunStarted():
+            case events.RunStarted():
                 self.print_line(
                     f"{_model_text(event)} on {event.dataset.name} "
                     f"({_size_text(event.dataset)}), strategy {event.run_plan.strategy}"
                 )
-            case ModelScreened():
+            case events.ModelScreened():
                 self._show_screening(event)
-            case ModelsCompared() if not self._compared:
+            case events.ModelsCompared() if not self._compared:
                 self._compared = True
                 self._show_all_screenings()
-            case RunResumed():
+            case events.RunResumed():
                 self.print_line(f"Continuing after {event.done} trials.")
-            case HistoryRead() if event.datasets and not event.model:
+            case events.HistoryRead() if event.datasets and not event.model:
                 count = len(event.datasets)
                 self.print_line(f"{count} earlier dataset{'' if count == 1 else 's'} can help.")
-            case RemarkMade():
+            case events.RemarkMade():
                 self.print_line(event.sentence)
-            case TrialFinished():
+            case events.TrialFinished():
                 if run.best_trial is not None and run.best_trial is not best:
                     self._say_best(run.best_trial)
-            case TrialFailed():
+            case events.TrialFailed():
                 self.print_line(f"Trial {event.number} failed: {event.reason}")
-            case EnsembleUpdated():
+            case events.EnsembleUpdated():
                 count = len(event.members)
                 if count not in (1, len(averaged.members) if averaged else 1):
                     self.print_line(f"{count} models are averaged after {event.finished} trials.")
-            case FoldTested():
+            case events.FoldTested():
                 self._show_fold(event)
-            case PenaltyStep():
+            case events.PenaltyStep():
                 words = f"step {event.step} · objective {terminal_number(event.objective)}"
                 self._draw_bar(words, self._done_share(event.step))
-            case HyperGradientStep():
+            case events.HyperGradientStep():
                 words = f"step {event.step} · held-out loss {terminal_number(event.holdout_loss)}"
                 self._draw_bar(words, self._done_share(event.step))
-            case WorkersSeen():
+            case events.WorkersSeen():
                 self._workers(event)
-            case Progress():
+            case events.Progress():
                 self._progress()
 
-    def _workers(self, event: WorkersSeen) -> None:
+    def _workers(self, event: events.WorkersSeen) -> None:
         usable = [worker for worker in event.workers if worker.usable]
         threads = sum(worker.threads for worker in usable)
         if (len(usable), threads) != self._cluster:
@@ -123,7 +107,7 @@ class ProgressLine:
         metric = self._run.started.metric
         self.print_line(f"Trial {best.number}: {metric} {terminal_number(best.score)} · {words}")
 
-    def _show_screening(self, event: ModelScreened) -> None:
+    def _show_screening(self, event: events.ModelScreened) -> None:
         from core.tuning.runs.model_run_state import models_of
 
         looks, run = self._run.looks, self._run
@@ -144,7 +128,7 @@ class ProgressLine:
             words = "A setting of an earlier dataset looked better than the default one of"
             self.print_line(f"{words}: {', '.join(past)}.")
 
-    def _show_fold(self, event: FoldTested) -> None:
+    def _show_fold(self, event: events.FoldTested) -> None:
         if event.fold == 0:
             self.print_line(
                 f"Now every row is tested once: the tuning is repeated {event.folds} times, each "
@@ -208,7 +192,7 @@ class ProgressLine:
         self._stream.flush()
 
 
-def _model_text(started: RunStarted) -> str:
+def _model_text(started: events.RunStarted) -> str:
     from core.tuning.runs.model_run_state import models_of  # brings numpy
     from core.tuning.runs.trial_table import tunes_several
 

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 
 class SafeStream(io.TextIOBase):
@@ -46,6 +46,15 @@ class SafeStream(io.TextIOBase):
                 self._give_up(error)
         return len(text)
 
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are, or drop them."""
+        if (stream := self._open_stream()) is not None:
+            try:
+                stream.flush()
+                stream.buffer.write(data)
+            except OSError as error:
+                self._give_up(error)
+
     def flush(self) -> None:
         """Flush, unless writing has failed."""
         if (stream := self._open_stream()) is not None:
@@ -67,6 +76,23 @@ class SafeStream(io.TextIOBase):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
+
+
+class OutputBytes(io.RawIOBase):
+    """Standard output for a file's own bytes, in whatever encoding."""
+
+    def writable(self) -> bool:
+        """Always true."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write bytes; gives their number."""
+        content, stream = bytes(data), sys.stdout
+        if isinstance(stream, SafeStream):
+            stream.write_bytes(content)
+        else:
+            stream.buffer.write(content)
+        return len(content)
 
 
 @contextlib.contextmanager

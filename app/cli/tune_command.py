@@ -67,6 +67,9 @@ def run_tune(arguments: argparse.Namespace) -> int:
     problem = build_problem(plan, dataset)  # refuses before a folder is made
     for line in _finding_lines(dataset):
         print(f"Data: {line}", file=sys.stderr)
+    for reading in dataset.readings:
+        option = f" ({reading.proposal.option})" if reading.proposal else ""
+        print(f"Read: {reading.full_sentence}{option}", file=sys.stderr)
     for sentence in unused_option_texts(arguments, problem):
         print(sentence, file=sys.stderr)
     if problem.metric_reason:

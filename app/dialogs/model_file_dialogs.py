@@ -24,11 +24,13 @@ def trust_question(model: str, parent: QWidget) -> tuple[QMessageBox, QPushButto
     return box, opens
 
 
-def show_saved_notice(path: str, count: int, parent: QWidget) -> QMessageBox:
+def show_saved_notice(
+    path: str, count: int, sentences: tuple[str, ...], parent: QWidget
+) -> QMessageBox:
     """Show that predictions were saved, without waiting."""
     count_text = "1 prediction" if count == 1 else f"{count:,} predictions"
     box = _message_box(parent, f"{count_text} saved.", QMessageBox.Icon.Information)
-    box.setInformativeText(path)
+    box.setInformativeText("\n".join([path, *sentences]))
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
     return box

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # {ending: the package that reads it}
-FORMATS = {"csv": "pandas", "xlsx": "openpyxl", "ods": "odf", "parquet": "pyarrow"}
+FORMATS = {
+    **{"csv": "pandas", "xlsx": "python_calamine", "ods": "python_calamine"},
+    "parquet": "pyarrow",
+}
+_SPACES = ("office", "table", "text", "manifest")  # of XML
 
 
 def sample_table() -> pd.DataFrame:
@@ -31,7 +37,10 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         case ".csv":
             table.to_csv(path, index=False)
         case ".xlsx":
-            table.to_excel(path, index=False)
+            from core.export.own_table.new_tables import write_workbook
+
+            rows = table.astype(object).itertuples(index=False, name=None)
+            write_workbook(path, [str(name) for name in table], rows, path.name)
         case ".ods":
             _write_ods(table, path)
         case ".parquet":
@@ -43,21 +52,24 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
 
 
 def _write_ods(table: pd.DataFrame, path: Path) -> None:
-    from odf.opendocument import OpenDocumentSpreadsheet
-    from odf.table import Table, TableCell, TableRow
-    from odf.text import P
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    spaces = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in _SPACES)
+    rows = [[str(name) for name in table], *table.itertuples(index=False)]
+    lines = "".join(
+        f"<table:table-row>{''.join(map(_ods_cell, row))}</table:table-row>" for row in rows
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("META-INF/manifest.xml", f"<manifest:manifest {spaces}/>")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+            f'<table:table table:name="People">{lines}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
 
-    document = OpenDocumentSpreadsheet()
-    sheet = Table(name="People")
-    for cells in ([str(name) for name in table], *table.itertuples(index=False)):
-        row = TableRow()
-        for cell in cells:
-            if isinstance(cell, str):
-                table_cell = TableCell(valuetype="string")
-                table_cell.addElement(P(text=cell))
-            else:
-                table_cell = TableCell(valuetype="float", value=float(cell))
-            row.addElement(table_cell)
-        sheet.addElement(row)
-    document.spreadsheet.addElement(sheet)
-    document.save(str(path))
+
+def _ods_cell(cell: object) -> str:
+    kind = "string" if isinstance(cell, str) else f'float" office:value="{cell}'
+    text = f"<text:p>{escape(str(cell))}</text:p>"
+    return f'<table:table-cell office:value-type="{kind}">{text}</table:table-cell>'

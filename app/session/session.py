@@ -181,7 +181,7 @@ class Session(SessionLoading):
             self.problem.emit(error.sentence)
 
     def save_predictions(self, path: str | Path) -> None:
-        """Save the latest predictions as CSV; `predictions_saved` follows."""
+        """Save the latest table with its predictions; `predictions_saved` follows."""
         if not self.is_going_on:
             self._requests.ask(m.SavePredictions(str(path)))
 

@@ -49,7 +49,7 @@ class SessionState(QObject):
     events_arrived = Signal(object)  # new events, oldest first
     exported = Signal(str)
     model_given = Signal(str)  # a model file, opened as data
-    predictions_saved = Signal(str, int)  # where the predictions are, and how many
+    predictions_saved = Signal(str, int, tuple)  # path, count, sentences on what was changed
     rows_predicted = Signal(object)  # RowsPredicted
     evaluated = Signal(object)  # the answer to `evaluate`
     explained = Signal(object)  # an Explained about the run that is shown
@@ -279,7 +279,7 @@ class SessionState(QObject):
                 self.cluster_checked.emit(answer)
             case m.PredictionsSaved():
                 self.busy_changed.emit("")
-                self.predictions_saved.emit(answer.path, answer.count)
+                self.predictions_saved.emit(answer.path, answer.count, answer.sentences)
             case m.Explained():
                 self._tell_explained(answer)
             case m.UseProgress():

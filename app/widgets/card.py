@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
+from app.look import appearance
 from app.widgets.text_labels import wrapping_label
+
+_BOTH_WIDE = 900  # pixels from which two cards are beside each other
 
 
 class Card(QFrame):
@@ -42,6 +47,31 @@ class Card(QFrame):
         if title:
             self.setAccessibleName(title)
             self.setAccessibleDescription(caption)
+
+
+class SideBySide(QWidget):
+    """Two cards beside each other where both have room, else one below the other."""
+
+    def __init__(self, first: Card, second: Card, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(12)
+        self._layout.addWidget(first, 1)
+        self._layout.addWidget(second, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Choose the direction."""
+        super().resizeEvent(event)
+        is_wide = event.size().width() >= appearance.pixels(_BOTH_WIDE)
+        horizontal, vertical = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._layout.setDirection(horizontal if is_wide else vertical)
+        self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        """The height at this width: that of wrapped words at the smallest width is far more."""
+        size = super().minimumSizeHint()
+        return QSize(size.width(), min(size.height(), self.heightForWidth(self.width())))
 
 
 def clear_layout(layout: QLayout) -> None:

@@ -12,7 +12,8 @@ from app.widgets.status_icon import StatusIcon
 from app.widgets.text_labels import apply_style, plain_tooltip, wrapping_label
 
 ENDINGS = (
-    *(".csv", ".tsv", ".txt", ".data", ".libsvm", ".svm", ".xlsx", ".xlsm", ".ods"),
+    *(".csv", ".tsv", ".txt", ".data", ".libsvm", ".svm", ".xlsx", ".xlsm", ".xls"),
+    *(".xlsb", ".ods", ".conll", ".conllu", ".fasta", ".fa", ".dbn"),
     *(".parquet", ".feather", ".arrow", ".arff", ".gz", ".bz2", ".xz", ".zip"),
 )
 

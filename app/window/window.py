@@ -316,10 +316,10 @@ class Window(QMainWindow):
         for field in self._inside.findChildren(QLineEdit):
             field.setAcceptDrops(False)
 
-    def _predicted(self, path: str, count: int) -> None:
+    def _predicted(self, path: str, count: int, sentences: tuple[str, ...]) -> None:
         from app.dialogs.model_file_dialogs import show_saved_notice
 
-        show_saved_notice(path, count, self)
+        show_saved_notice(path, count, sentences, self)
 
     def show_help(self, anchor: str) -> None:
         """Open the help at an anchor."""

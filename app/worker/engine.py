@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from app.worker import messages as m
@@ -19,11 +20,12 @@ from core.estimators.registry import MODELS
 from core.export.exportable_models import TUNED
 from core.export.exporters import EXPORTERS, check_export, export_run
 from core.export.finished_run import FinishedRun, finished_run
-from core.export.prediction import predict_into
 from core.export.selected_run import with_selected_model
+from core.export.using.file_prediction import predict_into
 from core.tuning.events import Event, SettingRequested, TrialExcluded
 from core.tuning.fixed_row_count import with_row_count
 from core.tuning.guidance.advice import advise, estimate
+from core.tuning.guidance.column_encodings import column_encodings
 from core.tuning.history.run_history import metadata_of
 from core.tuning.history.store import History, ImportCounts, statistics_of
 from core.tuning.plan import DataPlan, Plan
@@ -101,13 +103,16 @@ class Engine:
             case m.FindTestRow():
                 return self.using.find_row(request)
             case m.Predict(model=model, file=file, out=out, trust=trust):
-                return m.PredictionsSaved(out, predict_into(model, file, out, trust=trust))
+                written = predict_into(model, file, out, trust=trust)
+                return m.PredictionsSaved(out, written.count, tuple(written.sentences))
 
     def _open_data(self, data: DataPlan) -> m.Opened:
         """Read and summarize data; where they are unusable, those read before stay."""
         dataset = read_data(data)
         summary = summarize(dataset)
         advice = advise(summary)
+        model = next((entry.name for entry in advice.models if entry.recommended), "")
+        summary = replace(summary, encodings=column_encodings(dataset, model))
         self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 

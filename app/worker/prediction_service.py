@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from app.worker import messages as m
 from core.datasets.dataset import Dataset
-from core.errors import UnusableError, write_error
-from core.export.destination import write_whole_file
+from core.errors import UnusableError
 from core.export.finished_run import FinishedRun, finished_run
+from core.export.own_table.own_table import OwnTable
 from core.export.prediction import predict_file
+from core.export.using.file_prediction import beside_rows, returned_table, table_of_model
+from core.export.using.kept_answers import KeptAnswers
 from core.export.using.loaded_model import NOT_KNOWN, LoadedModel, model_of_file, model_of_run
 from core.export.using.prediction_stream import PredictedRows, PredictionStream, predict_as_exported
 from core.export.using.row_prediction import form_of_model, predict_row
@@ -38,8 +38,7 @@ class PredictionService:
         self._run: FinishedRun | None = None
         self._model: LoadedModel | None = None
         self._tests: TestRows | None = None
-        self._predictions_path: Path | None = None  # the predictions, as CSV
-        self._count = 0
+        self._answers: KeptAnswers | None = None  # the last predictions of a file
 
     # Files of rows ----------------------------------------------------------------------------
 
@@ -52,60 +51,60 @@ class PredictionService:
             UnusableError: the model or the rows cannot be used.
         """
         model = self._open_model(request.folder, request.model, request.trust)
-        folder = Path(tempfile.mkdtemp(prefix="predictions-"))
-        draft = folder / "predictions.csv"
-        rows = PredictionStream(model, request.file) if model is not None else None
-        first_rows, marked, n_model_columns, is_stopped = pd.DataFrame(), 0, 0, False
-        count = 0
+        stream, table, chunks, sentences = self._answered(request, model)
+        answers = KeptAnswers(request.file, table)
+        first_answers, marked, is_stopped = pd.DataFrame(), 0, False
         try:
-            with draft.open("w", encoding="utf-8", newline="") as target:
-                for chunk in rows if rows is not None else self._predict_without_table(request):
-                    chunk.table.to_csv(target, index=False, header=count == 0)
-                    if not count:
-                        first_rows = chunk.table.head(MAX_SHOWN_ROWS)
-                        n_model_columns = chunk.model_column_count
-                    count += len(chunk.table)
-                    marked += chunk.marked_count
-                    yield m.UseProgress(count, rows.total if rows is not None else count)
-                    if stopped() and rows is not None and count < rows.total:
-                        is_stopped = True
-                        break
-        except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise write_error("the predictions", folder, error) from error
+            for chunk in chunks:
+                if not answers.count:
+                    first_answers = chunk.answers.head(MAX_SHOWN_ROWS)
+                answers.add_rows(chunk.answers)
+                marked += chunk.marked_count
+                count = answers.count
+                yield m.UseProgress(count, stream.total if stream is not None else count)
+                if stopped() and stream is not None and count < stream.total:
+                    is_stopped = True
+                    break
+            answers.is_whole = not is_stopped
+            headers, rows = answers.first_rows(first_answers)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            answers.forget()
             raise
-        if self._predictions_path is not None:
-            shutil.rmtree(self._predictions_path.parent, ignore_errors=True)
-        self._predictions_path, self._count = draft, count
-        sentences = rows.sentences() if rows is not None else [NOT_KNOWN]
-        if is_stopped and rows is not None:
-            sentences = [f"Stopped: {count:,} of {rows.total:,} rows are predicted.", *sentences]
-        headers = list(map(str, first_rows.columns))
+        if self._answers is not None:
+            self._answers.forget()
+        self._answers = answers
+        sentences = [*sentences, *(stream.sentences() if stream is not None else [NOT_KNOWN])]
+        if is_stopped and stream is not None:
+            stopped_text = f"Stopped: {answers.count:,} of {stream.total:,} rows are predicted."
+            sentences = [stopped_text, *sentences]
+        n_own_columns = len(headers) - first_answers.shape[1]
         yield m.RowsPredicted(
-            headers, _cell_rows(first_rows), count, marked, "", tuple(sentences), n_model_columns
+            headers, rows, answers.count, marked, "", tuple(sentences), n_own_columns
         )
 
-    def _predict_without_table(self, request: m.PredictRows) -> Iterator[PredictedRows]:
+    def _answered(
+        self, request: m.PredictRows, model: LoadedModel | None
+    ) -> tuple[PredictionStream | None, OwnTable | None, Iterable[PredictedRows], list[str]]:
+        """The answers, the table that they go behind, and remarks."""
+        table_file = returned_table(request.file)
+        if model is not None:
+            stream = PredictionStream(model, request.file)
+            return stream, table_of_model(table_file, model), stream, []
+        table, alone, remarks = beside_rows(self._predict_as_exported(request), table_file)
+        return None, table, [PredictedRows(alone, 0)], remarks
+
+    def _predict_as_exported(self, request: m.PredictRows) -> pd.DataFrame:
         if self._run is not None:
-            table = predict_as_exported(self._run, request.file)
-        else:
-            table = predict_file(request.model, request.file, trust=request.trust)
-        yield PredictedRows(table, 0, table.shape[1])
+            return predict_as_exported(self._run, request.file)
+        return predict_file(request.model, request.file, trust=request.trust)
 
     def save_predictions(self, path: str) -> m.PredictionsSaved:
-        """Write all of the last predictions."""
-        predictions_path = self._predictions_path
-        if predictions_path is None or not predictions_path.is_file():
+        """Write the last table with all of its predictions."""
+        if self._answers is None:
             cure = "open the file of rows again"
             raise UnusableError("the predictions are not there any more", cure=cure)
-
-        def copy_predictions(draft: Path) -> None:
-            shutil.copyfile(predictions_path, draft)
-
-        write_whole_file(Path(path).expanduser(), copy_predictions)
-        return m.PredictionsSaved(path, self._count)
+        sentences = self._answers.write_table(Path(path).expanduser())
+        return m.PredictionsSaved(path, self._answers.count, tuple(sentences))
 
     # Single rows ------------------------------------------------------------------------------
 
@@ -165,8 +164,3 @@ class PredictionService:
             return self._dataset_of(run.plan)
         except UnusableError:  # the file is gone: the model predicts without it
             return None
-
-
-def _cell_rows(table: pd.DataFrame) -> list[list[object]]:
-    rows = table.astype(object)
-    return list(rows.where(rows.notna(), None).to_numpy().tolist())

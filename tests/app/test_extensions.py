@@ -68,7 +68,7 @@ def test_a_run_from_outside_is_tuned_and_exported(example, tmp_path):
     assert model[-1].get_params()["n_estimators"] == stumps
     assert json.loads((tmp_path / "run.json").read_text())["parameters"] == result["params"]
     (tmp_path / "new.csv").write_text(load_iris(as_frame=True).frame.to_csv(index=False))
-    given = ("predict", tmp_path / "model.skops", tmp_path / "new.csv")
+    given = ("predict", tmp_path / "model.skops", tmp_path / "new.csv", "--only")
     said = tunescope(example, *given)
     assert said.returncode == 0, said.stderr
     expected = [str(label) for label in model.predict(load_iris(as_frame=True).data)]

@@ -15,6 +15,7 @@ from app.window.window import Window
 from app.worker.engine import Engine
 from app.worker.messages import DescribeModel, Message, Predict, PredictionsSaved
 from core.errors import UnusableError
+from core.export.using.loaded_model import NOT_KNOWN
 
 
 @pytest.fixture
@@ -91,5 +92,6 @@ def test_the_worker_writes_predictions(tmp_path: Path):
     joblib.dump(model, tmp_path / "model.joblib")
     rows.to_csv(tmp_path / "new.csv", index=False)
     files = [str(tmp_path / name) for name in ("model.joblib", "new.csv", "out.csv")]
-    assert Engine().answer(Predict(*files, trust=True)) == PredictionsSaved(files[2], 4)
+    saved = Engine().answer(Predict(*files, trust=True))
+    assert (saved.path, saved.count, saved.sentences) == (files[2], 4, (NOT_KNOWN,))
     assert pd.read_csv(files[2])["prediction"].tolist() == ["no", "no", "yes", "yes"]

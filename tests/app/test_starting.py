@@ -72,7 +72,7 @@ print(*sys.modules)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert not {"numba", "llvmlite", "openpyxl", "sqlalchemy"} & set(done.stdout.split())
+    assert not {"numba", "llvmlite", "python_calamine", "sqlalchemy"} & set(done.stdout.split())
 
 
 def test_penalties_are_tuned_without_what_only_trials_need():
@@ -176,9 +176,9 @@ def test_half_an_installation_is_told(tmp_path):
 
 def test_what_is_needed_is_what_is_installed_with_the_program():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = {re.split(r"[<>=]", one)[0] for one in listed["dependencies"]}
-    modules = {"sklearn" if name == "scikit-learn" else name for name in names}
-    assert modules - {"PySide6-Essentials"} == {*program.NEEDED} - {"core", "resources"}
+    names = {re.split(r"[<>=]", one)[0].replace("-", "_") for one in listed["dependencies"]}
+    modules = {"sklearn" if name == "scikit_learn" else name for name in names}
+    assert modules - {"PySide6_Essentials"} == {*program.NEEDED} - {"core", "resources"}
     assert listed["requires-python"] == f">={program.MIN_PYTHON[0]}.{program.MIN_PYTHON[1]}"
 
 

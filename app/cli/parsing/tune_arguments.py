@@ -16,32 +16,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     add = tune.add_argument
     named: dict[str, Any] = {"default": "", "metavar": "NAME"}
     repeated: dict[str, Any] = {"action": "append", "default": []}
-    add(
-        "file",
-        metavar="FILE",
-        help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
-        " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
-    )
-    add("--target", default="", metavar="COL", help="the column to predict")
-    add(
-        "--task",
-        metavar="NAME",
-        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
-        " in the column of --target (default: detected in the file)",
-    )
-    add(
-        "--role",
-        **repeated,
-        metavar="COLUMN=ROLE",
-        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
-        " of every split); may be given again for another column",
-    )
-    add(
-        "--kind",
-        **repeated,
-        metavar="COLUMN=KIND",
-        help="what a column holds: number, category, yes/no or date; may be given again",
-    )
+    add_columns(tune)
     add("--model", **named, help="which model (below; default: what suits the data)")
     add("--strategy", **named, help="which way of tuning (below; default: what suits the model)")
     add(
@@ -59,12 +34,8 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         " single, or what is recommended)",
     )
     add("--trials", type=int, metavar="N", help="how many trials at most (default: below)")
-    add(
-        "--minutes",
-        type=float,
-        metavar="M",
-        help="how long at most (default: no limit; for auto a few minutes, by the rows)",
-    )
+    help_text = "how long at most (default: no limit; for auto a few minutes, by the rows)"
+    add("--minutes", type=float, metavar="M", help=help_text)
     add(
         "--patience",
         type=int,
@@ -95,20 +66,12 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         " many as fit into memory)",
     )
     add("--rows-seed", type=int, metavar="K", help="of that draw alone (default: that of --seed)")
-    add(
-        "--test-rows",
-        type=_parse_row_count,
-        metavar="N|all",
-        help="of the file of --test (default: --rows)",
-    )
+    help_text = "of the file of --test (default: --rows)"
+    add("--test-rows", type=_parse_row_count, metavar="N|all", help=help_text)
     testing = tune.add_mutually_exclusive_group()
     testing.add_argument("--test", default="", metavar="FILE", help="a second file to test on")
-    testing.add_argument(
-        "--test-size",
-        type=float,
-        metavar="SHARE",
-        help="share of rows held out (default: 0.3, at most some 10,000 rows)",
-    )
+    help_text = "share of rows held out (default: 0.3, at most some 10,000 rows)"
+    testing.add_argument("--test-size", type=float, metavar="SHARE", help=help_text)
     add(
         "--evaluation",
         choices=("auto", "test", "nested"),
@@ -131,29 +94,14 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="for two classes: what it costs to call a row of each class the other one, for"
         " example healthy=1,sick=5; the threshold between them is chosen by it",
     )
-    add(
-        "--test-latest",
-        default="",
-        metavar="COLUMN",
-        help="test on the rows that are the latest by this column of dates",
-    )
-    add(
-        "--together",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="keep equal rows, and molecules of one family, on one side of every split",
-    )
-    add(
-        "--leaks",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="use columns that leak the target (for one of them: --role COLUMN=feature)",
-    )
-    add(
-        "--other-letters",
-        action="store_true",
-        help="for molecules: read letters that are no bases as N, a base that is not known",
-    )
+    help_text = "test on the rows that are the latest by this column of dates"
+    add("--test-latest", default="", metavar="COLUMN", help=help_text)
+    help_text = "keep equal rows, and molecules of one family, on one side of every split"
+    add("--together", action=argparse.BooleanOptionalAction, default=True, help=help_text)
+    help_text = "use columns that leak the target (for one of them: --role COLUMN=feature)"
+    add("--leaks", action=argparse.BooleanOptionalAction, default=False, help=help_text)
+    help_text = "for molecules: read letters that are no bases as N, a base that is not known"
+    add("--other-letters", action="store_true", help=help_text)
     add(
         "--gamma",
         default="",
@@ -161,17 +109,48 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
         " F1, or finding a share of the true pairs, on training molecules held out",
     )
-    add(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="trials at a time (default: 1; on a cluster as many as it has threads)",
-    )
+    help_text = "trials at a time (default: 1; on a cluster as many as it has threads)"
+    add("--workers", type=int, metavar="N", help=help_text)
     cluster_options.add_to(tune)
     add("--events", metavar="FILE.jsonl", help="write every event there as well")
     add("--run-dir", metavar="DIR", help="the folder of this run (default: a new one)")
     add_ending(tune)
     return tune
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the file and what a person says of its columns."""
+    add = parser.add_argument
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    add(
+        "file",
+        metavar="FILE",
+        help="a table (CSV, Excel, OpenDocument, Parquet, Feather, ARFF), a LIBSVM file, or"
+        " sample:NAME; book.xlsx#SHEET for a sheet of a workbook",
+    )
+    add("--target", default="", metavar="COL", help="the column to predict")
+    add(
+        "--task",
+        metavar="NAME",
+        help="regression, binary, multiclass, sequence, structure, or topics: those of the texts"
+        " in the column of --target (default: detected in the file)",
+    )
+    add(
+        "--role",
+        **repeated,
+        metavar="COLUMN=ROLE",
+        help="what a column is for: feature, ignore, or group (its equal values stay on one side"
+        " of every split); may be given again for another column",
+    )
+    help_text = "what a column holds: number, category, yes/no or date; may be given again"
+    add("--kind", **repeated, metavar="COLUMN=KIND", help=help_text)
+    add(
+        "--reading",
+        **repeated,
+        metavar="COLUMN=WORD",
+        help="how its cells are read: missing or values (NA, None and the like), number or text,"
+        " comma or point (before decimals), day first or month first; may be given again",
+    )
 
 
 def _parse_row_count(text: str) -> int:

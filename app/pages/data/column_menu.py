@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.pages.data.findings_card import apply_change
 from app.widgets.text_labels import plain_tooltip
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ColumnMenus:
             action = _add_tickable_action(menu, roles, words, column.role == role)
             action.triggered.connect(lambda _on=False, role=role: self._set_role(name, role))
         self._add_kinds(menu, [column])
+        self._add_readings(menu, name)
         if column.role == "feature":
             self._add_groups(menu, [name])
         if column.note:
@@ -78,9 +80,11 @@ class ColumnMenus:
         self._session.change_data(roles=roles)
 
     def set_kinds(self, names: Sequence[str], kind: str) -> None:
-        """Set the kind of several columns."""
-        kinds = {**self._session.requested_data.kinds, **dict.fromkeys(names, kind)}
-        self._session.change_data(kinds=kinds)
+        """Set the kind of several columns; how they were read otherwise is forgotten."""
+        data = self._session.requested_data
+        kinds = {**data.kinds, **dict.fromkeys(names, kind)}
+        readings = {name: word for name, word in data.readings.items() if name not in names}
+        self._session.change_data(kinds=kinds, readings=readings)
 
     # Parts of the menus -----------------------------------------------------------------------
 
@@ -127,6 +131,29 @@ class ColumnMenus:
             is_same = all(column.kind == kind for column in columns)
             action = _add_tickable_action(menu, kinds, kind, is_same)
             action.triggered.connect(lambda _on=False, kind=kind: self.set_kinds(names, kind))
+
+    def _add_readings(self, menu: QMenu, name: str) -> None:
+        """How else the column can be read, and as at first where that was changed."""
+        session = self._session
+        readings = [r for r in session.current_summary.readings if r.column == name and r.proposal]
+        is_changed = name in session.requested_data.readings
+        if readings or is_changed:
+            menu.addSection("Its cells")
+        for reading in readings:
+            assert reading.proposal is not None
+            action = menu.addAction(reading.proposal.words.replace("&", "&&"))
+            action.setToolTip(plain_tooltip(reading.sentence))
+            action.triggered.connect(
+                lambda _on=False, change=reading.proposal: apply_change(session, change)
+            )
+        if is_changed:
+            action = menu.addAction("Read it as at first")
+            action.triggered.connect(lambda _on=False: self._read_as_first(name))
+
+    def _read_as_first(self, name: str) -> None:
+        readings = dict(self._session.requested_data.readings)
+        readings.pop(name, None)
+        self._session.change_data(readings=readings)
 
     def _add_groups(self, menu: QMenu, names: Sequence[str]) -> None:
         if not self._board.takes_columns:

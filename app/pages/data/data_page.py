@@ -14,12 +14,13 @@ from app.pages.data.findings_card import FindingsCard
 from app.pages.data.groups_board import GroupsBoard
 from app.pages.data.preview_table import MIN_ROWS, PreviewTable
 from app.pages.data.question_card import QuestionCard
+from app.pages.data.readings_card import ReadingsCard
 from app.pages.page import Page
 from app.text.data.change_titles import change_title
 from app.text.data.data_text import column_word, data_summary, headline
 from app.text.data.document_text import format_integer
 from app.widgets.buttons import IconButton, PlainButton
-from app.widgets.card import Card
+from app.widgets.card import Card, SideBySide
 from app.widgets.drop_area import dropped_file
 from app.widgets.text_labels import plain_tooltip
 
@@ -44,8 +45,6 @@ class DataPage(Page):
         self.primary = self.add_primary("Choose a model", lambda: self.step_wanted.emit("model"))
         self.question = QuestionCard(session)
         self.body.addWidget(self.question)
-        self.findings = FindingsCard(session)
-        self.body.addWidget(self.findings)
         self._card = Card("Table")
         self.table = PreviewTable()
         self.table.column_pressed.connect(self._show_menu)
@@ -58,6 +57,9 @@ class DataPage(Page):
         self._card.body.addStretch(0)
         self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.body.addWidget(self._card, 1)
+        self.readings, self.findings = ReadingsCard(session), FindingsCard(session)
+        self._cards = SideBySide(self.readings, self.findings)
+        self.body.addWidget(self._cards)
         self.documents = DocumentsCard(session)
         self.body.addWidget(self.documents)
         self.board = GroupsBoard(session, self)
@@ -96,7 +98,9 @@ class DataPage(Page):
             with QSignalBlocker(self.table):
                 self.table.preview.show_summary(summary, words)
         self.question.refresh()
+        self.readings.refresh()
         self.findings.refresh()
+        self._cards.setHidden(self.readings.isHidden() and self.findings.isHidden())
         self.board.refresh()
         self.documents.setVisible(finds_topics)
         if finds_topics:
@@ -113,7 +117,7 @@ class DataPage(Page):
     def _table_caption(self) -> str:
         hidden_count = self.session.current_summary.more_columns
         caption = (
-            "First rows. Under each name: how its values are spread, how many are missing, and "
+            "First rows. Under each name: how its values are spread, what share is missing, and "
             "what it is. Click a head, or press Enter in the table, to change it; with Ctrl or "
             "Shift you select several."
         )

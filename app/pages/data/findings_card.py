@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -84,7 +85,7 @@ class FindingsCard(Card):
 
     def _make_button(self, proposal: SuggestedChange, sentence: str) -> PlainButton:
         words = proposal.words.replace("&", "&&")
-        button = PlainButton(words, lambda: self._apply_proposal(proposal))
+        button = PlainButton(words, lambda: apply_change(self.session, proposal))
         button.setAccessibleDescription(sentence)
         self.buttons.append(button)
         return button
@@ -95,8 +96,15 @@ class FindingsCard(Card):
         if len(self.buttons) > FIRST_FINDINGS:
             self.buttons[FIRST_FINDINGS].setFocus()
 
-    def _apply_proposal(self, proposal: SuggestedChange) -> None:
-        data_plan = self.session.requested_data
-        roles = {**data_plan.roles, **proposal.roles}
-        kinds = {**data_plan.kinds, **proposal.kinds}
-        self.session.change_data(roles=roles, kinds=kinds, **proposal.fields)
+
+def apply_change(session: Session, proposal: SuggestedChange) -> None:
+    """Read the data as a finding or a reading proposes."""
+    data_plan = session.requested_data
+    roles = {**data_plan.roles, **proposal.roles}
+    kinds = {**_without(data_plan.kinds, proposal.readings), **proposal.kinds}
+    readings = {**_without(data_plan.readings, proposal.kinds), **proposal.readings}
+    session.change_data(roles=roles, kinds=kinds, readings=readings, **proposal.fields)
+
+
+def _without(choices: Mapping[str, str], columns: Mapping[str, str]) -> dict[str, str]:
+    return {name: word for name, word in choices.items() if name not in columns}

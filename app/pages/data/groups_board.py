@@ -200,7 +200,6 @@ class GroupsBoard(Card):
             yield from box.chips
 
     def _toggle_picked(self, column: str, up_to: bool) -> None:
-        """Add or remove a column, or add all from the last one up to it."""
         names = [chip.column for chip in self._column_chips()]
         if up_to and self._picked:
             ends = sorted((names.index(next(reversed(self._picked))), names.index(column)))

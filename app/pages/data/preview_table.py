@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
+    QRectF,
     Qt,
     Signal,
 )
@@ -20,9 +21,18 @@ from PySide6.QtGui import (
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
+    QPainter,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.look import appearance
 from app.pages.data.spread_header import SpreadHeader
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 MIN_ROWS = 9
+MISSING = "missing"
 FITTED_ROWS = 20  # whose cells decide how wide a column is
 MAX_WIDTH = 320  # pixels a column takes at most before its cells end in …
 
@@ -46,9 +57,10 @@ class PreviewModel(QAbstractTableModel):
         super().__init__(parent)
         self.names: list[str] = []
         self.described: Sequence[ColumnSummary | None] = ()
-        self._total = 0
+        self.total = 0  # rows, with those without a target
         self._words: list[str] = []
         self._roles: list[str] = []
+        self._has_cells: list[bool] = []
         self._rows: list[list[str]] = []
 
     def show_summary(self, summary: DatasetSummary, words: Mapping[str, str]) -> None:
@@ -64,8 +76,9 @@ class PreviewModel(QAbstractTableModel):
         self.names = [names[index] for index in order]
         self._roles = [roles[index] for index in order]
         self.described = [described.get(name) for name in self.names]
-        self._total = summary.rows + summary.set_aside
+        self.total = summary.rows + summary.set_aside
         self._words = [words.get(name, "") for name in self.names]
+        self._has_cells = [name in preview_names for name in self.names]
         gap = [""] * (len(names) - len(preview_names))
         rows = ([*row, *gap] for row in summary.preview.rows)
         self._rows = [[row[index] for index in order] for row in rows]
@@ -73,8 +86,17 @@ class PreviewModel(QAbstractTableModel):
 
     def longest(self, column: int) -> tuple[str, str]:
         """What a column is, and the longest of its first cells."""
-        cells = (row[column] for row in self._rows[:FITTED_ROWS])
+        cells = (self._cell(row, column) for row in range(1, 1 + len(self._rows[:FITTED_ROWS])))
         return self._words[column], max(cells, key=len, default="")
+
+    def is_missing(self, row: int, column: int) -> bool:
+        """Whether a cell of the file has no value."""
+        return row > 0 and self._has_cells[column] and not self._rows[row - 1][column]
+
+    def _cell(self, row: int, column: int) -> str:
+        if row == 0:
+            return self._words[column]
+        return MISSING if self.is_missing(row, column) else self._rows[row - 1][column]
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """The row of kinds and the rows of the preview."""
@@ -94,7 +116,7 @@ class PreviewModel(QAbstractTableModel):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             name, column = self.names[section], self.described[section]
-            column_text = f"{name}\n{column_values_text(column, self._total)}" if column else name
+            column_text = f"{name}\n{column_values_text(column, self.total)}" if column else name
             is_tip = role == Qt.ItemDataRole.ToolTipRole
             return plain_tooltip(column_text) if is_tip else column_text
         if role == Qt.ItemDataRole.DisplayRole:
@@ -104,7 +126,7 @@ class PreviewModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """A cell's text, and the look of the row of kinds."""
         row, column = index.row(), index.column()
-        text = self._words[column] if row == 0 else self._rows[row - 1][column]
+        text = self._cell(row, column)
         if role == Qt.ItemDataRole.DisplayRole:
             return text
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -125,6 +147,41 @@ class PreviewModel(QAbstractTableModel):
         return None
 
 
+class _Cell(QStyledItemDelegate):
+    """Paints a missing value as a soft badge, so that it is no word of the file."""
+
+    def __init__(self, preview: PreviewModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._preview = preview
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint the cell."""
+        if not self._preview.is_missing(index.row(), index.column()):
+            super().paint(painter, option, index)
+            return
+        blank = QStyleOptionViewItem(option)
+        self.initStyleOption(blank, index)
+        blank.text = ""
+        style = blank.widget.style() if blank.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, painter, blank.widget)
+        theme, metrics = appearance.current(), option.fontMetrics
+        area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, blank, blank.widget)
+        width = min(metrics.horizontalAdvance(MISSING) + 12, area.width())
+        height = min(metrics.height() + 4, option.rect.height() - 2)
+        top = option.rect.center().y() - height / 2 + 0.5
+        soft = QColor(theme.warning)
+        soft.setAlphaF(0.12)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(soft)
+        badge = QRectF(area.left(), top, width, height)
+        painter.drawRoundedRect(badge, 4, 4)
+        painter.setPen(QColor(theme.warning))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, MISSING)
+        painter.restore()
+
+
 class PreviewTable(PlainTable):
     """The table; Enter, or a click on a head, opens the menu of the column."""
 
@@ -138,6 +195,7 @@ class PreviewTable(PlainTable):
         self._keys = Qt.KeyboardModifier.NoModifier  # of the last click into the cells
         self.preview = PreviewModel(self)
         self.setModel(self.preview)
+        self.setItemDelegate(_Cell(self.preview, self))
         self.setAccessibleName("First rows of the table")
         self.setAccessibleDescription("The first row says what each column is. Enter changes it.")
         self._head = head = SpreadHeader(self)
@@ -160,7 +218,7 @@ class PreviewTable(PlainTable):
         self.selectionModel().selectionChanged.connect(lambda *_changes: self.selected.emit())
 
     def _show_spread(self) -> None:
-        self._head.show_columns(self.preview.described)
+        self._head.show_columns(self.preview.described, self.preview.total)
         self.fit_columns()
         self.selected.emit()
 

@@ -26,6 +26,7 @@ class SpreadHeader(QHeaderView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._columns: Sequence[ColumnSummary | None] = ()
+        self._rows = 0
         self._pictures = False
         self.keys = Qt.KeyboardModifier.NoModifier  # of the last click
 
@@ -34,9 +35,9 @@ class SpreadHeader(QHeaderView):
         self.keys = event.modifiers()
         super().mousePressEvent(event)
 
-    def show_columns(self, columns: Sequence[ColumnSummary | None]) -> None:
-        """Set the columns of the sections; None for one without a description."""
-        self._columns = columns
+    def show_columns(self, columns: Sequence[ColumnSummary | None], rows: int) -> None:
+        """Set the columns of the sections, None for one without a description, of so many rows."""
+        self._columns, self._rows = columns, rows
         self._pictures = any(c and (c.distribution or c.missing) for c in columns)
         if columns:  # another height, perhaps
             self.headerDataChanged(Qt.Orientation.Horizontal, 0, len(columns) - 1)
@@ -48,7 +49,9 @@ class SpreadHeader(QHeaderView):
         return font
 
     def _missing_text(self, section: int) -> str:
-        return missing_text(self._columns[section]) if section < len(self._columns) else ""
+        if section >= len(self._columns):
+            return ""
+        return missing_text(self._columns[section], self._rows)
 
     def sectionSizeFromContents(self, section: int) -> QSize:
         """Room for the name, the bars and the missing values."""
@@ -76,7 +79,7 @@ class SpreadHeader(QHeaderView):
         if (column := self._columns[section]) and column.distribution:
             draw_bars(painter, QRectF(bars), column.distribution)
         painter.setFont(small)
-        painter.setPen(QColor(appearance.current().muted))
+        painter.setPen(QColor(appearance.current().warning))
         text, elide = self._missing_text(section), Qt.TextElideMode.ElideRight
         text = QFontMetrics(small).elidedText(text, elide, words.width())
         painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

@@ -1,10 +1,10 @@
-"""The rows of a file: their predictions, warnings, and a CSV to save."""
+"""The rows of a file: their table with predictions behind, warnings, and a button that saves it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
@@ -54,8 +54,8 @@ class FilePredictionCard(Card):
         self.table.horizontalHeader().setStretchLastSection(False)
         holder = QWidget()
         row = FlowLayout(holder, gap=8)
-        self.save = PlainButton("Save as CSV…", save, "save")
-        self.save.setToolTip(f"Save the predictions ({SAVE})")
+        self.save = PlainButton("Save the table…", save, "save")
+        self.save.setToolTip(f"Save the table as it was, with the predictions behind it ({SAVE})")
         row.addWidget(self.save)
         notes = (self.marked_note, self.notes)
         for widget in (self.empty, self.progress_row, *notes, self.table, holder):
@@ -117,6 +117,8 @@ class FilePredictionCard(Card):
             self.table.setColumnWidth(column, min(self.table.columnWidth(column), widest))
         rows = "1 row" if predictions.count == 1 else f"{predictions.count:,} rows"
         caption = f"{rows} predicted."
+        if predictions.n_own_columns:
+            caption += " The predictions stand behind the columns of the table."
         if predictions.count > len(predictions.rows):
             caption += f" The first {len(predictions.rows):,} are shown."
         self.set_words("Many rows", caption)
@@ -128,6 +130,12 @@ class FilePredictionCard(Card):
         self.table.show()
         self._fit_table()
         self.save.show()
+        n_own = predictions.n_own_columns
+        QTimer.singleShot(0, self, lambda: self._scroll_to_answers(n_own))  # once it has its width
+
+    def _scroll_to_answers(self, n_own_columns: int) -> None:
+        start = self.table.horizontalHeader().sectionPosition(n_own_columns)
+        self.table.horizontalScrollBar().setValue(max(0, start))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a file of rows; the window takes a model."""

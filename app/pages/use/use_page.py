@@ -16,6 +16,7 @@ from app.pages.use.row_prediction_form import RowPredictionForm
 from app.preferences import preferences as settings
 from app.widgets.drop_area import ask_for_file, local_file
 from core.export.exportable_models import MODEL_ENDINGS, can_run_code
+from core.export.own_table.endings import own_ending
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -81,7 +82,6 @@ class UsePage(Page):
             self._request_form("" if self._model else str(folder) if has_ended and folder else "")
 
     def _request_form(self, folder: str) -> None:
-        """Request the form, once for every model and every end of a run."""
         session = self.session
         is_going_on = session.is_going_on
         key = (folder, self._model, self._trust, is_going_on, len(session.events) if folder else 0)
@@ -109,7 +109,6 @@ class UsePage(Page):
         QTimer.singleShot(0, self, lambda: area.ensureWidgetVisible(self.file_card, 0, 40))
 
     def _give_room(self) -> None:
-        """Give a long table of predictions the rest of the page."""
         self.body.setStretchFactor(self.file_card, 100 if self.file_card.wants_room else 0)
 
     # What a person does -----------------------------------------------------------------------
@@ -161,7 +160,7 @@ class UsePage(Page):
             self.session.predict_pasted(clipboard.text(), self._model, self._trust)
 
     def save_asked(self) -> None:
-        """Save the predictions."""
+        """Save the table with its predictions."""
         if self.file_card.has_table:
             self._save_predictions()
         else:
@@ -170,10 +169,15 @@ class UsePage(Page):
     def _save_predictions(self) -> None:
         folder = settings.stored_text(FOLDER_KEY, str(Path.home()))
         stem = Path(self._file).name.split(".")[0] if self._file else "pasted"
-        proposed = str(Path(folder) / f"{stem} predictions.csv")
-        title = "Save the predictions"
-        path, _ = QFileDialog.getSaveFileName(self, title, proposed, "CSV (*.csv)")
+        ending = own_ending(self._file)
+        proposed = str(Path(folder) / f"{stem} predictions{ending}")
+        kinds = {".csv": "CSV", ".xlsx": "Excel workbook", ".parquet": "Parquet"}
+        kinds = {ending: kinds.get(ending, "As the file of rows"), **kinds}
+        filters = ";;".join(f"{kind} (*{named})" for named, kind in kinds.items())
+        title = "Save the table with its predictions"
+        path, chosen = QFileDialog.getSaveFileName(self, title, proposed, filters)
         if path:
-            path = path if Path(path).suffix else f"{path}.csv"
+            picked = next((named for named in kinds if f"*{named})" in chosen), ending)
+            path = path if Path(path).suffix else f"{path}{picked}"
             settings.remember(FOLDER_KEY, str(Path(path).parent))
             self.session.save_predictions(path)

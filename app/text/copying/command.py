@@ -69,6 +69,7 @@ def _data_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "--task", data.task
     yield from _pair_arguments("--role", data.roles)
     yield from _pair_arguments("--kind", data.kinds)
+    yield from _pair_arguments("--reading", data.readings)
     if data.test_file:
         yield "--test", portable_path(data.test_file)
     elif "test_size" in differences:

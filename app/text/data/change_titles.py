@@ -26,11 +26,14 @@ def change_title(old_data: DataPlan, new_data: DataPlan) -> str:
     """What differs: "the role of “age”"."""
     for field in fields(old_data):
         before, after = getattr(old_data, field.name), getattr(new_data, field.name)
-        if before == after or field.name in ("roles", "kinds"):
+        if before == after or field.name in ("roles", "kinds", "readings"):
             continue
         return _NAMES.get(field.name, "the data")
     if old_data.kinds != new_data.kinds:
         return _of_columns(old_data.kinds, new_data.kinds, "what “{name}” holds", "kinds")
+    if old_data.readings != new_data.readings:
+        before, after = old_data.readings, new_data.readings
+        return _of_columns(before, after, "how “{name}” is read", "readings")
     if old_data.roles != new_data.roles:
         return _of_columns(old_data.roles, new_data.roles, "the role of “{name}”", "roles")
     return "the groups"

@@ -12,9 +12,9 @@ _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = 3  # values that are named
 
 
-def missing_text(column: ColumnSummary | None) -> str:
-    """The caption of a column: "12 missing"; "" where none is."""
-    return f"{format_integer(column.missing)} missing" if column and column.missing else ""
+def missing_text(column: ColumnSummary | None, rows: int) -> str:
+    """The caption of a column: "12 % missing"; "" where none is."""
+    return f"{percent(column.missing / rows)} missing" if column and column.missing else ""
 
 
 def column_values_text(column: ColumnSummary, rows: int) -> str:

@@ -34,10 +34,10 @@ def every_row_tests(summary: DatasetSummary, data: DataPlan) -> bool:
 
 
 def column_word(column: ColumnSummary) -> str:
-    """The role of a column, or its kind."""
+    """The role of a column, or its kind and unit."""
     if column.role == "sequence" and column.kind == "text":
         return "letters"
-    return _ROLE_TITLES.get(column.role, column.kind)
+    return _ROLE_TITLES.get(column.role, column.kind_text)
 
 
 def headline(summary: DatasetSummary) -> str:

@@ -92,7 +92,7 @@ class DependenceView(WhyView[Dependence]):
         x, mean, low, high = self._answer_arrays()
         numbers = answer.numbers and not answer.words
         self.plot.bottom.set_scale(Scale() if numbers else Scale("choice", tuple(answer.words)))
-        self.plot.bottom.set_title(answer.name)
+        self.plot.bottom.set_title(answer.title)
         self.plot.left.set_title(answer.answer)
         rows = np.array(answer.rows, dtype=float)
         every = np.concatenate([rows.ravel(), low, high, mean])

@@ -115,6 +115,7 @@ class PredictionsSaved:
 
     path: str
     count: int
+    sentences: tuple[str, ...] = ()  # on what could not be written as it was
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class RowsPredicted:
-    """The first predictions of a file of rows."""
+    """The first rows of a file with their predictions behind them."""
 
     headers: list[str]
     rows: list[list[object]]
@@ -141,7 +142,7 @@ class RowsPredicted:
     marked: int  # rows unlike the training rows
     remark: str = ""  # what is not known
     sentences: tuple[str, ...] = ()  # for a person, about the rows
-    n_model_columns: int = 0  # the other columns come from the file
+    n_own_columns: int = 0  # the first ones, which come from the file
 
 
 @dataclass(frozen=True)

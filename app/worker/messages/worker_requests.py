@@ -113,7 +113,7 @@ class Explain:
 
 @dataclass(frozen=True)
 class PredictRows:
-    """Predict the rows of a file; the table is kept for `SavePredictions`."""
+    """Predict the rows of a file; the predictions are kept for `SavePredictions`."""
 
     folder: str  # of the run; "" for a model file
     file: str
@@ -123,7 +123,7 @@ class PredictRows:
 
 @dataclass(frozen=True)
 class SavePredictions:
-    """Write all rows of the last `PredictRows` as CSV."""
+    """Write the table of the last `PredictRows` with all predictions behind its rows."""
 
     path: str
 

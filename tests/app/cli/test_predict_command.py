@@ -55,9 +55,16 @@ def test_labels_of_new_sequences(tags, tmp_path, capsys):
     capsys.readouterr()
     assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
     header, *rows = rows_of(capsys.readouterr().out)
-    assert header == ["sequence", "prediction", *(f"probability of {c}" for c in "ABC")]
+    shares = [f"probability of {c}" for c in "ABC"]
+    assert header == ["word", "sequence", "prediction", *shares]
+    assert [row[:3] for row in rows] == [
+        ["word 1", "x", "B"], ["word 5", "x", "C"], ["word 2", "y", "C"],
+    ]  # fmt: skip
+    assert [sum(map(float, row[3:])) for row in rows] == pytest.approx([1.0] * 3)
+    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--only"]) == 0
+    header, *rows = rows_of(capsys.readouterr().out)
+    assert header == ["sequence", "prediction", *shares]
     assert [row[:2] for row in rows] == [["x", "B"], ["x", "C"], ["y", "C"]]
-    assert [sum(map(float, row[2:])) for row in rows] == pytest.approx([1.0] * 3)
 
 
 def test_structures_of_new_molecules(molecules, tmp_path, capsys):

@@ -35,7 +35,11 @@ _module = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_module)
 
 USED = RowsPredicted(
-    ["prediction", "unlike the training rows", "age"], [["yes", "", 3], ["no", "x", 9]], 2, 1
+    ["age", "prediction", "unlike the training rows"],
+    [["3", "yes", ""], ["9", "no", "x"]],
+    2,
+    1,
+    n_own_columns=1,
 )
 
 
@@ -58,7 +62,9 @@ def page(window, still, monkeypatch, tmp_path):
     return page
 
 
-def test_rows_come_from_a_file_or_by_paste_and_leave_as_csv(page, still, monkeypatch, tmp_path):
+def test_rows_come_from_a_file_or_by_paste_and_leave_as_their_table(
+    page, still, monkeypatch, tmp_path
+):
     page.predict_file("/rows.csv")
     assert still.worker.asked[-1] == PredictRows(str(tmp_path), "/rows.csv")
     QGuiApplication.clipboard().setText("age\tkind\n3\ta\n")
@@ -69,12 +75,25 @@ def test_rows_come_from_a_file_or_by_paste_and_leave_as_csv(page, still, monkeyp
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("/out", ""))
     page.save.click()
     assert still.worker.asked[-1] == SavePredictions("/out.csv")
+    asked_names: list[str] = []
+
+    def answer_name(_parent, _title, proposed, kinds):
+        asked_names.extend([proposed, kinds])
+        return "/out", "Excel workbook (*.xlsx)"
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer_name)
+    page.predict_file("/orders.parquet")
+    page.save.click()
+    assert asked_names[0].endswith("orders predictions.parquet")
+    assert asked_names[1].startswith("Parquet (*.parquet);;CSV (*.csv);;Excel workbook (*.xlsx)")
+    assert still.worker.asked[-1] == SavePredictions("/out.xlsx")
 
 
 def test_predictions_are_shown_and_rows_unlike_the_training_rows_are_counted(page, still):
     still.rows_predicted.emit(USED)
     model = page.table.model()
-    assert [model.index(1, c).data() for c in range(3)] == ["no", "x", "9"]
+    assert [model.index(1, c).data() for c in range(3)] == ["9", "no", "x"]
+    assert "behind the columns of the table" in page.file_card.accessibleDescription()
     assert "1 of 2 rows is unlike the training rows" in page.file_card.marked_note.text()
     assert "farther from every training row" in page.file_card.marked_note.toolTip()
     _module.assert_accessible(page)

@@ -155,9 +155,9 @@ FORM = ModelForm(
 )  # fmt: skip
 SAID = RowPrediction("yes", [("yes", 0.57), ("no", 0.43)], None, None, "", [])
 USED = RowsPredicted(
-    ["prediction", "probability of no", "probability of yes", "unlike the training rows", "age"],
-    [["no", 0.81, 0.19, "", 30], ["yes", 0.02, 0.98, "age is outside 2 to 98", 130]],
-    2, 1, "", ("The column “zip” is ignored: the model was not trained on it.",), 4,
+    ["age", "prediction", "probability of no", "probability of yes", "unlike the training rows"],
+    [["30", "no", 0.81, 0.19, ""], ["130", "yes", 0.02, 0.98, "age is outside 2 to 98"]],
+    2, 1, "", ("The column “zip” is ignored: the model was not trained on it.",), 1,
 )  # fmt: skip
 OF_SEVERAL = {"models": "tune", "candidates": "results"}  # pages of a run of several models
 

@@ -34,8 +34,9 @@ def test_new_rows_are_told_and_saved_whole(ended, monkeypatch):
     monkeypatch.setattr(module, "MAX_SHOWN_ROWS", 2)
     progress, told = engine.using.use(m.PredictRows(folder, str(place / "rows.csv")))
     assert progress == m.UseProgress(3, 3)
-    assert told.headers[0] == "prediction"
-    assert [row[0] for row in told.rows] == ["down", "up"]
+    assert told.headers[:2] == ["x", "prediction"]
+    assert [row[:2] for row in told.rows] == [["1", "down"], ["42", "up"]]
+    assert told.n_own_columns == 1
     assert (told.count, told.marked, told.sentences) == (3, 1, ())
     saved = engine.answer(m.SavePredictions(str(place / "out.csv")))
     assert saved == m.PredictionsSaved(str(place / "out.csv"), 3)

@@ -52,10 +52,11 @@ def test_a_column_in_words(qapp, column, words):
     assert column_values_text(column, 5 if column["missing"] == 1 else 3) == words
 
 
-def test_what_is_missing_is_counted(qapp):
+def test_what_is_missing_is_a_share(qapp):
     column = ColumnSummary("x", "feature", "number")
-    assert missing_text(replace(column, missing=1234)) == "1,234 missing"
-    assert missing_text(column) == missing_text(None) == ""
+    assert missing_text(replace(column, missing=1234), 10_000) == "12\u00a0% missing"
+    assert missing_text(replace(column, missing=1), 10_000) == "< 0.1\u00a0% missing"
+    assert missing_text(column, 10) == missing_text(None, 0) == ""
 
 
 def bars(spread, width=100, height=20):

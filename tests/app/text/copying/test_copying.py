@@ -67,6 +67,7 @@ PLANS = [
             task="binary",
             roles={"visit_id": "ignore", "ward": "group"},
             kinds={"age": "category"},
+            readings={"ward": "missing", "visit_date": "day first"},
             latest="visit_date",
         ),
         "boosting",
@@ -153,6 +154,7 @@ def test_names_of_files_and_columns_stay_what_they_are(name):
         test_file=f"other {name}",
         roles={name: "ignore", f" {name} ": "group", "": "ignore"},
         kinds={f"{name}=number": "category", "a,b": "date"},
+        readings={name: "text", f"{name}=x": "day first"},
         latest=name,
     )
     if name.startswith("sample:"):

@@ -1,0 +1,163 @@
+"""The card that says how columns were read, its links, and the same in the table and its menu."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from PySide6.QtCore import Qt
+
+from app.pages.data.data_page import DataPage
+from app.pages.data.preview_table import MISSING
+from app.text.data.change_titles import change_title
+from app.widgets.card import SideBySide
+from app.worker.messages import Message, Opened
+from core.datasets.summary import summarize
+from core.tuning.guidance.advice import advise
+from core.tuning.guidance.column_encodings import column_encodings
+from core.tuning.plan import DataPlan
+from core.tuning.problem import read_data
+
+
+@pytest.fixture
+def orders(tmp_path):
+    rows, random = 80, np.random.default_rng(1)
+    table = pd.DataFrame(
+        {
+            "country": np.array(["NA", "ZA"])[np.arange(rows) % 2],
+            "weight": [f"{value:.1f} kg" for value in random.uniform(1, 9, rows)],
+            "rating": np.where(np.arange(rows) % 4, "3", ""),
+            "size": random.normal(size=rows).round(2),
+            "y": random.normal(size=rows).round(3),
+        }
+    )
+    table.loc[1, "rating"] = "4"
+    path = tmp_path / "orders.csv"
+    table.to_csv(path, index=False)
+    return DataPlan(str(path))
+
+
+@pytest.fixture
+def opened(still, qtbot):
+    """Opens data in a session and gives its Data page."""
+
+    def show(data: DataPlan) -> DataPage:
+        dataset = read_data(data)
+        summary = replace(summarize(dataset), encodings=column_encodings(dataset))
+        still.open_file(data.file)
+        number = len(still.worker.asked)
+        still.worker.arrived.emit([Message(number, Opened(data, summary, advise(summary)))])
+        page = DataPage(still)
+        qtbot.addWidget(page)
+        page.resize(900, 800)
+        page.show()
+        return page
+
+    return show
+
+
+def last_asked(page):
+    return page.session.worker.asked[-1].data
+
+
+def test_a_link_reads_a_column_otherwise(opened, orders):
+    page = opened(orders)
+    by_words = {link.text(): link for link in page.readings.links}
+    assert set(by_words) == {"Read it as missing", "Read it as text"}
+    by_words["Read it as missing"].click()
+    assert last_asked(page).readings == {"country": "missing"}
+    assert change_title(orders, last_asked(page)) == "how “country” is read"
+    by_words["Read it as text"].click()
+    assert last_asked(page).readings == {"country": "missing", "weight": "text"}
+
+
+def test_a_reading_replaces_a_kind_and_a_kind_a_reading(opened, orders):
+    data = DataPlan(orders.file, kinds={"country": "category", "size": "category"})
+    page = opened(data)
+    [link] = [link for link in page.readings.links if "missing" in link.text()]
+    link.click()
+    assert last_asked(page).kinds == {"size": "category"}
+    page.menus.set_kinds(["country"], "text")
+    assert last_asked(page).readings == {}
+    assert last_asked(page).kinds == {"size": "category", "country": "text"}
+
+
+def test_links_are_named_for_those_who_do_not_see_them(opened, orders):
+    page = opened(orders)
+    for link in page.readings.links:
+        assert link.accessibleName() == link.text()
+        assert link.accessibleDescription().startswith(("country: “NA”", "weight: “"))
+        assert link.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_the_card_says_what_the_model_is_given(opened, orders):
+    page = opened(orders)
+    said = [label.text() for label in page.readings.findChildren(type(page.readings._caption))]
+    assert any(text.startswith("For the model: 25 % missing: the median 3") for text in said)
+
+
+def test_without_anything_to_say_there_is_no_card(opened, tmp_path):
+    path = tmp_path / "plain.csv"
+    random = np.random.default_rng(0)
+    pd.DataFrame({"a": random.normal(size=60), "y": random.normal(size=60)}).to_csv(
+        path, index=False
+    )
+    page = opened(DataPlan(str(path)))
+    assert not page.readings.isVisible()
+    assert not any(pair.isVisible() for pair in page.findChildren(SideBySide))
+
+
+def test_cards_are_beside_each_other_where_there_is_room(opened, orders, qtbot):
+    page = opened(DataPlan(orders.file, roles={"size": "ignore"}))
+    page.findings.setVisible(True)
+    for width, beside in ((1500, True), (800, False)):
+        page.resize(width, 900)
+        qtbot.waitUntil(
+            lambda beside=beside: (page.readings.y() == page.findings.y()) == beside, timeout=2000
+        )
+
+
+def test_the_table_says_units_and_what_is_missing(opened, orders):
+    preview = opened(orders).table.preview
+    at = {name: index for index, name in enumerate(preview.names)}
+    cell = lambda row, name: preview.index(row, at[name]).data()  # noqa: E731
+    assert cell(0, "weight") == "number, kg"
+    assert cell(1, "rating") == MISSING
+    assert cell(2, "rating") == "4"
+    assert preview.is_missing(1, at["rating"])
+    assert not preview.is_missing(1, at["weight"])
+    spoken = preview.index(1, at["rating"]).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "rating: missing"
+
+
+def test_a_missing_cell_is_painted_as_a_badge(opened, orders, qtbot):
+    page = opened(orders)
+    table = page.table
+    at = table.preview.names.index("rating")
+    rects = [table.visualRect(table.preview.index(row, at)) for row in (1, 3)]
+    with qtbot.waitExposed(page):
+        page.show()
+    picture = table.viewport().grab().toImage()
+    scale = picture.devicePixelRatio()
+
+    def colours(rect):
+        points = (
+            (x, y) for x in range(rect.left(), rect.left() + 60) for y in (rect.center().y(),)
+        )
+        return {picture.pixel(int(x * scale), int(y * scale)) for x, y in points}
+
+    assert len(colours(rects[0])) > 1  # both rows have the same ground
+    assert colours(rects[0]) != colours(rects[1])
+
+
+def test_the_menu_offers_the_readings_of_its_column(opened, orders):
+    page = opened(DataPlan(orders.file, readings={"weight": "text"}))
+    country = {action.text(): action for action in page.menu_for("country").actions()}
+    country["Read it as missing"].trigger()
+    assert last_asked(page).readings == {"weight": "text", "country": "missing"}
+    weight = {action.text(): action for action in page.menu_for("weight").actions()}
+    weight["Read it as at first"].trigger()
+    assert last_asked(page).readings == {"country": "missing"}
+    assert "Its cells" not in {action.text() for action in page.menu_for("size").actions()}
