@@ -12,7 +12,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-EXTRAS = ("sheets", "columnar")
+EXTRAS = ("columnar",)
 HEAD = """Tunescope is under the MIT licence (LICENSE). It comes with the packages below, each
 under its own licence. A version is the one in this very package.
 """

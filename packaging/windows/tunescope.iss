@@ -1,7 +1,7 @@
 ; Inno Setup 6: an installer for Windows of the folder that PyInstaller made, for the person alone.
 ; Not tested: it was written without a Windows machine.
 ;
-;   py -m pip install pyinstaller ".[sheets,columnar]"
+;   py -m pip install pyinstaller ".[columnar]"
 ;   py packaging\licences.py build\LICENCES.txt
 ;   pyinstaller --noconfirm packaging\tunescope.spec
 ;   iscc /DVersion=0.1.0 packaging\windows\tunescope.iss
