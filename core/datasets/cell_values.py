@@ -15,6 +15,7 @@ import pandas as pd
 YES_NO = (
     *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("off", "on")),
     *(("nein", "ja"), ("non", "oui"), ("nee", "ja"), ("no", "sí"), ("não", "sim")),
+    *(("falsch", "wahr"), ("faux", "vrai"), ("falso", "verdadero"), ("falso", "vero")),
 )
 _NO, _YES = ({pair[i] for pair in YES_NO} for i in (0, 1))
 _BLANKS = " \t\r\n\f\v\u00a0\u2007\u202f\u3000\ufeff\u200b"
@@ -82,9 +83,10 @@ def cell_number(text: str, form: ColumnFormat) -> float:
     if not text or text[-1] not in "0123456789." or "_" in text:  # no "nan", "inf" and "1_000"
         return math.nan
     try:
-        return sign * float(text)
+        number = sign * float(text)
     except ValueError:
         return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def read_cells(values: pd.Series, form: ColumnFormat) -> pd.Series:

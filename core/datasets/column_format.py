@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from core.datasets.cell_values import YES_NO, ColumnFormat, cell_number, cell_text
+from core.datasets.cell_values import YES_NO, ColumnFormat, cell_number, cell_text, moments
 from core.datasets.dates import date_formats
 from core.datasets.finding import ColumnReading, SuggestedChange
 from core.datasets.option_syntax import column_option
@@ -170,9 +170,10 @@ def chosen_format(
 
 
 def _date_guess(words: list[str], nothing: tuple[str, ...], reading: str) -> GuessedFormat | None:
-    forms = date_formats(pd.Series(words, dtype="str"))
+    texts = pd.Series(words, dtype="str")
+    forms = date_formats(texts)
     if not forms:
-        return None
+        return _date_guess_beside_strays(texts, nothing)
     day_first = [form for form in forms if form.startswith("%d")]
     month_first = [form for form in forms if form.startswith("%m")]
     form = forms[0]
@@ -184,6 +185,17 @@ def _date_guess(words: list[str], nothing: tuple[str, ...], reading: str) -> Gue
         word = "month first" if is_day else "day first"
         return GuessedFormat(ColumnFormat("date", nothing, date_format=form), sentence, word, word)
     return GuessedFormat(ColumnFormat("date", nothing, date_format=form))
+
+
+def _date_guess_beside_strays(texts: pd.Series, nothing: tuple[str, ...]) -> GuessedFormat | None:
+    """Dates among which a few texts are none, which then count as missing."""
+    if not (forms := date_formats(texts, 1 - STRAY_SHARE)):
+        return None
+    strays = tuple(texts[moments(texts, forms[0]).isna()])
+    if len(strays) > STRAY_KINDS:
+        return None
+    form = ColumnFormat("date", (*nothing, *strays), date_format=forms[0])
+    return GuessedFormat(form, f"{_quoted(strays)} is no date and counts as missing")
 
 
 def _word_guess(values: pd.Series, texts: list[str], kind: str, reading: str) -> GuessedFormat:
@@ -238,7 +250,8 @@ def has_code_width(values: pd.Series) -> bool:
     is_wide = len(str(low)) >= (3 if named else _CODE_DIGITS)
     max_distinct = min(_MAX_CODES, len(values) / (1 if named else 3))
     # Amounts end in zeros, and what counts from somewhere (a day, a serial number) is near it.
-    is_amount = not named and ((values % 10 == 0).all() or high - low < low / 4)
+    is_exact = high < 2**53  # as a float
+    is_amount = not named and ((values % 10 == 0).all() or (high - low < low / 4 and is_exact))
     return is_wide and 3 <= distinct <= max_distinct and not is_amount
 
 

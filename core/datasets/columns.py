@@ -24,6 +24,7 @@ _ID_NAME = re.compile(
     r"|^unnamed: \d+$|^id([_\s.-]|$)|[a-z]I[dD]$"
 )
 _PLAIN = ColumnFormat()
+_TELLING = 0.01  # share of missing values from which they may mean something
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
 _MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
@@ -125,7 +126,9 @@ def describe_column(
     if form is None:
         form = _PLAIN if numeric else guess_format(values, kind).form
     dates = form.date_format
-    if distinct <= 1:
+    if distinct == 1 and not kind and _TELLING <= missing / len(values) <= 1 - _TELLING:
+        kind, note = "number" if numeric else "category", ""  # a mark, or none
+    elif distinct <= 1:
         kind, note = kind or "constant", _nothing_to_learn(distinct, missing)
     elif kind:
         note = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 
+import numpy as np
 import pandas as pd
 
 # Month first, unless a number above 12 rules it out.
@@ -34,26 +35,37 @@ def date_format(values: pd.Series) -> str:
     return next(iter(date_formats(values)), "")
 
 
-def date_formats(values: pd.Series) -> list[str]:
-    """The same (by 20,000 values), and with month and day exchanged, where that fits as well."""
+def date_formats(values: pd.Series, share: float = 1.0) -> list[str]:
+    """The same (by 20,000 values), and with month and day exchanged, where that fits as well.
+
+    `share`: of the different texts that are dates, at least.
+    """
     if pd.api.types.is_numeric_dtype(values.dtype):
         return []
     texts = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna()
     if texts.empty:
         texts = values.dropna().iloc[:_SAMPLE]
     texts = pd.Series(texts.unique(), dtype="str").str.strip()
-    first = texts.iloc[:20]
-    if not all(_SHAPE.fullmatch(text) for text in first):
+    shaped = texts[texts.str.fullmatch(_SHAPE)]
+    if texts.empty or len(shaped) < share * len(texts):
         return []
+    first = shaped.iloc[:20]
     for form in _FORMATS:
-        if _format_fits(first, form) and _format_fits(texts, form):
+        if _fits(first, form, share) and _fits(texts, form, share):
             other = form.translate(_EXCHANGED) if form.startswith(("%m", "%d")) else ""
-            return [form, *([other] if other in _FORMATS and _format_fits(texts, other) else [])]
+            return [form, *([other] if other in _FORMATS and _fits(texts, other, share) else [])]
     return []
 
 
-def _format_fits(texts: pd.Series, form: str) -> bool:
+def _fits(texts: pd.Series, form: str, share: float) -> bool:
     with warnings.catch_warnings():
         # From Python 3.13 on; a day without a year, as in syslog, is of 1900, no leap year.
         warnings.filterwarnings("ignore", "Parsing dates involving a day", DeprecationWarning)
-        return bool(pd.to_datetime(texts, format=form, errors="coerce", utc=True).notna().all())
+        times = pd.to_datetime(texts, format=form, errors="coerce", utc=True)
+    return bool(times.notna().mean() >= share)
+
+
+def seconds_since_1970(times: pd.Series) -> np.ndarray:
+    """Points in time in UTC as seconds, also of years that nanoseconds do not reach."""
+    seconds = times.dt.tz_localize(None).to_numpy().astype("datetime64[s]")
+    return np.where(np.isnat(seconds), np.nan, seconds.astype(float))

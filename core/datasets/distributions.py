@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import moments
 from core.datasets.dataset import Column
 from core.datasets.dataset_summary import Distribution, DistributionKind
+from core.datasets.dates import seconds_since_1970
 
 MAX_COLUMNS = 300  # described
 MAX_ROWS = 100_000  # examined of one column
@@ -55,9 +57,8 @@ def distribution(values: pd.Series, column: Column, total_rows: int) -> Distribu
     rows: dict[str, Any] = {"rows": len(values), "of": total_rows}
     present_values = values.dropna()
     if column.kind == "date" and column.date_format:
-        times = pd.to_datetime(present_values, format=column.date_format, errors="coerce", utc=True)
-        seconds = (times.dropna() - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-        return binned_distribution(seconds.to_numpy(dtype=float), "dates", **rows)
+        seconds = seconds_since_1970(moments(present_values, column.date_format).dropna())
+        return binned_distribution(seconds, "dates", **rows)
     numeric = pd.api.types.is_numeric_dtype(present_values.dtype)
     if numeric and column.kind not in ("category", "yes/no"):
         return binned_distribution(present_values.to_numpy(dtype=float), "numbers", **rows)

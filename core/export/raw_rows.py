@@ -179,7 +179,8 @@ def _cells_and_strays(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series,
         return cells, cells[moments(cells, form.date_format).isna() & cells.notna()]
     if form.kind == "number" and values.dtype.kind not in "iuf":
         return cells, stray_texts(values, cells, form)
-    return cells, values.iloc[:0]
+    is_infinite = (cells.isna() & values.notna()).to_numpy() & (form.kind == "number")
+    return cells, values[is_infinite].astype(str) if is_infinite.any() else values[:0]
 
 
 def _rewritten(values: pd.Series, form: ColumnFormat) -> pd.Series | None:

@@ -8,7 +8,9 @@ from typing import Any
 FORMULA_STARTS = tuple("=+-\N{MINUS SIGN}@\t\r\n\N{FULLWIDTH EQUALS SIGN}")
 _NUMBER = r"[+\-\N{MINUS SIGN}]?[\d.,]*\d(e[+-]?\d+)?"
 # A number, with a word for its unit behind it, or a range.
-_HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?", re.IGNORECASE)
+# Amounts and telephone numbers: signs of a currency, digits in groups, a word behind.
+_AMOUNT = r"[+\-\N{MINUS SIGN}]\s?[$€£¥₹]?\s?\d[\d.,'’\s]*( ?[$€£¥₹%]| ?\w+)?"
+_HARMLESS = re.compile(rf"{_NUMBER}( to {_NUMBER})?( ?[%\w]+)?|{_AMOUNT}", re.IGNORECASE)
 _WORD = re.compile(r"\w")
 
 

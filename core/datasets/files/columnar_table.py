@@ -130,6 +130,8 @@ class ColumnarFile:
             table.columns = pd.Index([str(name) for name in table.columns])
         if table.empty:
             raise UnusableError("there is no row", where=self.path.name, cure="add rows")
+        if sum(map(_text_bytes, (table[name] for name in table.columns))) > max_bytes:
+            raise too_large_error(self.path)
         return table
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
@@ -175,7 +177,8 @@ class ColumnarFile:
         raw = self._parsed_table
         names = [str(name).strip() for name in raw.columns]
         named = [str(name).strip() for name in raw.index.names if name is not None]
-        return [name for name in (*named, *names) if by_type.get(name, True)]
+        wide = {str(name).strip() for name in raw.columns if _is_beyond_float(raw[name])}
+        return [name for name in (*named, *names) if by_type.get(name, True) or name in wide]
 
     def _findings(self) -> Iterator[Finding]:
         readable = set(self._readable_columns)
@@ -190,6 +193,20 @@ class ColumnarFile:
         index = self._parsed_table.index
         if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
             yield Finding("The labels of the rows (an index without a name) are left out.")
+
+
+def _text_bytes(values: pd.Series) -> int:
+    """The letters of a column whose texts the file holds once each."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return 0
+    lengths = np.array([len(str(text)) for text in values.cat.categories], dtype=np.int64)
+    codes = values.cat.codes.to_numpy()
+    return int(lengths[codes[codes >= 0]].sum())
+
+
+def _is_beyond_float(values: pd.Series) -> bool:
+    """Whether whole numbers exceed those with a sign: as floats they would be alike."""
+    return values.dtype.kind == "u" and bool(len(values)) and values.max() >= 2**63
 
 
 def _is_nested(kind: Any) -> bool:

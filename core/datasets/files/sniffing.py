@@ -28,7 +28,7 @@ _READINGS = {
     OUTER: "quotes within texts are letters",
     UNQUOTED: "quotes are letters",
 }
-_IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]*(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
+_IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]+(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
 _SINGLE_QUOTE, _DOUBLE_QUOTE = (re.compile(rf"(^|[;,\t|]) *{sign}") for sign in "'\"")
 _SIGNS = {'"', "'", "\\"}
 _LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of the name of a single column

@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.datasets.columns import unknown_column
 from core.datasets.dataset import Dataset
-from core.datasets.dates import date_format
+from core.datasets.dates import date_format, seconds_since_1970
 from core.datasets.finding import Finding, SuggestedChange
 from core.errors import UnusableError
 
@@ -55,5 +55,4 @@ def _time_points(values: pd.Series, where: str) -> np.ndarray:
         cure = "choose a column of dates, or write them like 2024-12-31"
         raise UnusableError("the column holds neither dates nor numbers", where=where, cure=cure)
     timestamps = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
-    elapsed = timestamps - pd.Timestamp(0, tz="UTC")
-    return elapsed.dt.total_seconds().to_numpy(dtype=float)
+    return seconds_since_1970(timestamps)

@@ -73,6 +73,7 @@ def test_numbers_as_they_are_written(text: str, form: ColumnFormat, number: floa
         ("", NUMBER),
         ("-", NUMBER),
         ("12a", NUMBER),
+        ("1e400", NUMBER),
     ],
 )
 def test_what_is_no_number_of_this_form(text: str, form: ColumnFormat) -> None:

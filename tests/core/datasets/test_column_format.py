@@ -99,6 +99,10 @@ def test_dates() -> None:
     assert (both.sentence, both.word) == ("“03/04/2024” is 4 March 2024", "day first")
     assert guess(["03/04/2024"], reading="day first").form.date_format == "%d/%m/%Y"
     assert guess(["03/14/2024", "05/06/2024"]).sentence == ""  # there is no fourteenth month
+    days = [f"{day:02d}.03.2024" for day in range(1, 31)]
+    beside = guess([*days, "unknown"])
+    assert (beside.form.kind, beside.form.missing) == ("date", ("unknown",))
+    assert beside.sentence == "“unknown” is no date and counts as missing"
 
 
 def test_yes_and_no() -> None:

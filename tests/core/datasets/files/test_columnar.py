@@ -181,9 +181,11 @@ def test_infinity_counts_as_missing(tmp_path: Path) -> None:
 
 def test_the_largest_whole_numbers_stay_positive(tmp_path: Path) -> None:
     values = np.array([2**63 + 1000 * i for i in range(COUNT)], dtype="uint64")
+    values[:20] = values[20]
     dataset = read_dataset(str(saved(tmp_path / "a.parquet", table_of(wide=values))))
-    assert dataset.table is not None
-    assert dataset.table["wide"].tolist() == [float(value) for value in values]
+    column = next(column for column in dataset.columns if column.name == "wide")
+    assert column.distinct == COUNT - 20  # no two of them are alike, as floats would be
+    assert set(column.categories) <= {str(value) for value in values}
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
