@@ -195,7 +195,7 @@ def _date_guess_beside_strays(texts: pd.Series, nothing: tuple[str, ...]) -> Gue
     if len(strays) > STRAY_KINDS:
         return None
     form = ColumnFormat("date", (*nothing, *strays), date_format=forms[0])
-    return GuessedFormat(form, f"{_quoted(strays)} is no date and counts as missing")
+    return GuessedFormat(form, f"{quoted_words(strays)} is no date and counts as missing")
 
 
 def _word_guess(values: pd.Series, texts: list[str], kind: str, reading: str) -> GuessedFormat:
@@ -210,11 +210,11 @@ def _word_guess(values: pd.Series, texts: list[str], kind: str, reading: str) ->
         form = replace(form, kind="yes/no", pair=pair)
     if perhaps and reading != "missing":
         count = int(values.isin(perhaps).sum())
-        sentence = f"{_quoted(perhaps)} is a value of its own ({_rows_text(count)})"
+        sentence = f"{quoted_words(perhaps)} is a value of its own ({_rows_text(count)})"
         return GuessedFormat(form, sentence, "missing", "as missing")
     if missing:
         count = int(values.isin(missing).sum())
-        sentence = f"{_quoted(missing)} counts as missing ({_rows_text(count)})"
+        sentence = f"{quoted_words(missing)} counts as missing ({_rows_text(count)})"
         return GuessedFormat(form, sentence, "values", "as a value of its own")
     codes = [word for word in words[:1000] if is_code(word)]
     if codes and all(word.isdecimal() for word in words):
@@ -255,7 +255,8 @@ def has_code_width(values: pd.Series) -> bool:
     return is_wide and 3 <= distinct <= max_distinct and not is_amount
 
 
-def _quoted(words: Sequence[str]) -> str:
+def quoted_words(words: Sequence[str]) -> str:
+    """The first three in quotes."""
     return ", ".join(f"“{word}”" for word in words[:3]) + (" …" if len(words) > 3 else "")
 
 

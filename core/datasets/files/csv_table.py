@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,14 @@ from typing import Any
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, cell_number
-from core.datasets.column_format import MISSING, STRAY_SHARE, chosen_format, is_code, number_formats
+from core.datasets.column_format import (
+    MISSING,
+    STRAY_SHARE,
+    chosen_format,
+    is_code,
+    number_formats,
+    quoted_words,
+)
 from core.datasets.dataset import DataSource
 from core.datasets.files import csv_faults
 from core.datasets.files.column_names import unique_names
@@ -21,7 +28,7 @@ from core.datasets.files.csv_parsing import CsvParser
 from core.datasets.files.delimiters import is_number
 from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED
 from core.datasets.files.sniffing import Dialect, is_missing, sniff_dialect, whole_file_choices
-from core.datasets.finding import Finding
+from core.datasets.finding import ColumnReading, Finding
 from core.datasets.raw_table import RawTable
 from core.datasets.stray_texts import are_few, stray_finding
 from core.errors import UnusableError
@@ -96,7 +103,9 @@ def _table_as(
     def line_of(row: int) -> int:
         return csv_faults.line_of(path, compression, dialect, row)
 
-    return RawTable(path.name, table, source, line_of, (*findings, *(strays or ())))
+    findings = [*findings, *(strays or ())]
+    readings = tuple(_missing_readings(dialect, table))
+    return RawTable(path.name, table, source, line_of, tuple(findings), readings)
 
 
 def first_cells(
@@ -160,6 +169,16 @@ def _missing_words(
     if not worded or len(missing) == 1:
         return [""]
     return {name: list(missing) if name in worded else [""] for name in names}
+
+
+def _missing_readings(dialect: Dialect, table: pd.DataFrame) -> Iterator[ColumnReading]:
+    """The words among the first values of columns of numbers that count as missing."""
+    shift = 1 if dialect.extra == "names" else 0
+    for i, name in enumerate(names_of(dialect), shift):
+        cells = (row[i].strip() for row in dialect.rows if i < len(row))
+        words = dict.fromkeys(cell for cell in cells if cell and is_missing(cell))
+        if words and table[name].dtype.kind in "iuf":
+            yield ColumnReading(name, f"{quoted_words(list(words))} counts as missing")
 
 
 def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:

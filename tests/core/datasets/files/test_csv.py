@@ -154,6 +154,8 @@ def test_missing_values_in_their_usual_spellings(write: Write) -> None:
     assert set(by_name["w"].categories) == {"a", "b", "NA", "None", "-", "."}
     reading = next(reading for reading in dataset.readings if reading.column == "w")
     assert reading.sentence == "“NA”, “None”, “-” … is a value of its own (4 rows)"
+    reading = next(reading for reading in dataset.readings if reading.column == "x")
+    assert reading.sentence == "“NA”, “N/A”, “NaN” … counts as missing"
     again = read_dataset(dataset.source.path, DataOptions(readings={"w": "missing"}))
     column = next(column for column in again.columns if column.name == "w")
     assert (column.missing, column.categories) == (len(spellings), ("a", "b"))
