@@ -185,12 +185,13 @@ def _words_of(step: Any, index: int, share: float, *, tells: bool) -> str:
     fill = encoder_of(step, SimpleImputer)
     if fill is None or not share:
         return ""
-    value = f"{float(np.nan_to_num(fill.statistics_[index])):.4g}"
+    number = float(np.nan_to_num(fill.statistics_[index]))
+    value = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
     if fill.strategy == "most_frequent":
         ordinal = (
             step.named_steps["encode"] if "encode" in getattr(step, "named_steps", {}) else None
         )
-        value = value if ordinal is None else str(ordinal.categories_[index][int(float(value))])
+        value = value if ordinal is None else str(ordinal.categories_[index][int(number)])
     filled = {"median": "the median", "mean": "the mean"}.get(fill.strategy, "the most frequent,")
     return f"{_share_text(share)} missing: {filled} {value}" + (
         " and a column that says so" if tells else ""
