@@ -32,7 +32,7 @@ class UnusableError(Exception):
         return " ".join(f"{location}{self.what}{cure}{end}".split())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.what, self.where, self.cure))
+        return (_rebuild, (type(self), vars(self)))
 
 
 def nearest_names_cure(named: Iterable[str], word: str) -> str:
@@ -56,5 +56,8 @@ def write_error(
     return UnusableError(f"{subject} cannot be written{why}", where=str(where), cure=cure)
 
 
-def _rebuild(what: str, where: str, cure: str) -> UnusableError:
-    return UnusableError(what, where=where, cure=cure)
+def _rebuild(kind: type[UnusableError], fields: dict[str, object]) -> UnusableError:
+    error = kind.__new__(kind)
+    vars(error).update(fields)
+    error.args = (error.sentence,)
+    return error

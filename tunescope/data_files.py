@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.datasets.column_format import guess_format, has_code_width
+from core.datasets.column_format import guess_format, guess_of_numbers
 from core.datasets.reading_report import ReadingReport
 from core.tuning.guidance.column_encodings import report_on
 from core.tuning.plan import DataPlan
@@ -67,8 +67,8 @@ def _meanings(
 
 
 def _reading_of(values: pd.Series) -> str:
-    if values.dtype.kind in "iu":
-        return "number" if has_code_width(values.dropna()) else ""
+    if values.dtype.kind in "iuf":
+        return "number" if guess_of_numbers(values) else ""
     if pd.api.types.infer_dtype(values, skipna=True) != "string":
         return ""
     form = guess_format(values).form

@@ -76,7 +76,7 @@ def _exit_status(arguments: argparse.Namespace) -> int:
     try:
         return int(arguments.run(arguments))
     except UnusableError as error:
-        from core.datasets.understanding.fixable_input import FixableInputError
+        from core.datasets.understanding.unusable_input import FixableInputError
 
         print(f"tunescope: {error.sentence}", file=sys.stderr)
         if isinstance(error, FixableInputError):

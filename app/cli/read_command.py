@@ -57,6 +57,9 @@ def _lines(report: ReadingReport) -> Iterator[str]:
     if report.findings:
         yield ""
         yield from map(_finding_line, report.findings)
+    if report.together:
+        yield ""
+        yield from (f"{change.words}: {_printable(change.option)}" for change in report.together)
     yield ""
     yield _cells_line(report)
 
@@ -95,15 +98,25 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _finding_line(finding: Finding) -> str:
-    option = f" ({_printable(finding.proposal.option)})" if finding.proposal else ""
+    proposal = finding.proposal
+    option = f" ({_printable(proposal.option)})" if proposal and proposal.option else ""
     return f"{'!' if finding.serious else '-'} {_printable(finding.sentence)}{option}"
 
 
 def _cells_line(report: ReadingReport) -> str:
-    if not report.rewritten:
+    columns = [column for column in report.columns if column.rewritten]
+    if not columns:
         return "Every cell is read as it is written."
-    names = ", ".join(f"“{_printable(name)}”" for name in report.rewritten)
-    return f"Not every text comes back from its value letter by letter: {names}."
+    names = ", ".join(f"“{_printable(column.name)}”" for column in columns)
+    first, count = columns[0], sum(column.rewritten_cells for column in columns)
+    if not count:
+        return f"Not every text comes back from its value letter by letter: {names}."
+    cells = f"{count:,} cells of {len(columns)} columns do"
+    if len(columns) == 1:
+        cells = f"1 cell of {names} does" if count == 1 else f"{count:,} cells of {names} do"
+    example = f"{_printable(first.rewritten_example)} in “{_printable(first.name)}”"
+    kept = f" ({_printable(first.kept)} keeps the texts)" if first.kept else ""
+    return f"{cells} not come back from their values letter by letter: {example}{kept}."
 
 
 def _printable(text: str) -> str:

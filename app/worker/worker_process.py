@@ -294,8 +294,10 @@ class _Worker:
 
     def _run_guarded(self, id: int, call: Callable[[], T]) -> T | None:
         """Call, and send a sentence about an error."""
-        from core.datasets.understanding.fixable_input import FixableInputError
-        from core.datasets.understanding.unusable_target import UnusableTargetError
+        from core.datasets.understanding.unusable_input import (
+            FixableInputError,
+            UnusableTargetError,
+        )
         from core.errors import UnusableError
 
         try:

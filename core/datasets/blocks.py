@@ -37,12 +37,3 @@ def column_blocks(
         block_names = list(names[first : first + size])
         block_table = table[block_names] if rows is None else table[block_names].iloc[rows]
         yield block_names, np.ascontiguousarray(block_table.to_numpy(dtype=float).T)
-
-
-def first_infinity(table: pd.DataFrame) -> tuple[str, int] | None:
-    """Column and row (from 0) of the first infinite number, column by column."""
-    for column in table.columns:
-        values = table[column]
-        if values.dtype.kind == "f" and (is_infinite := np.isinf(values.to_numpy())).any():
-            return str(column), int(is_infinite.argmax())
-    return None

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from core.datasets.cell_values import YES_NO, ColumnFormat, cell_number, cell_text, moments
-from core.datasets.dates import date_formats
-from core.datasets.finding import ColumnReading, SuggestedChange
-from core.datasets.option_syntax import column_option
+from core.datasets.cell_values import (
+    FACTORS,
+    YES_NO,
+    ColumnFormat,
+    cell_number,
+    cell_text,
+    moments,
+    read_cells,
+    same_unit,
+)
+from core.datasets.dates import date_forms
+from core.datasets.finding import ColumnReading, column_change
 
 # In a column of words these may be words themselves (Namibia, a house without a garage).
-PERHAPS = (*("NA", "na", "N.A.", "none", "None", "NONE", "missing", "Missing", "-", "--", "."),)
+PERHAPS = (
+    *("NA", "na", "N.A.", "none", "None", "NONE", "missing", "Missing", "-", "--", "—", "."),
+)
 CERTAIN = (
     *("N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan", "-NaN", "NaT"),
     *("null", "Null", "NULL", "?", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
@@ -35,10 +45,13 @@ _UNITS = (
     r"MW|mV|V|mA|A|kHz|MHz|GHz|Hz|kB|KB|MB|GB|TB|B|°C|°F|K|hPa|kPa|Pa|bar|psi|mph|km/h|m/s|hp|cc|"
     r"px|pt|bps|bpm|bp|m²|m2|m³|m3|km²|ha|mol|mmol/l|mg/dl|kcal|cal|kJ|J|N|dB"
 )
+_FACTORS = "|".join(map(re.escape, sorted(FACTORS, key=len, reverse=True)))
 _AMOUNT = re.compile(
-    rf"\(?\s*[+\-−–]?\s*(?P<ahead>{_SIGNS})?\s*[+\-−–]?\s*"
-    r"(?P<digits>\d[\d.,'’ \u00a0\u202f]*(?<=\d)|\d|\d*[.,]\d+|\d+\.)(?:[eE][+-]?\d+)?"
-    rf"\s*(?P<behind>{_SIGNS}|{_UNITS}|(?<=[\s\u00a0])[^\W\d_]{{1,8}}\.?)?\s*[-)]?"
+    rf"(?P<bound>[<>≤≥]=?|[≈~∼])?[\s(+\-−–]*(?P<ahead>{_SIGNS})?[\s(+\-−–—]*"
+    r"(?P<digits>\d[\d.,'’ \u00a0\u202f]*(?<=\d)|\d|\d*[.,]\d+|\d+\.|(?<=[-−–—])|(?<=[-−–—]\s))"
+    r"(?:[eE][+-]?\d+)?(?:[.,][-−–—]+)?"
+    rf"\s?(?:(?P<factor>{_FACTORS})?\s*(?P<sign>{_SIGNS})?|"
+    rf"\s*(?P<unit>(?i:{_UNITS})|(?<=[\s\u00a0])[^\W\d_]{{1,8}}\.?))\s*(?P<end>[-)+]*)"
 )
 _STYLES = (
     *((".", ""), (".", ","), (",", "."), (",", ""), (".", "'"), (".", "’")),
@@ -46,7 +59,9 @@ _STYLES = (
 )
 MAX_TRIED = 2000  # texts that decide how numbers are written
 _CODE_NAME = re.compile(r"zip|plz|postal|post_?code|branch|sku|account|phone|tel(efon)?$|code$")
-_CODE_DIGITS, _MAX_CODES = 5, 5000
+_CODE_DIGITS, _MAX_CODES, _ID_DIGITS = 5, 5000, range(9, 18)
+_AS_NUMBER, _AS_TEXT = ("number", "as a number"), ("text", "as text")
+_MAX_FOLDED = 1000  # more words are no levels of a category
 
 
 @dataclass(frozen=True)
@@ -60,8 +75,7 @@ class GuessedFormat:
 
     def reading_of(self, column: str) -> ColumnReading:
         """The same as a person is told of it."""
-        option = column_option("--reading", column, self.word)
-        change = SuggestedChange(f"Read it {self.button}", option, readings={column: self.word})
+        change = column_change(f"Read it {self.button}", "--reading", column, self.word)
         return ColumnReading(column, self.sentence, change if self.word else None)
 
 
@@ -83,58 +97,132 @@ def guess_format(
     `kind`, `reading`: a person's; `typed`: the file says these are texts, so "12" is no number.
     """
     kind = kind or ("number" if reading == "number" else "")
-    texts = [cell_text(cell) for cell in pd.unique(values.dropna())]
-    texts = [text for text in dict.fromkeys(texts) if text]
+    counts = Counter[str]()
+    for cell, count in values.value_counts(sort=False).items():
+        counts[cell_text(cell)] += count
+    texts = [text for text in counts if text]
     words = [text for text in texts if text not in NOTHING]
     if reading == "values":
         words = texts
     nothing = () if reading == "values" else tuple(text for text in texts if text in NOTHING)
-    if words and kind in ("", "number") and reading != "text":
-        guess = _number_guess(words, nothing, kind, reading, delimiter, typed)
+    name, is_compact = str(values.name), bool(words) and words[0].isdecimal() and len(words[0]) == 8
+    can_be_date = bool(words) and kind in ("", "date") and reading != "text"
+    guess = _date_guess(words, reading, f"{name} {kind}") if can_be_date and is_compact else None
+    if guess is None and words and kind in ("", "number") and reading != "text":
+        guess = _number_guess(words, counts, kind, reading, delimiter, typed)
+    if guess is None and can_be_date and not is_compact:
+        guess = _date_guess(words, reading, f"{name} {kind}")
+    if guess is None:
+        return _word_guess(counts, texts, kind, reading)
+    guess = replace(guess, form=replace(guess.form, missing=(*nothing, *guess.form.missing)))
+    if not nothing:
+        return guess
+    sentences = filter(None, (guess.sentence, missing_text(counts, nothing)))
+    return replace(guess, sentence="; ".join(sentences))
+
+
+def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> GuessedFormat | None:
+    """The format of numbers that are rather dates or codes; None for what else they are."""
+    whole = _whole_numbers(values)
+    if whole is None or kind not in ("", "date") or reading:
+        return None
+    if whole.min() >= 17000101 and whole.max() < 22000000:
+        guess = _date_guess(list(map(str, whole.unique())), "", f"{values.name} {kind}")
         if guess is not None:
             return guess
-    if words and kind in ("", "date") and (guess := _date_guess(words, nothing, reading)):
-        return guess
-    return _word_guess(values, texts, kind, reading)
+    if kind or not _are_codes(whole):
+        return None
+    code = str(whole.iloc[0])
+    sentence = f"“{code}” is a code: every value has {len(code)} digits"
+    return GuessedFormat(ColumnFormat(), sentence, *_AS_NUMBER)
+
+
+def _whole_numbers(values: pd.Series) -> pd.Series | None:
+    """The values as integers, where all that are known are some."""
+    if (values.iloc[:100].dropna() % 1 != 0).any():
+        return None
+    known = values.dropna()
+    if values.dtype.kind == "f":
+        if (known % 1 != 0).any() or known.abs().max() >= 2**53:
+            return None
+        known = known.astype("int64")
+    return known if len(known) else None
+
+
+def _are_codes(whole: pd.Series) -> bool:
+    """Whether numbers are rather codes: all of one width, and each comes again and again.
+
+    Or each is long and comes once, or ends in a check digit.
+    """
+    low, high = int(whole.min()), int(whole.max())
+    width = len(str(low))
+    if low <= 0 or width != len(str(high)):
+        return False
+    if width in _ID_DIGITS and has_check_digits(list(map(str, whole.iloc[:1000].unique()))):
+        return True
+    named = _CODE_NAME.search(str(whole.name).lower()) is not None
+    if len(whole) < 30 or width < (3 if named else _CODE_DIGITS):
+        return False
+    # Amounts end in zeros, and what counts from somewhere (a day, a serial number) is near it.
+    is_exact = high < 2**53  # as a float
+    if not named and ((whole % 10 == 0).all() or (high - low < low / 4 and is_exact)):
+        return False
+    distinct, max_distinct = whole.nunique(), min(_MAX_CODES, len(whole) / (1 if named else 3))
+    return 3 <= distinct <= max_distinct or (width in _ID_DIGITS and distinct == len(whole))
 
 
 def _number_guess(
-    words: list[str], nothing: tuple[str, ...], kind: str, reading: str, delimiter: str, typed: bool
+    words: list[str], counts: Counter[str], kind: str, reading: str, delimiter: str, typed: bool
 ) -> GuessedFormat | None:
-    if kind != "number" and any(map(is_code, words)):
+    if kind != "number" and (any(map(is_code, words)) or has_check_digits(words)):
         return None
-    formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)])
-    chosen = chosen_format(formats, words, delimiter, reading)
-    if chosen is None:
+    formats = number_formats(words[:: max(1, len(words) // MAX_TRIED)], counts)
+    form = chosen_format(formats, words, delimiter, reading)
+    if form is None:
         return None
-    if typed and kind != "number" and not (chosen.unit or chosen.thousands):
+    bounds = (word for word in words if _is_bound(word) and cell_number(word, form) < math.inf)
+    bound = next(bounds, "")
+    if typed and kind != "number" and not (form.unit or form.thousands or form.scaled or bound):
         return None
-    form = replace(chosen, missing=nothing)
-    example = max(words[:1000], key=len)
-    number = cell_number(example, form)
-    if form.unit:
-        sentence = f"“{example}” is the number {number:,g}, in {form.unit}"
-        return GuessedFormat(form, sentence, "text", "as text")
+    few = [word for word in words[:1000] if not math.isnan(cell_number(word, form))]
+    example = bound or max(few or words[:1], key=len)
+    number = f"{cell_number(example, form):,.12g}" + (f", in {form.unit}" if form.unit else "")
+    if bound:
+        return GuessedFormat(form, f"“{bound}” is a bound and is read as {number}", *_AS_TEXT)
+    sentence = f"“{example}” is the number {number}"
+    if form.unit or form.scaled:
+        return GuessedFormat(form, sentence, *_AS_TEXT)
     others = [other for other in formats if other.decimal != form.decimal]
     if others and any("," in word or "." in word for word in words):
         word = "comma" if form.decimal == "." else "point"
-        sentence = f"“{example}” is the number {number:,g}"
         return GuessedFormat(form, sentence, word, f"with a decimal {word}")
     return GuessedFormat(form)
 
 
-def number_formats(texts: Sequence[str]) -> list[ColumnFormat]:
-    """Every way to read texts as numbers; none where they are no numbers, or in two units."""
-    matches = [match for text in texts if (match := _AMOUNT.fullmatch(text))]
-    if not matches or len(matches) < (1 - STRAY_SHARE) * len(texts):
+def number_formats(texts: Sequence[str], counts: Mapping[str, int] = {}) -> list[ColumnFormat]:
+    """Every way to read texts as numbers; none where they are no numbers, or in two units.
+
+    `counts`: the rows of every text, by which a stray unit is told from a second one.
+    """
+    few = texts[:: max(1, len(texts) // 20)]
+    if sum(_AMOUNT.fullmatch(text) is not None for text in few) < len(few) / 2:
         return []
-    units = Counter(match["ahead"] or match["behind"] or "" for match in matches)
-    names = [unit for unit in units if unit]
-    if len(names) > 1 or any(match["ahead"] and match["behind"] for match in matches):
+    matches = [match for text in texts if (match := _AMOUNT.fullmatch(text)) and _is_amount(match)]
+    bounds = sum(_is_bound(match.group()) for match in matches)
+    # A few bounds stand among numbers; "<=50K" and ">50K" are two classes.
+    if bounds and len(matches) - bounds < max(bounds, 3):
+        return []
+    is_scaled = _is_scaled(matches)
+    unit_by_text = {match.group(): _unit_of(match, is_scaled) for match in matches}
+    rows_by_unit = Counter[str]()
+    for text, word in unit_by_text.items():
+        rows_by_unit[word] += counts.get(text, 1)
+    unit = _usual_unit(rows_by_unit)
+    numbers = [text for text, word in unit_by_text.items() if not word or same_unit(word, unit)]
+    rows = sum(counts.get(text, 1) for text in texts)
+    if not numbers or sum(counts.get(text, 1) for text in numbers) < (1 - STRAY_SHARE) * rows:
         return []  # two units are two quantities
-    unit = names[0] if names else ""
-    candidates = [ColumnFormat("number", (), *style, unit) for style in _STYLES]
-    numbers = [match.group() for match in matches]
+    candidates = [ColumnFormat("number", (), *style, unit, is_scaled) for style in _STYLES]
     has_comma = any("," in text for text in numbers)
     return [
         form
@@ -143,6 +231,39 @@ def number_formats(texts: Sequence[str]) -> list[ColumnFormat]:
         and (form.thousands == "" or any(form.thousands in text for text in numbers))
         and ("." in (form.decimal, form.thousands) or has_comma)
     ]
+
+
+def _is_amount(match: re.Match[str]) -> bool:
+    """Whether it has one unit at most; a dash stands for 0 behind a currency alone."""
+    units = sum(bool(match[part]) for part in ("ahead", "sign", "unit"))
+    return units <= 1 and (match["digits"] != "" or bool(match["ahead"] or match["sign"]))
+
+
+def _is_bound(text: str) -> bool:
+    return text[0] in "<>≤≥" or (text[-1] == "+" and len(text) > 1)
+
+
+def _is_scaled(matches: Sequence[re.Match[str]]) -> bool:
+    """Whether k, M and bn are factors, not units."""
+    factors = {match["factor"] for match in matches} - {None}
+    if len({FACTORS[factor] for factor in factors}) > 1:
+        return True
+    is_money = any(match["ahead"] or match["sign"] for match in matches)
+    has_gap = any(match.group().endswith(" K") for match in matches)
+    return bool(factors) and (is_money or not (factors <= {"m", "B", "b"} or has_gap))
+
+
+def _unit_of(match: re.Match[str], is_scaled: bool) -> str:
+    factor = "" if is_scaled else match["factor"]
+    return match["ahead"] or match["sign"] or match["unit"] or factor or ""
+
+
+def _usual_unit(rows_by_unit: Counter[str]) -> str:
+    """The unit of most texts, "" where hardly any has one."""
+    units = [unit for unit, _ in rows_by_unit.most_common() if unit]
+    rows = {u: sum(n for w, n in rows_by_unit.items() if w and same_unit(w, u)) for u in units}
+    unit = max(units, key=lambda unit: rows[unit], default="")
+    return unit if unit and rows[unit] >= STRAY_SHARE * rows_by_unit.total() else ""
 
 
 def chosen_format(
@@ -169,57 +290,64 @@ def chosen_format(
     return formats[0]
 
 
-def _date_guess(words: list[str], nothing: tuple[str, ...], reading: str) -> GuessedFormat | None:
-    texts = pd.Series(words, dtype="str")
-    forms = date_formats(texts)
-    if not forms:
-        return _date_guess_beside_strays(texts, nothing)
-    day_first = [form for form in forms if form.startswith("%d")]
-    month_first = [form for form in forms if form.startswith("%m")]
-    form = forms[0]
-    if day_first and month_first:
-        form = day_first[0] if reading == "day first" else month_first[0]
-        is_day = form in day_first
-        date = pd.to_datetime(words[0], format=form)
-        sentence = f"“{words[0]}” is {date.day} {date:%B %Y}"
-        word = "month first" if is_day else "day first"
-        return GuessedFormat(ColumnFormat("date", nothing, date_format=form), sentence, word, word)
-    return GuessedFormat(ColumnFormat("date", nothing, date_format=form))
+def _date_guess(words: list[str], reading: str, name: str) -> GuessedFormat | None:
+    """Dates; a few texts among them that are none count as missing."""
+    if not (forms := date_forms(words, name=name)):
+        if not (forms := date_forms(words, 1 - STRAY_SHARE, name)):
+            return None
+        texts = pd.Series(words, dtype="str")
+        times = moments(read_cells(texts, forms[0]), forms[0].date_format)
+        strays = tuple(texts[times.isna()])
+        if len(strays) > STRAY_KINDS:
+            return None
+        sentence = f"{quoted_words(strays)} is no date and counts as missing"
+        return GuessedFormat(replace(forms[0], missing=strays), sentence)
+    form, choice = forms[0], ("", "")
+    if len(forms) > 1:  # the month comes first in one, in the other the day
+        form = forms[reading == "day first"]
+        choice = 2 * (("day first",) if form == forms[0] else ("month first",))
+    elif words[0].isdecimal():
+        choice = _AS_NUMBER
+    elif form.order and "d" not in form.order:
+        choice = _AS_TEXT
+    first = pd.Series(words[:1], dtype="str")
+    date = moments(read_cells(first, form), form.date_format)[0]
+    sentence = f"“{words[0]}” is {date.day} {date:%B %Y}" if choice[0] else ""
+    return GuessedFormat(form, sentence, *choice)
 
 
-def _date_guess_beside_strays(texts: pd.Series, nothing: tuple[str, ...]) -> GuessedFormat | None:
-    """Dates among which a few texts are none, which then count as missing."""
-    if not (forms := date_formats(texts, 1 - STRAY_SHARE)):
-        return None
-    strays = tuple(texts[moments(texts, forms[0]).isna()])
-    if len(strays) > STRAY_KINDS:
-        return None
-    form = ColumnFormat("date", (*nothing, *strays), date_format=forms[0])
-    return GuessedFormat(form, f"{quoted_words(strays)} is no date and counts as missing")
-
-
-def _word_guess(values: pd.Series, texts: list[str], kind: str, reading: str) -> GuessedFormat:
+def _word_guess(counts: Counter[str], texts: list[str], kind: str, reading: str) -> GuessedFormat:
     certain = [] if reading == "values" else [text for text in texts if text in CERTAIN]
     perhaps = [text for text in texts if text in PERHAPS]
     missing = tuple([*certain, *perhaps] if reading == "missing" else certain)
     words = [text for text in texts if text not in missing]
-    pair = _pair(words)
-    whole = not any(_has_decimals(word) for word in words)
-    form = ColumnFormat("category", missing, whole=whole)
+    folded = list(dict.fromkeys(word.casefold() for word in words))
+    is_folded = reading == "any case"
+    pair = _pair(folded if is_folded else words)
+    whole = reading != "text" and not any(_has_decimals(word) for word in words)
+    form = ColumnFormat("category", missing, whole=whole, folds=is_folded)
     if pair and kind in ("", "yes/no"):
         form = replace(form, kind="yes/no", pair=pair)
     if perhaps and reading != "missing":
-        count = int(values.isin(perhaps).sum())
-        sentence = f"{quoted_words(perhaps)} is a value of its own ({_rows_text(count)})"
+        sentence = f"{quoted_words(perhaps)} is a value of its own ({_rows_text(counts, perhaps)})"
+        sentence += f"; {missing_text(counts, missing)}" if missing else ""
         return GuessedFormat(form, sentence, "missing", "as missing")
     if missing:
-        count = int(values.isin(missing).sum())
-        sentence = f"{quoted_words(missing)} counts as missing ({_rows_text(count)})"
-        return GuessedFormat(form, sentence, "values", "as a value of its own")
+        return GuessedFormat(form, missing_text(counts, missing), "values", "as a value of its own")
+    if is_folded or (len(folded) < len(words) <= _MAX_FOLDED):
+        counts = Counter(word.casefold() for word in words)
+        twins = [word for word in words if counts[word.casefold()] > 1]
+        if is_folded:
+            return GuessedFormat(form, f"{quoted_words(twins)} are one value", "text", "as written")
+        sentence = f"{quoted_words(twins)} differ in case alone"
+        return GuessedFormat(form, sentence, "any case", "as one value")
+    if has_check_digits(words):
+        sentence = f"“{words[0]}” is a code: it ends in a check digit"
+        return GuessedFormat(form, sentence, *_AS_NUMBER)
     codes = [word for word in words[:1000] if is_code(word)]
     if codes and all(word.isdecimal() for word in words):
         sentence = f"“{codes[0]}” is a code: its zeros count"
-        return GuessedFormat(form, sentence, "number", "as a number")
+        return GuessedFormat(form, sentence, *_AS_NUMBER)
     return GuessedFormat(form)
 
 
@@ -230,29 +358,23 @@ def _has_decimals(text: str) -> bool:
 
 
 def _pair(texts: Sequence[str]) -> tuple[str, ...]:
-    if len(texts) != 2:
-        return ()
-    for ordered in (tuple(texts), tuple(reversed(texts))):
-        if tuple(text.casefold() for text in ordered) in YES_NO:
-            return ordered
-    return ()
+    """Two texts as no and yes; () for others."""
+    ordered = (tuple(texts), tuple(reversed(texts)))
+    return next((pair for pair in ordered if tuple(map(str.casefold, pair)) in YES_NO), ())
 
 
-def has_code_width(values: pd.Series) -> bool:
-    """Whether whole numbers are rather codes: all of one width, and each comes again and again."""
-    if values.dtype.kind not in "iu" or len(values) < 30:
+def has_check_digits(words: Sequence[str]) -> bool:
+    """Whether texts of 9 to 17 digits end in one that checks them: EAN, ISBN, cards, devices."""
+    few = words[:: max(1, len(words) // 100)]
+    if len(few) < 5 or not all(re.fullmatch(r"\d{8,16}[\dX]", word) for word in few):
         return False
-    low, high = int(values.min()), int(values.max())
-    if low <= 0 or len(str(low)) != len(str(high)):
-        return False
-    distinct = int(values.nunique())
-    named = _CODE_NAME.search(str(values.name).lower()) is not None
-    is_wide = len(str(low)) >= (3 if named else _CODE_DIGITS)
-    max_distinct = min(_MAX_CODES, len(values) / (1 if named else 3))
-    # Amounts end in zeros, and what counts from somewhere (a day, a serial number) is near it.
-    is_exact = high < 2**53  # as a float
-    is_amount = not named and ((values % 10 == 0).all() or (high - low < low / 4 and is_exact))
-    return is_wide and 3 <= distinct <= max_distinct and not is_amount
+    digits = [[10 if sign == "X" else int(sign) for sign in reversed(word)] for word in few]
+    sums = (
+        [sum(n * (3 if i % 2 else 1) for i, n in enumerate(word)) % 10 for word in digits],
+        [sum(sum(divmod(n * (1 + i % 2), 10)) for i, n in enumerate(word)) % 10 for word in digits],
+        [sum(n * i for i, n in enumerate(word, 1)) % 11 for word in digits],  # ISBN of ten
+    )
+    return any(sum(rest == 0 for rest in rests) >= 0.9 * len(few) for rests in sums)
 
 
 def quoted_words(words: Sequence[str]) -> str:
@@ -260,5 +382,11 @@ def quoted_words(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:3]) + (" …" if len(words) > 3 else "")
 
 
-def _rows_text(count: int) -> str:
+def missing_text(counts: Mapping[str, int], words: Sequence[str]) -> str:
+    """How many rows have the words, which count as missing."""
+    return f"{quoted_words(words)} counts as missing ({_rows_text(counts, words)})"
+
+
+def _rows_text(counts: Mapping[str, int], words: Sequence[str]) -> str:
+    count = sum(counts[word] for word in words)
     return "1 row" if count == 1 else f"{count:,} rows"

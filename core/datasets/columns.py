@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from core.datasets.blocks import column_blocks, number_names, text_names
+from core.datasets.blocks import text_names
 from core.datasets.cell_values import ColumnFormat
 from core.datasets.column_format import guess_format
 from core.datasets.dataset import Column, Kind, Role
@@ -28,10 +28,8 @@ _TELLING = 0.01  # share of missing values from which they may mean something
 ALL_DIFFER, HARDLY_TWICE = "a different value in every row", "hardly any value comes twice"
 _MIN_ROWS = 10  # with fewer rows, that all values differ means nothing
 _MAX_COUNTED_ROWS, _SAMPLE_ROWS, _MAX_SAMPLE_DISTINCT = 50_000, 10_000, 1000
-_COUNT_AT_ONCE = 5000  # rows; longer tables are counted column by column
-_LARGEST_WHOLE = 2.0**53  # beyond, different whole numbers may be one float
 _MAX_CATEGORY_LETTERS, _MAX_CATEGORY_WORDS = 40, 5  # on average; longer texts are running text
-_FIRST = 200  # texts whose lengths are averaged
+_FIRST, _LONGEST_SAMPLE = 200, 10_000  # texts whose lengths are averaged; letters looked at
 
 
 def check_names(choices: Mapping[str, str], names: list[str], noun: str, allowed: tuple) -> None:
@@ -63,12 +61,10 @@ def describe_columns(
     names = list(table.columns)
     check_names(roles, names, "role", get_args(Role))
     check_names(kinds, names, "kind", get_args(Kind))
-    counts = _missing_and_distinct(table)
     columns = []
-    for i, name in enumerate(names):
+    for i, (name, (_, values)) in enumerate(zip(names, table.items(), strict=True)):
         kind, form = kinds.get(name, ""), None if formats is None else formats.get(name, _PLAIN)
-        is_first, count = i == 0, counts.get(name)
-        column = describe_column(table[name], first=is_first, kind=kind, counts=count, form=form)
+        column = describe_column(values, first=i == 0, kind=kind, form=form)
         columns.append(_with_choices(column, "target" if name == target else roles.get(name, "")))
     if not any(column.role == "feature" for column in columns):
         # Numbers that merely count are better than nothing to learn from.
@@ -94,34 +90,14 @@ def _with_choices(column: Column, role: str) -> Column:
     return replace(column, role=role, note=note)  # type: ignore[arg-type]
 
 
-def _missing_and_distinct(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """{numeric column: (missing, distinct)} of a table with few rows; {} of a long one."""
-    if len(table) > _COUNT_AT_ONCE:
-        return {}
-    counts = {}
-    for block_names, matrix in column_blocks(table, number_names(table)):
-        missing = np.isnan(matrix).sum(axis=1)
-        exact = ~(np.abs(matrix) >= _LARGEST_WHOLE).any(axis=1)
-        matrix = np.sort(matrix, axis=1)  # NaN comes last, each unequal to the next
-        distinct = (matrix[:, 1:] != matrix[:, :-1]).sum(axis=1) + 1 - missing
-        for index in np.flatnonzero(exact):
-            counts[block_names[index]] = int(missing[index]), int(distinct[index])
-    return counts
-
-
 def describe_column(
-    values: pd.Series,
-    *,
-    first: bool,
-    kind: str = "",
-    counts: tuple[int, int] | None = None,
-    form: ColumnFormat | None = None,
+    values: pd.Series, *, first: bool, kind: str = "", form: ColumnFormat | None = None
 ) -> Column:
     """One column's description.
 
     `first`: whether it is the leftmost column, where row numbers are usual; `kind`: a person's.
     """
-    missing, distinct = counts or (int(values.isna().sum()), count_distinct(values))
+    missing, distinct = int(np.count_nonzero(pd.isna(values.array))), count_distinct(values)
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
     if form is None:
         form = _PLAIN if numeric else guess_format(values, kind).form
@@ -178,10 +154,18 @@ def text_length(values: pd.Series) -> float:
 
 def count_distinct(values: pd.Series) -> int:
     """The number of distinct values; over 1,000 in 50,000 rows and more, a lower bound."""
-    if len(values) <= _MAX_COUNTED_ROWS:
+    if len(values) > _MAX_COUNTED_ROWS:
+        sample_distinct = _exact_distinct(_evenly_spaced(values, _SAMPLE_ROWS))
+        if sample_distinct > _MAX_SAMPLE_DISTINCT:
+            return sample_distinct
+    return _exact_distinct(values)
+
+
+def _exact_distinct(values: pd.Series) -> int:
+    if values.dtype.kind not in "iuf":
         return int(values.nunique())
-    sample_distinct = int(_evenly_spaced(values, _SAMPLE_ROWS).nunique())
-    return sample_distinct if sample_distinct > _MAX_SAMPLE_DISTINCT else int(values.nunique())
+    distinct = pd.unique(values.to_numpy())
+    return len(distinct) - int(np.isnan(distinct).any())
 
 
 def _evenly_spaced(values: pd.Series, count: int) -> pd.Series:
@@ -228,7 +212,7 @@ def _all_differ(values: pd.Series, distinct: int, count: int) -> bool:
 
 
 def _some_texts(values: pd.Series) -> pd.Series:
-    return _evenly_spaced(values, 1000).dropna().astype(str)
+    return _evenly_spaced(values, 1000).dropna().astype("str").str.slice(0, _LONGEST_SAMPLE)
 
 
 def _are_long(sample: pd.Series) -> bool:

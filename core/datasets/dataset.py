@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from core.datasets.cell_values import ColumnFormat
-from core.datasets.finding import ColumnReading, Finding
+from core.datasets.finding import ColumnReading, Finding, column_title
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import PAPER_RULES, WordRules
 from core.records import Record, optional
@@ -47,7 +47,7 @@ class Column(Record):
     @property
     def title(self) -> str:
         """The name with the unit, of an axis: "weight, kg"."""
-        return f"{self.name}, {self.unit}" if self.unit else self.name
+        return column_title(self.name, self.unit)
 
     @property
     def kind_text(self) -> str:
@@ -74,6 +74,7 @@ class DataSource(Record):
     formats: dict[str, ColumnFormat] | None = optional()  # of columns with a form of their own
     # Arguments of `doubled_text`, through which a text goes before `read_csv`; None: it does not.
     quotes: dict[str, Any] | None = optional()
+    shown: dict[str, str] | None = optional()  # how a sheet shows numbers: see `with_fills`
 
 
 def saved_csv(texts: Iterable[str], missing: Sequence[str] = ("",)) -> dict[str, Any]:
@@ -175,11 +176,14 @@ class Dataset:
     @property
     def target_name(self) -> str:
         """The target column's name; "" where nothing is predicted."""
-        if not self.task.has_target:
-            return ""
-        # From the end: in a sparse file it is the last one, and the others are made on access.
-        named = (column.name for column in reversed(self.columns) if column.role == "target")
-        return next(named, "")
+        return self._name_of("target") if self.task.has_target else ""
+
+    def has_target(self, target: pd.Series) -> np.ndarray:
+        """Which rows of the file, by their target there, are this dataset's: a mask."""
+        is_known = target.notna()
+        if self.classes and is_known.sum() != self.rows:  # classes of one row have been left out
+            is_known = target.isin(self.classes)
+        return is_known.to_numpy()
 
     @property
     def feature_names(self) -> list[str]:
@@ -188,10 +192,19 @@ class Dataset:
         return [column.name for column in self.columns if column.role in feature_roles]
 
     @property
+    def units_of_columns(self) -> dict[str, str]:
+        """{column: unit} of the columns of a table that have one."""
+        columns = () if self.is_sparse else self.columns  # whose columns are made on access
+        return {column.name: column.unit for column in columns if column.unit}
+
+    @property
     def sequence_name(self) -> str:
         """The column of role sequence; "" for none."""
-        named = (column.name for column in self.columns if column.role == "sequence")
-        return next(named, "")
+        return self._name_of("sequence")
+
+    def _name_of(self, role: Role) -> str:
+        # From the end: in a sparse file the target is the last one; others are made on access.
+        return next((c.name for c in reversed(self.columns) if c.role == role), "")
 
     @property
     def has_texts(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.model_selection import KFold
+from sklearn.model_selection import BaseCrossValidator, GroupKFold
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -21,16 +21,22 @@ from sklearn.preprocessing import (
 from core.datasets.categories import FEW_LEVELS, Categories
 from core.datasets.cell_values import YES_NO
 from core.datasets.dataset import Column, Dataset
+from core.datasets.fixed_folds import RANDOM_FOLDS, FixedFolds
 from core.datasets.texts.ngrams import DIRECTIONS, counts_parts
 from core.datasets.texts.tfidf import TextTfidf
 
+MEANS = "category means"  # the name of the first step begins so, of the second perhaps
 EVERY_LEVEL = "category every level"  # the step of the levels beside means, the last one
 
 SHARE_TO_TELL = 0.01  # of missing values, from which a column says where they are
 MIN_CLASS_ROWS = 10  # of at least three classes, for shares by level: no fold lacks one
-_MEAN_FOLDS = 5
 # A level of fewer rows is lost on trees whose leaves have some; so few levels are columns anyway.
 _LEVEL_ROWS, _ALWAYS_FEW = 25, 3
+_FILLS = {
+    "number with holes": "median",
+    "number complete": "mean",
+    "number yes/no": "most_frequent",
+}
 NO_TIME = float(np.iinfo(np.int64).min)  # what a missing date becomes as a number
 # {part: (numpy's unit, its period in units, its value at 0, 1 … units since 1970)}
 DATE_PARTS: dict[str, tuple[str, int, list[int]]] = {
@@ -38,7 +44,6 @@ DATE_PARTS: dict[str, tuple[str, int, list[int]]] = {
     "weekday": ("D", 7, [4, 5, 6, 7, 1, 2, 3]),  # Monday is 1; 1970 began on a Thursday
     "hour": ("h", 24, list(range(24))),
 }
-YEAR = "year"  # since 1970
 
 
 class ColumnEncoders:
@@ -65,7 +70,7 @@ class ColumnEncoders:
     @property
     def has_means(self) -> bool:
         """Whether a column becomes means of the target."""
-        return any(self._encoding(column) == "category means" for column in self.columns)
+        return any(self._encoding(column) == MEANS for column in self.columns)
 
     def width(self) -> int:
         """At most so many outputs."""
@@ -76,13 +81,18 @@ class ColumnEncoders:
         by_encoding: dict[str, list[Column]] = {}
         for column in self.columns:
             by_encoding.setdefault(self._encoding(column), []).append(column)
-        many = [column.name for column in by_encoding.pop("category means", [])]
+        many = [column.name for column in by_encoding.pop(MEANS, [])]
+        of_groups = [name for name in many if self._tells_group(name)]
         steps: list[tuple[str, Any, Any]] = []
-        if many:
-            steps.append(("category means", self._scaled("means", self._means()), many))
+        if others := [name for name in many if name not in of_groups]:
+            steps.append((MEANS, self._means(RANDOM_FOLDS), others))
+        if of_groups:
+            folds = _folds_of_groups(self._dataset.kept_together)
+            steps.append((f"{MEANS} of groups", self._means(folds), of_groups))
         for encoding, members in by_encoding.items():
             steps += self._steps_of(encoding, members)
-        if telling := [c.name for c in self.columns if self._tells_missing_number(c)]:
+        numbers = [column for name in _FILLS for column in by_encoding.get(name, [])]
+        if telling := [column.name for column in numbers if self._tells_missing(column)]:
             steps.append(("missing", MissingIndicator(features="all"), telling))
         if many and self._categories == "both":
             steps.append((EVERY_LEVEL, OneHotEncoder(handle_unknown="ignore"), many))
@@ -98,9 +108,7 @@ class ColumnEncoders:
             return [(encoding, self._few_levels(names), names)]
         if encoding == "yes/no":
             return [(encoding, self._yes_no(members), names)]
-        strategies = {"with holes": "median", "complete": "mean", "yes/no": "most_frequent"}
-        strategy = strategies[encoding.removeprefix("number ")]
-        fill = SimpleImputer(strategy=strategy, keep_empty_features=True)
+        fill = SimpleImputer(strategy=_FILLS[encoding], keep_empty_features=True)
         return [(encoding, self._scaled("fill", fill), names)]
 
     def _encoding(self, column: Column) -> str:
@@ -114,13 +122,13 @@ class ColumnEncoders:
         if column.kind == "yes/no" and not self._tells_missing(column):
             return "yes/no"
         by_means = self._categories != "levels" and column.distinct > self._fewest_levels
-        return "category means" if by_means else "category levels"
+        return MEANS if by_means else "category levels"
 
     def _outputs(self, column: Column) -> int:
         match self._encoding(column):
             case "category levels":
                 return column.distinct + 1
-            case "category means":
+            case name if name == MEANS:
                 classes = len(self._dataset.classes)
                 means = classes if classes > 2 else 1
                 return means + column.distinct + 1 if self._categories == "both" else means
@@ -133,10 +141,6 @@ class ColumnEncoders:
     def _tells_missing(self, column: Column) -> bool:
         share = self._table[column.name].isna().mean() if len(self._table) else 0.0
         return bool(SHARE_TO_TELL <= share < 1.0)
-
-    def _tells_missing_number(self, column: Column) -> bool:
-        is_number = pd.api.types.is_numeric_dtype(self._table[column.name].dtype)
-        return is_number and self._tells_missing(column)
 
     def _scaled(self, name: str, step: Any) -> Any:
         if not self._scale:
@@ -152,10 +156,19 @@ class ColumnEncoders:
         categories = [_frequent_levels(self._table[name]) for name in names]
         return OneHotEncoder(categories=categories, handle_unknown="ignore")
 
-    def _means(self) -> TargetEncoder:
+    def _tells_group(self, name: str) -> bool:
+        """Whether a level's rows are mostly of one group, whose target its mean would give away."""
+        # Where a level is in several groups, whole groups cost more than they save: without one of
+        # five, the mean of the others moves against it (tests/benchmarks/bench_encodings.py).
+        if (groups := self._dataset.kept_together) is None:
+            return False
+        pairs = pd.Series(groups).groupby([pd.factorize(self._table[name])[0], groups]).size()
+        in_level = pairs.groupby(level=0).transform("sum")
+        return bool((pairs**2 / in_level).sum() > 0.5 * len(groups))
+
+    def _means(self, folds: BaseCrossValidator) -> Any:
         target_type = str(self._dataset.task) if self._dataset.classes else "continuous"
-        folds = KFold(_MEAN_FOLDS, shuffle=True, random_state=0)
-        return TargetEncoder(target_type=target_type, cv=folds)
+        return self._scaled("means", TargetEncoder(target_type=target_type, cv=folds))
 
     def _text(self, name: str) -> TextTfidf:
         directions = 0 if self._sparse_texts else DIRECTIONS
@@ -182,34 +195,27 @@ class ColumnEncoders:
         dates = pd.to_datetime(self._table[column.name], **reading)
         fill = SimpleImputer(missing_values=NO_TIME, strategy="median", keep_empty_features=True)
         parts = [("seconds", Pipeline([*_units("s"), ("fill", fill), ("scale", StandardScaler())]))]
-        if _varies(dates.dt.year):
-            parts.append(
-                (YEAR, Pipeline([*_units("Y"), *_part_fill(), ("scale", StandardScaler())]))
-            )
-        parts += [
-            (part, self._date_part(*DATE_PARTS[part]))
-            for part, values in (
-                ("month", dates.dt.month),
-                ("weekday", dates.dt.day_of_week),
-                ("hour", dates.dt.hour),
-            )
-            if _varies(values)
-        ]
+        numbers = {"year": dates.dt.year, "month": dates.dt.month}
+        numbers |= {"weekday": dates.dt.day_of_week, "hour": dates.dt.hour}
+        parts += [(part, self._date_part(part)) for part in numbers if numbers[part].nunique() > 1]
         if SHARE_TO_TELL <= dates.isna().mean() < 1.0:
             no_date = MissingIndicator(missing_values=NO_TIME, features="all")
             parts.append(("missing", Pipeline([*_units("s"), ("missing", no_date)])))
         read = FunctionTransformer(pd.to_datetime, kw_args=reading)
         return Pipeline([("read", read), ("parts", FeatureUnion(parts))])
 
-    def _date_part(self, unit: str, period: int, values: list[int]) -> Pipeline:
+    def _date_part(self, part: str) -> Pipeline:
+        if part == "year":  # since 1970
+            return Pipeline([*_units("Y"), *_part_fill(), ("scale", StandardScaler())])
+        unit, period, values = DATE_PARTS[part]
         # numpy.interp with a period is the remainder, looked up: exact at whole numbers.
         lookup = {"xp": list(range(period)), "fp": values, "period": period}
-        part = ("part", FunctionTransformer(np.interp, kw_args=lookup))
+        number = ("part", FunctionTransformer(np.interp, kw_args=lookup))
         last: tuple[str, Any] = ("scale", StandardScaler())
         if self._categories == "levels":
             last = "levels", OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         no_date, fill = _part_fill()
-        return Pipeline([*_units(unit), no_date, part, fill, last])
+        return Pipeline([*_units(unit), no_date, number, fill, last])
 
 
 def _levels_for_means(dataset: Dataset) -> int:
@@ -226,6 +232,19 @@ def _levels_for_means(dataset: Dataset) -> int:
     return max(few, len(dataset.classes))
 
 
+def _folds_of_groups(codes: np.ndarray | None) -> BaseCrossValidator:
+    """Folds that keep rows of equal codes together."""
+    groups = np.unique(np.asarray(codes), return_inverse=True)[1]
+    count = min(RANDOM_FOLDS.n_splits, int(groups.max()) + 1)
+    if count < 2:
+        return RANDOM_FOLDS
+    shuffled = np.random.default_rng(0).permutation(int(groups.max()) + 1)[groups]
+    fold = np.empty(len(groups), dtype=int)
+    for number, (_, rows) in enumerate(GroupKFold(count).split(groups, groups=shuffled)):
+        fold[rows] = number
+    return FixedFolds("".join(map(str, fold)))
+
+
 def _frequent_levels(values: pd.Series) -> np.ndarray:
     """The levels of at least 0.5 % of the rows (of 3 to 20), a missing value the last."""
     fewest = int(np.clip(0.005 * len(values), 3, 20))
@@ -239,10 +258,6 @@ def _frequent_levels(values: pd.Series) -> np.ndarray:
 def _no_first(text: str) -> tuple[int, str]:
     word = text.strip().lower()
     return next((pair.index(word) for pair in YES_NO if word in pair), 2), text
-
-
-def _varies(values: pd.Series) -> bool:
-    return bool(values.nunique() > 1)
 
 
 def _units(unit: str) -> list[tuple[str, Any]]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
 
 SPECS = ("single", "each", "column", "prefix")
 OTHER = "other"
+_EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
 _SEPARATOR = re.compile(r"[_.\-:/ ]")
 
 
@@ -50,9 +53,8 @@ def penalty_groups(
 
 
 def _numbered(labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    numbers: dict[str, int] = {}
-    of_output = [numbers.setdefault(label, len(numbers)) for label in labels]
-    return list(numbers), np.array(of_output, dtype=np.int64)
+    of_output, names = pd.factorize(np.array(labels, dtype=object))
+    return names.tolist(), of_output
 
 
 def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
@@ -60,18 +62,13 @@ def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
 
     A prefix of one column only, or before a mere number ("feature 3"), counts as "other".
     """
-    unique = list(dict.fromkeys(columns))
-    members: dict[str, list[str]] = {}
-    for name in unique:
-        members.setdefault(_SEPARATOR.split(name, maxsplit=1)[0].strip(), []).append(name)
-    group_of: dict[str, str] = {}
-    for prefix, prefix_columns in members.items():
-        is_nameless = prefix in ("", "feature", "column", "Unnamed")
-        group = OTHER if is_nameless or len(prefix_columns) == 1 else prefix
-        group_of |= dict.fromkeys(prefix_columns, group)
+    prefixes = {name: _SEPARATOR.split(name, maxsplit=1)[0].strip() for name in columns}
+    counts = Counter(prefixes.values())
     groups: dict[str, list[str]] = {}
-    for name in unique:
-        groups.setdefault(group_of[name], []).append(name)
+    for name, prefix in prefixes.items():
+        is_nameless = prefix in ("", "feature", "column", "Unnamed")
+        group = OTHER if is_nameless or counts[prefix] == 1 else prefix
+        groups.setdefault(group, []).append(name)
     return groups
 
 
@@ -83,23 +80,20 @@ def _of_mapping(
     for group, columns in spec.items():
         for column in columns:
             if column not in known_names:
-                raise _unknown_feature_error(column, group, known_names)
-            if group_of.setdefault(column, group) != group:
-                raise UnusableError(
-                    f"the column “{column}” is in two groups, “{group_of[column]}” and “{group}”",
-                    where="groups",
-                    cure="leave it in one",
+                near = difflib.get_close_matches(column, sorted(known_names), n=1)
+                cure = (
+                    f"did you mean “{near[0]}”" if near else "name only columns that are features"
                 )
+                fault = f"there is no feature “{column}”"
+                raise UnusableError(fault, where=f"groups, group “{group}”", cure=cure)
+            if group_of.setdefault(column, group) != group:
+                fault = (
+                    f"the column “{column}” is in two groups, “{group_of[column]}” and “{group}”"
+                )
+                raise UnusableError(fault, where="groups", cure="leave it in one")
     # An output's own name is more precise than its source's.
     outputs = zip(names, sources, strict=True)
     return [group_of.get(name, group_of.get(source, OTHER)) for name, source in outputs]
-
-
-def _unknown_feature_error(column: str, group: str, known_names: set[str]) -> UnusableError:
-    near = difflib.get_close_matches(column, sorted(known_names), n=1)
-    cure = f"did you mean “{near[0]}”" if near else "name only columns that are features"
-    where = f"groups, group “{group}”"
-    return UnusableError(f"there is no feature “{column}”", where=where, cure=cure)
 
 
 def groups_from_file(file: str | Path) -> dict[str, list[str]]:
@@ -119,42 +113,26 @@ def groups_from_file(file: str | Path) -> dict[str, list[str]]:
 
 def groups_from_text(text: str, source: str) -> dict[str, list[str]]:
     """Groups from JSON text; `source` is its name in errors."""
+
+    def unique_groups(pairs: list[tuple[str, list[str]]]) -> dict[str, list[str]]:
+        names = [name for name, _ in pairs]
+        if twice := [name for name in names if names.count(name) > 1]:  # json would use the last
+            fault = f"the group “{twice[0]}” is there twice"
+            raise UnusableError(fault, where=source, cure="put it together")
+        return dict(pairs)
+
     try:
-        groups = json.loads(text, object_pairs_hook=_unique_groups)
+        groups = json.loads(text, object_pairs_hook=unique_groups)
     except json.JSONDecodeError as error:
-        raise UnusableError(
-            f"this is no JSON ({error.msg.lower()})",
-            where=f"{source}, line {error.lineno}, column {error.colno}",
-            cure=_EXAMPLE,
-        ) from None
+        fault = f"this is no JSON ({error.msg.lower()})"
+        where = f"{source}, line {error.lineno}, column {error.colno}"
+        raise UnusableError(fault, where=where, cure=_EXAMPLE) from None
     except RecursionError:
-        raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE) from None
-    except _SameGroupError as error:
-        fault = f"the group “{error}” is there twice"
-        raise UnusableError(fault, where=source, cure="put it together") from None
+        groups = None
     if not isinstance(groups, dict) or not groups:
         raise UnusableError("there are no groups in it", where=source, cure=_EXAMPLE)
     for group, columns in groups.items():
         if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-            raise UnusableError(
-                "the group is no list of column names",
-                where=f"{source}, group “{group}”",
-                cure=_EXAMPLE,
-            )
-    return groups
-
-
-_EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
-
-
-class _SameGroupError(Exception):
-    """A JSON object with a group twice, of which json would silently use the last."""
-
-
-def _unique_groups(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    groups: dict[str, object] = {}
-    for key, value in pairs:
-        if key in groups:
-            raise _SameGroupError(key)
-        groups[key] = value
+            fault = "the group is no list of column names"
+            raise UnusableError(fault, where=f"{source}, group “{group}”", cure=_EXAMPLE)
     return groups

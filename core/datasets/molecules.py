@@ -6,6 +6,7 @@ the order of KINDS; of crossing brackets the largest nested set stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.errors import UnusableError
@@ -62,29 +63,26 @@ def parse_molecule(
     `structure`: brackets () [] {} <>, A…a to Z…z, any of . , : - _ ~ for unpaired bases.
     """
     plain = plain_letters(letters, where)
-    if len(structure) != len(plain):
-        raise UnusableError(
-            f"the sequence has {len(plain)} letters and the structure {len(structure)} characters",
-            where=where,
-            cure="give every letter one character of structure",
-        )
-    pairs = bracket_pairs(structure, where)
-    dropped = dict.fromkeys(KINDS, 0)
-
-    def count_dropped(kind: str, remaining_pairs: list[Pair]) -> list[Pair]:
-        dropped[kind] = len(pairs) - len(remaining_pairs)
-        return remaining_pairs
-
-    canonical_pairs = [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING]
-    pairs = count_dropped(NOT_CANONICAL, canonical_pairs)
-    pairs = count_dropped(SHORT_HAIRPIN, [(i, j) for i, j in pairs if j - i > shortest_hairpin])
-    pairs = count_dropped(CROSSING, largest_nesting(pairs))
-    pairs = count_dropped(LONG_LOOP, without_long_loops(pairs))
+    pairs = bracket_pairs(structure, where, len(plain))
+    filters: dict[str, Callable[[list[Pair]], list[Pair]]] = {
+        NOT_CANONICAL: lambda pairs: [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING],
+        SHORT_HAIRPIN: lambda pairs: [(i, j) for i, j in pairs if j - i > shortest_hairpin],
+        CROSSING: largest_nesting,
+        LONG_LOOP: without_long_loops,
+    }
+    dropped = {}
+    for kind, remaining_pairs in filters.items():
+        count = len(pairs)
+        pairs = remaining_pairs(pairs)
+        dropped[kind] = count - len(pairs)
     return ParsedMolecule(plain, dot_bracket(pairs, len(plain)), dropped)
 
 
-def bracket_pairs(structure: str, where: str = "") -> list[Pair]:
-    """Positions (from 0) of paired bases by the first; UnusableError if unknown or unbalanced."""
+def bracket_pairs(structure: str, where: str = "", length: int | None = None) -> list[Pair]:
+    """Positions (from 0) of paired bases by the first; UnusableError if unknown or unbalanced.
+
+    `length`: the number of letters, which has to be that of characters; None for any.
+    """
     open_positions: dict[str, list[int]] = {}
     pairs: list[Pair] = []
     for position, sign in enumerate(structure):
@@ -103,6 +101,12 @@ def bracket_pairs(structure: str, where: str = "") -> list[Pair]:
     unclosed = [k for positions in open_positions.values() for k in positions]
     if unclosed:
         _refuse_unpaired(structure, min(unclosed), "is never closed", where)
+    if length is not None and len(structure) != length:
+        fault = (
+            f"the structure has {len(structure):,} characters and the sequence {length:,} letters"
+        )
+        cure = "give every letter one character of structure"
+        raise UnusableError(fault, where=where, cure=cure)
     return sorted(pairs)
 
 
@@ -119,9 +123,9 @@ def dot_bracket(pairs: list[Pair], length: int) -> str:
     return "".join(signs)
 
 
-def normalize_structure(structure: str, where: str = "") -> str:
+def normalize_structure(structure: str, where: str = "", length: int | None = None) -> str:
     """The same pairs in one notation: (), [], {}, <>, letters by the size of nested sets."""
-    remaining_pairs = bracket_pairs(structure, where)
+    remaining_pairs = bracket_pairs(structure, where, length)
     signs = ["."] * len(structure)
     for opening, closing in _LAYERS:
         if not remaining_pairs:
@@ -178,44 +182,35 @@ def without_long_loops(pairs: list[Pair]) -> list[Pair]:
 
     Dropped are the pairs stacked inwards, up to a hairpin or branching, or outwards if fewer.
     """
-    pairs = sorted(pairs)
     while True:
-        inside, outside = _neighbours(pairs)
-        for pair in pairs:
-            inner = inside[pair]
-            if len(inner) != 1 or _bases_between(pair, inner[0]) <= LONGEST_LOOP:
-                continue
-            inwards, outwards = [inner[0]], [pair]
-            while len(inside[inwards[-1]]) == 1:
-                inwards.append(inside[inwards[-1]][0])
-            while (around := outside[outwards[-1]]) is not None and len(inside[around]) == 1:
-                outwards.append(around)
-            dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
-            pairs = [nested_pair for nested_pair in pairs if nested_pair not in dropped]
-            break
+        inside = neighbours(pairs)
+        outside = {inner: pair for pair, inners in inside.items() for inner in inners}
+        for pair, inner in inside.items():
+            if len(inner) == 1 and _bases_between(pair, inner[0]) > LONGEST_LOOP:
+                break
         else:
-            return pairs
+            return list(inside)
+        inwards, outwards = [inner[0]], [pair]
+        while len(inside[inwards[-1]]) == 1:
+            inwards.append(inside[inwards[-1]][0])
+        while (around := outside.get(outwards[-1])) and len(inside[around]) == 1:
+            outwards.append(around)
+        dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
+        pairs = [nested_pair for nested_pair in pairs if nested_pair not in dropped]
 
 
 def _bases_between(outer: Pair, inner: Pair) -> int:
     return inner[0] - outer[0] - 1 + outer[1] - inner[1] - 1
 
 
-def _neighbours(pairs: list[Pair]) -> tuple[dict[Pair, list[Pair]], dict[Pair, Pair | None]]:
-    """The pairs directly inside each of the sorted nested pairs, and the pair around it."""
-    inside: dict[Pair, list[Pair]] = {pair: [] for pair in pairs}
-    outside: dict[Pair, Pair | None] = {}
+def neighbours(pairs: list[Pair]) -> dict[Pair, list[Pair]]:
+    """The pairs directly inside each of the nested pairs, sorted."""
+    inside: dict[Pair, list[Pair]] = {pair: [] for pair in sorted(pairs)}
     around: list[Pair] = []
-    for pair in pairs:
+    for pair in inside:
         while around and around[-1][1] < pair[0]:
             around.pop()
-        outside[pair] = around[-1] if around else None
         if around:
             inside[around[-1]].append(pair)
         around.append(pair)
-    return inside, outside
-
-
-def neighbours(pairs: list[Pair]) -> dict[Pair, list[Pair]]:
-    """The pairs directly inside each of the nested pairs."""
-    return _neighbours(sorted(pairs))[0]
+    return inside

@@ -18,8 +18,8 @@ MAX_ASPECT_RATIO = 3.0  # longer ones are series, no pictures
 _MIN_SIDE = 4  # of named rows and columns
 _MIN_SQUARE_SIDE = 8  # of columns that are merely numbered
 _HANDWRITING = 28  # side of MNIST, whose files end at the last pixel that varies
-_CELL = re.compile(r"(.*?)(\d+)[ _x,.:\-](\d+)\D?")
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_CELL = re.compile(r"(.*?\D|)(\d{1,9})[ _x,.:\-](\d{1,9})\D?")
+_NUMBERED = re.compile(r"(.*?\D|)(\d{1,9})")
 _PIXEL_WORDS = {"p", "px", "pix", "pixel", "pixels", "image", "img", "grey", "gray"}
 
 
@@ -68,28 +68,28 @@ def pixel_sources(names: Sequence[str], shape: tuple[int, int]) -> np.ndarray:
     return sources.ravel()
 
 
+def _matched_names(pattern: re.Pattern[str], names: Sequence[str]) -> tuple[str, np.ndarray] | None:
+    """The word before the numbers and the numbers, all different, shape (D, groups − 1)."""
+    matches = [match for match in map(pattern.fullmatch, names) if match]
+    words = {match[1] for match in matches}
+    if not matches or len(matches) < len(names) or len(words) > 1:
+        return None
+    numbers = np.array([[int(digits) for digits in match.groups()[1:]] for match in matches])
+    return (words.pop(), numbers) if len(np.unique(numbers, axis=0)) == len(names) else None
+
+
 def _pixel_cells(names: Sequence[str]) -> np.ndarray | None:
     """Row and column of every name, from 0, shape (D, 2); None where names do not have them."""
-    matches = [_CELL.fullmatch(name) for name in names]
-    if not matches or None in matches or len({match[1] for match in matches if match}) > 1:
-        return None
-    cells = np.array([(int(match[2]), int(match[3])) for match in matches if match])
-    if len(np.unique(cells, axis=0)) < len(cells):
-        return None
-    return cells - (0 if (cells == 0).any() else 1)
+    matched = _matched_names(_CELL, names)
+    return None if matched is None else matched[1] - (0 if (matched[1] == 0).any() else 1)
 
 
 def _pixel_numbers(names: Sequence[str]) -> tuple[str, np.ndarray | None]:
     """The word before the numbers, and every name's number, from 0; None where there are none."""
-    matches = [_NUMBERED.fullmatch(name) for name in names]
-    if not matches or None in matches or len({match[1] for match in matches if match}) > 1:
+    matched = _matched_names(_NUMBERED, names)
+    if matched is None:
         return "", None
-    numbers = np.array([int(match[2]) for match in matches if match])
-    if len(np.unique(numbers)) < len(numbers):
-        return "", None
-    match = matches[0]
-    assert match is not None
-    word = match[1].strip(" _.-:").lower()
+    word, numbers = matched[0].strip(" _.-:").lower(), matched[1][:, 0]
     first = numbers.min() if word not in _PIXEL_WORDS else min(1, int(numbers.min()))
     return word, numbers - first
 
@@ -106,11 +106,5 @@ def _is_plausible(height: int, width: int, count: int) -> bool:
 
 
 def _roughness(rows: np.ndarray, numbers: np.ndarray, width: int) -> float:
-    column_of_pixel = {int(number): column for column, number in enumerate(numbers)}
-    pairs = [
-        (column, column_of_pixel[n + width])
-        for n, column in column_of_pixel.items()
-        if n + width in column_of_pixel
-    ]
-    above, below = np.array(pairs).T
+    _, above, below = np.intersect1d(numbers + width, numbers, return_indices=True)
     return float(((rows[:, above] - rows[:, below]) ** 2).mean())

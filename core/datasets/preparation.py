@@ -10,11 +10,13 @@ from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder
 
 from core.datasets.categories import Categories
 from core.datasets.dataset import Dataset
 from core.datasets.encoders import ColumnEncoders
+from core.datasets.fixed_folds import RANDOM_FOLDS, FixedFolds
+from core.datasets.prepared_columns import encoder_of
 from core.datasets.texts.tfidf import TextTfidf
 from core.datasets.texts.word_counts import CommonCounts, TextCounts
 from core.errors import UnusableError
@@ -118,13 +120,11 @@ def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
     encode = prepare.named_steps["columns"] if isinstance(prepare, Pipeline) else None
     if not isinstance(encode, ColumnTransformer):
         return prepare
-    texts = {name: step for name, step, _ in encode.transformers_ if isinstance(step, TextTfidf)}
-    if not texts:
-        return prepare
+    fitted_steps = {name: step for name, step, _ in encode.transformers_}
     plain = copy.copy(encode)
     for attribute in ("transformers", "transformers_"):
         transformers = [
-            (name, _plain_texts(texts[name], fitted) if name in texts else step, columns)
+            (name, _plain_step(step, fitted_steps.get(name), fitted), columns)
             for name, step, columns in getattr(encode, attribute)
         ]
         setattr(plain, attribute, transformers)
@@ -133,5 +133,12 @@ def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
     return plain_pipeline
 
 
-def _plain_texts(texts: TextTfidf, fitted: bool) -> Pipeline:
-    return texts.as_plain() if fitted else texts.unfitted_pipeline()
+def _plain_step(step: Any, fitted_step: Any, fitted: bool) -> Any:
+    if isinstance(fitted_step, TextTfidf):
+        return fitted_step.as_plain() if fitted else fitted_step.unfitted_pipeline()
+    means = encoder_of(step, TargetEncoder)
+    if not fitted or means is None or not isinstance(means.cv, FixedFolds):
+        return step
+    plain = copy.deepcopy(step)
+    encoder_of(plain, TargetEncoder).cv = RANDOM_FOLDS  # whoever fits it again has other rows
+    return plain

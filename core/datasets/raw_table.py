@@ -21,10 +21,16 @@ class RawTable:
     line_of: Callable[[int], int]
     findings: tuple[Finding, ...] = ()
     readings: tuple[ColumnReading, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)  # of columns, told beside the cells
 
 
+# A kind of column: numbers as a sheet stores them, whatever unit it shows.
+STORED = "stored"
 # How a person has the cells of a column read: words for nothing, the decimal sign, the day.
-READINGS = ("missing", "values", "number", "text", "comma", "point", "day first", "month first")
+READINGS = (
+    *("missing", "values", "number", "text", "comma", "point", "day first", "month first"),
+    "any case",
+)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.sampling.file_parts import AS_FIT, FilePart, RowLimit, open_file_part
 from core.datasets.splits.units import shared_finding, with_units
-from core.datasets.table_formats import FormatOptions, formats_of, with_formats
+from core.datasets.table_formats import FormatOptions, formats_of, kinds_like, with_formats
 from core.datasets.task import Task
 from core.datasets.texts.vocabulary import USUAL_RULES, WordRules
 from core.datasets.understanding.dataset_from_table import assemble, assemble_test, roles_of_rows
@@ -90,7 +90,7 @@ def _read_part(train: Dataset, file_part: FilePart) -> Dataset:
     width = train.matrix.shape[1]
     path, compression = file_part.file.path, file_part.file.compression
     rows = libsvm.read_rows(path, compression, file_part.file.head, file_part.zero_based)
-    test = libsvm.with_test(train, rows, path, compression).test
+    test = libsvm.with_test(train, rows).test
     assert test is not None
     assert test.matrix is not None
     return replace(test, matrix=test.matrix[:, :width])
@@ -104,7 +104,7 @@ def _from_libsvm(file_part: FilePart, choices: DataOptions, words: WordRules) ->
         fault = "a LIBSVM file holds neither sequences nor molecules"
         raise UnusableError(fault, where=path.name, cure="give a CSV file, or another task")
     rows = libsvm.read_rows(path, file.compression, file.head, file_part.zero_based)
-    dataset = libsvm.from_rows(rows, path, file.compression, choices)
+    dataset = libsvm.from_rows(rows, choices)
     if choices.latest:
         cure = "test on rows drawn at random"
         raise UnusableError("a LIBSVM file has no dates", where=path.name, cure=cure)
@@ -129,6 +129,9 @@ def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
     if shape is not None and not matches_layout(shape, raw_table.table):
         shape = None
         raw_table = _read_table(file, {**texts, **kinds}, None, target)
+    if all(raw_table.table[:1000].isna().all()) and all(raw_table.table.isna().all()):
+        fault = "every cell below the header is empty"
+        raise UnusableError(fault, where=raw_table.name, cure="choose a file with values")
     if shape is None:
         choices = roles_of_rows(cells, choices)
         names = [str(name) for name in raw_table.table.columns]
@@ -175,7 +178,7 @@ def _with_libsvm_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset
         text = file_part.file
         assert isinstance(text, TextFile)
         rows = libsvm.read_rows(text.path, text.compression, text.head, file_part.zero_based)
-        combined = libsvm.with_test(train, rows, text.path, text.compression)
+        combined = libsvm.with_test(train, rows)
         assert combined.test is not None
         return replace(combined, test=file_part.with_sample_note(combined.test))
 
@@ -193,7 +196,7 @@ def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
 def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:
     # Text stays text and numbers stay numbers, whatever this file's values look like.
     formats = formats_of(train.columns, train.source)
-    kinds = {name: "category" for name, form in formats.items() if form.needs_text}
+    kinds = kinds_like(formats)
     shape = None
     if train.task.is_structured:
         shape = StructuredLayout(train.task, train.sequence_name, train.target_name, is_chosen=True)

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from core.datasets.cell_values import ColumnFormat, cell_text, read_cells
 from core.datasets.dataset import Dataset
 from core.datasets.distributions import shown_columns
-from core.datasets.finding import Finding
+from core.datasets.files.table_file import open_table
+from core.datasets.finding import Finding, SuggestedChange, column_option, shared_changes
 from core.datasets.summary import all_findings
+from core.datasets.table_formats import formats_of
+from core.errors import UnusableError
 from core.records import Record
+
+_MAX_BYTES = 2**27  # of a file that is read once more, cell by cell
+_COPIED = ("name", "kind", "kind_text", "role", "unit", "missing", "distinct", "note")
+_VALUES = ("number", "date", "yes/no")  # kinds whose texts another reading keeps
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,9 @@ class ReadColumn(Record):
     otherwise: str = ""  # the option of the command line that reads it otherwise
     encoding: str = ""  # what a model is given of it, where that is something else
     rewritten: bool = False  # whether some cells are written otherwise than they are read
+    rewritten_cells: int = 0  # 0 where they were not counted
+    rewritten_example: str = ""  # "“$1,200” is 1200"
+    kept: str = ""  # the option that keeps the texts of such cells
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class ReadingReport(Record):
     columns: list[ReadColumn]
     more_columns: int = 0  # not in columns
     findings: list[Finding] = field(default_factory=list)
+    together: list[SuggestedChange] = field(default_factory=list)  # for several columns at once
 
     @property
     def rewritten(self) -> list[str]:
@@ -54,25 +71,17 @@ class ReadingReport(Record):
 def reading_report(dataset: Dataset, encodings: Mapping[str, str] | None = None) -> ReadingReport:
     """The report on a dataset; `encodings` says what a model is given, {column: words}."""
     readings = {reading.column: reading for reading in dataset.readings}
-    formats = dataset.source.formats or {}
-    columns = []
+    columns, rewriting = [], _rewriting_of(dataset)
     for column in shown_columns(dataset.columns):
         reading = readings.get(column.name)
         proposal = reading.proposal if reading else None
         columns.append(
             ReadColumn(
-                name=column.name,
-                kind=column.kind,
-                kind_text=column.kind_text,
-                role=column.role,
-                unit=column.unit,
-                missing=column.missing,
-                distinct=column.distinct,
-                note=column.note,
+                **{name: getattr(column, name) for name in _COPIED},
                 reading=reading.sentence if reading else "",
                 otherwise=proposal.option if proposal else "",
                 encoding=(encodings or {}).get(column.name, ""),
-                rewritten=column.name in formats and formats[column.name].rewrites,
+                **rewriting.get(column.name, {}),
             )
         )
     return ReadingReport(
@@ -86,4 +95,47 @@ def reading_report(dataset: Dataset, encodings: Mapping[str, str] | None = None)
         columns=columns,
         more_columns=len(dataset.columns) - len(columns),
         findings=all_findings(dataset),
+        together=shared_changes(dataset.readings),
     )
+
+
+def _rewriting_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """{column: fields of `ReadColumn`} where texts do not come back from values letter by letter.
+
+    Cells are counted in CSV files that are not large.
+    """
+    source, formats = dataset.source, formats_of(dataset.columns, dataset.source)
+    names = dict.fromkeys((column.name for column in dataset.columns), "category")
+    try:
+        is_counted = source.format == "csv" and Path(source.path).stat().st_size <= _MAX_BYTES
+        table = open_table(source.path).read(names).table if is_counted else None
+    except (OSError, UnusableError):
+        table = None
+    if table is None:
+        return {name: {"rewritten": form.rewrites} for name, form in formats.items()}
+    return {name: _rewriting(table[name], formats[name]) for name in names if name in table}
+
+
+def _rewriting(values: pd.Series, form: ColumnFormat) -> dict[str, Any]:
+    counts = values.value_counts()
+    texts = pd.Series(counts.index, dtype="str")
+    cells = read_cells(texts, form)
+    if form.kind == "number":
+        decimals = re.compile(rf"-?\d+{re.escape(form.decimal)}(\d+)")
+        places = {len(match[1]) if (match := decimals.fullmatch(t)) else 0 for t in texts}
+        [width] = places if len(places) == 1 else [0]
+        cells = cells.map(f"{{:.{width}f}}".format if width else cell_text, na_action="ignore")
+        cells = cells.astype("str").str.replace(".", form.decimal, regex=False)
+    is_other = (cells.fillna("") != texts).to_numpy()
+    if not is_other.any():
+        return {}
+    first = int(is_other.argmax())
+    value = "missing" if pd.isna(cells[first]) else cells[first]
+    return {
+        "rewritten": True,
+        "rewritten_cells": int(counts.to_numpy()[is_other].sum()),
+        "rewritten_example": f"“{texts[first]}” is {value}",
+        "kept": column_option("--reading", str(values.name), "text")
+        if form.kind in _VALUES
+        else "",
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,64 +35,56 @@ class FileRows:
 
 def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows:
     """Rows (positions) with unused columns; as read if the file changed or is very large."""
-    raw = _read_again(dataset) if dataset.table is not None else None
-    sampled = dataset.sampled
-    if raw is not None:
-        has_all_rows = sampled is None or len(raw.table) == sampled.of
-        labelled_rows = _labelled_rows(dataset, raw.table) if sampled is None else sampled.chosen
-        if len(labelled_rows) == dataset.rows and has_all_rows:
-            row_indices = labelled_rows[np.asarray(rows, dtype=int)]
-            headers, cells, left_out = _table_cells(raw.table, row_indices)
-            lines = [raw.line_of(int(row)) for row in row_indices]
-            return FileRows(headers, cells, lines, "line", left_out)
-    row_indices = np.asarray(rows, dtype=int)
-    is_sample = sampled is not None and len(sampled.chosen) == dataset.rows
-    file_rows = sampled.chosen[row_indices] if is_sample and sampled else row_indices
-    numbers = [int(row) + 1 for row in file_rows]
+    row_indices, sampled = np.asarray(rows, dtype=int), dataset.sampled
+    raw = None if dataset.table is None else _read_again(dataset)
+    if raw is not None and (file_rows := _file_rows(dataset, raw.table)) is not None:
+        headers, cells, left_out = _table_cells(raw.table, file_rows[row_indices])
+        lines = [raw.line_of(int(row)) for row in file_rows[row_indices]]
+        return FileRows(headers, cells, lines, "line", left_out)
+    has_sample = sampled is not None and len(sampled.chosen) == dataset.rows
+    file_rows = sampled.chosen if has_sample and sampled else np.arange(dataset.rows)
+    lines, counted = (file_rows[row_indices] + 1).tolist(), "row"
     if (lines_of := _libsvm_lines(dataset)) is not None:
-        headers, cells, left_out = _matrix_cells(dataset, row_indices)
-        return FileRows(headers, cells, [lines_of[row] for row in row_indices], "line", left_out)
+        lines, counted = [lines_of[row] for row in row_indices], "line"
     if dataset.table is not None:
         headers, cells, left_out = _table_cells(dataset.table, row_indices)
     else:
         headers, cells, left_out = _matrix_cells(dataset, row_indices)
-    return FileRows(headers, cells, numbers, "row", left_out)
+    return FileRows(headers, cells, lines, counted, left_out)
+
+
+def _file_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray | None:
+    """The positions of the dataset's rows in the table of its file; None for another file."""
+    file_rows = np.arange(len(table))
+    if dataset.sampled is not None:
+        file_rows = dataset.sampled.chosen if len(table) == dataset.sampled.of else file_rows[:0]
+    elif dataset.target_name in table.columns:
+        file_rows = np.flatnonzero(dataset.has_target(table[dataset.target_name]))
+    return file_rows if len(file_rows) == dataset.rows else None
 
 
 def _read_again(dataset: Dataset) -> RawTable | None:
     source = dataset.source
     if source.format == "sample" or not source.path:
         return None
-    try:
-        if Path(source.path.partition("#")[0]).stat().st_size > LARGEST:
-            return None
-        table_file = open_table(source.path)
-        if isinstance(table_file, TextFile) and table_file.is_libsvm:
-            return None
-        return table_file.read({}, MISSING, dataset.target_name)
-    except (OSError, UnusableError):
-        return None
+    with contextlib.suppress(OSError, UnusableError):
+        if Path(source.path.partition("#")[0]).stat().st_size <= LARGEST:
+            table_file = open_table(source.path)
+            if not (isinstance(table_file, TextFile) and table_file.is_libsvm):
+                return table_file.read({}, MISSING, dataset.target_name)
+    return None
 
 
 def _libsvm_lines(dataset: Dataset) -> list[int] | None:
-    source = dataset.source
+    source, lines = dataset.source, list[int]()
     if source.format != "libsvm" or not source.path or dataset.set_aside or dataset.sampled:
         return None
-    try:
-        if Path(source.path).stat().st_size > LARGEST:
-            return None
-        with open_bytes(Path(source.path), source.compression) as file:
-            filled = (bool(line.partition(b"#")[0].strip()) for line in file)
-            line_numbers = [number for number, is_filled in enumerate(filled, 1) if is_filled]
-    except (OSError, UnusableError):
-        return None
-    return line_numbers if len(line_numbers) == dataset.rows else None
-
-
-def _labelled_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray:
-    if dataset.target_name not in table.columns:
-        return np.arange(len(table))
-    return np.flatnonzero(table[dataset.target_name].notna().to_numpy())
+    with contextlib.suppress(OSError, UnusableError):
+        if Path(source.path).stat().st_size <= LARGEST:
+            with open_bytes(Path(source.path), source.compression) as file:
+                filled = (bool(line.partition(b"#")[0].strip()) for line in file)
+                lines = [number for number, is_filled in enumerate(filled, 1) if is_filled]
+    return lines if len(lines) == dataset.rows else None
 
 
 def _table_cells(

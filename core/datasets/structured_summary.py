@@ -1,50 +1,88 @@
-"""Describes sequences and molecules for the window and the guidance."""
+"""Describes sequences, molecules and documents, and finds data that could be read as documents."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 
 from core.datasets.dataset import Dataset
-from core.datasets.dataset_summary import StructuredSummary, UnitKind
+from core.datasets.dataset_summary import DocumentSummary, StructuredSummary, UnitKind
+from core.datasets.splits.equal_items import item_codes
+from core.datasets.task import Task, count_text
 from core.datasets.understanding.molecule_table import dropped_pairs
 
+MAX_WORDS = 30
+_NOUNS: dict[str, tuple[UnitKind, str]] = {
+    Task.SEQUENCE: ("sequence", "token"),
+    Task.STRUCTURE: ("molecule", "base"),
+    Task.TOPICS: ("document", "word"),
+}
 
-def describe_structures(dataset: Dataset) -> StructuredSummary:
-    """The summary of a dataset of sequences or molecules."""
-    is_molecules = dataset.task.has_pairs
-    lengths_of = _molecule_lengths if is_molecules else _sequence_lengths
-    nouns: tuple[UnitKind, str] = ("molecule", "base") if is_molecules else ("sequence", "token")
-    lengths, pairs, dropped = lengths_of(dataset), None, None
-    if is_molecules:
-        assert dataset.table is not None
-        sequences, structures = dataset.table.iloc[:, 0].tolist(), dataset.target.tolist()
-        pairs, dropped = dropped_pairs(sequences, structures)
-    return StructuredSummary(
-        kind=nouns[0],
+
+def describe_structures(dataset: Dataset) -> StructuredSummary | None:
+    """The summary of sequences, molecules or documents; None for independent rows."""
+    if dataset.task.is_table:
+        return None
+    lengths, (unit, element) = _lengths(dataset), _NOUNS[dataset.task]
+    low, high, mean = int(lengths.min()), int(lengths.max()), float(lengths.mean())
+    size = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    items = f"{count_text(len(lengths), unit)} of {size} {element if high == 1 else element + 's'}"
+    if unit == "document":
+        items = f"{dataset.task.count_text(len(lengths))} of {mean:,.0f} words on average"
+    summary = StructuredSummary(
+        kind=unit,
         count=len(lengths),
         rows=dataset.rows,
-        items=_size_text(lengths, *nouns),
-        shortest=int(lengths.min()),
-        longest=int(lengths.max()),
-        mean=round(float(lengths.mean()), 1),
-        test_count=0 if dataset.test is None else len(lengths_of(dataset.test)),
-        pairs=pairs,
-        dropped=dropped and {kind: count for kind, count in dropped.items() if count},
+        items=items,
+        shortest=low,
+        longest=high,
+        mean=round(mean, 1),
+        test_count=0 if dataset.test is None else int(item_codes(dataset.test).max(initial=-1)) + 1,
+    )
+    if unit == "document":
+        return _describe_documents(dataset, summary, lengths)
+    if unit == "sequence":
+        return summary
+    assert dataset.table is not None
+    pairs, dropped = dropped_pairs(dataset.table.iloc[:, 0].tolist(), dataset.target.tolist())
+    dropped = {kind: count for kind, count in dropped.items() if count}
+    return replace(summary, pairs=pairs, dropped=dropped)
+
+
+def _describe_documents(
+    dataset: Dataset, summary: StructuredSummary, lengths: np.ndarray
+) -> DocumentSummary:
+    documents = dataset.documents
+    totals = np.asarray(documents.counts.sum(axis=0)).ravel()
+    most_frequent = np.argsort(-totals, kind="stable")[:MAX_WORDS]
+    return DocumentSummary(
+        **vars(summary),
+        column=str(dataset.table.columns[0]) if dataset.table is not None else "",
+        empty=int((lengths == 0).sum()),
+        vocabulary=len(documents.vocabulary),
+        words=[(documents.vocabulary[w], int(totals[w])) for w in most_frequent],
+        size=dataset.words.size,
+        language=dataset.words.language,
     )
 
 
-def _sequence_lengths(dataset: Dataset) -> np.ndarray:
-    assert dataset.row_groups is not None
-    return np.bincount(pd.factorize(dataset.row_groups)[0])
+def _lengths(dataset: Dataset) -> np.ndarray:
+    if dataset.task.has_sequences:
+        return np.bincount(item_codes(dataset))
+    if dataset.task.has_pairs:
+        return np.array([len(structure) for structure in dataset.target])
+    return dataset.documents.token_counts
 
 
-def _molecule_lengths(dataset: Dataset) -> np.ndarray:
-    return np.array([len(structure) for structure in dataset.target])
+def text_columns(dataset: Dataset) -> list[str]:
+    """The columns that a topic model could be fitted to."""
+    return [c.name for c in dataset.columns if c.kind == "text" and c.role != "sequence"]
 
 
-def _size_text(lengths: np.ndarray, unit_noun: str, element_noun: str) -> str:
-    count, low, high = len(lengths), int(lengths.min()), int(lengths.max())
-    count_text = f"1 {unit_noun}" if count == 1 else f"{count:,} {unit_noun}s"
-    size = f"{low:,} to {high:,}" if low < high else f"{low:,}"
-    return f"{count_text} of {size} {element_noun if high == 1 else element_noun + 's'}"
+def holds_counts(dataset: Dataset) -> bool:
+    """Whether a sparse file could hold word counts: all whole, none negative."""
+    if dataset.matrix is None:
+        return False
+    values = dataset.matrix.data
+    return bool(len(values) and values.min() >= 0 and not np.any(values % 1))

@@ -8,18 +8,11 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.dataset import Dataset
-from core.datasets.dataset_summary import (
-    ClassCount,
-    ColumnSummary,
-    DatasetSummary,
-    Preview,
-    StructuredSummary,
-)
+from core.datasets.dataset_summary import ClassCount, ColumnSummary, DatasetSummary, Preview
 from core.datasets.distributions import MAX_COLUMNS, shown_columns, sparse_distributions
-from core.datasets.document_summary import describe_documents, holds_counts, text_columns
 from core.datasets.finding import Finding
 from core.datasets.groups import prefix_groups
-from core.datasets.structured_summary import describe_structures
+from core.datasets.structured_summary import describe_structures, holds_counts, text_columns
 
 PREVIEW_ROWS = 50
 PREVIEW_COLUMNS = MAX_COLUMNS
@@ -70,14 +63,8 @@ def summarize(dataset: Dataset) -> DatasetSummary:
         texts=[] if dataset.is_sparse else text_columns(dataset),
         counts=holds_counts(dataset),
         prefixes=prefix_groups([name for name in dataset.feature_names if name != sequence]),
-        structured=_structured(dataset),
+        structured=describe_structures(dataset),
     )
-
-
-def _structured(dataset: Dataset) -> StructuredSummary | None:
-    if dataset.task.is_structured:
-        return describe_structures(dataset)
-    return None if dataset.task.is_table else describe_documents(dataset)
 
 
 def all_findings(dataset: Dataset) -> list[Finding]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, read_cells
-from core.datasets.column_format import GuessedFormat, guess_format, has_code_width
-from core.datasets.columns import check_names
+from core.datasets.column_format import (
+    NOTHING,
+    STRAY_KINDS,
+    STRAY_SHARE,
+    GuessedFormat,
+    guess_format,
+    guess_of_numbers,
+)
+from core.datasets.columns import check_names, text_length
 from core.datasets.dataset import Column, DataSource
 from core.datasets.finding import Finding
-from core.datasets.raw_table import READINGS, RawTable
-from core.datasets.stray_texts import are_few, stray_finding, stray_texts
+from core.datasets.raw_table import READINGS, STORED, RawTable
 from core.errors import UnusableError
 
 PLAIN = ColumnFormat()
+_LONGEST = 1000  # letters of a number, a date or a name, on average
 _KIND_OF_READING = {
     **dict.fromkeys(("number", "comma", "point"), "number"),
     **dict.fromkeys(("day first", "month first"), "date"),
@@ -45,13 +52,18 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
     _refuse_contradictions(options)
     columns, formats = dict[str, pd.Series](), dict[str, ColumnFormat]()
     findings, readings = list(raw.findings), list(raw.readings)
-    for name in map(str, raw.table.columns):
-        values = raw.table[name]
-        findings += _infinity_findings(values, raw.line_of)
+    plain_numbers = number_format(raw.source.read_csv)
+    for name, values in ((str(name), values) for name, values in raw.table.items()):
+        columns[name] = values
+        if not (are_finite := _are_finite(values)):
+            findings += _infinity_findings(values, raw.line_of)
         if options.formats is None:
-            guess = _guessed(values, options, raw)
+            guess = _guessed(values, options, raw, plain_numbers)
         else:
-            guess = GuessedFormat(options.formats.get(name, _default_format(values, raw.source)))
+            default = plain_numbers if values.dtype.kind in "iuf" else PLAIN
+            guess = GuessedFormat(options.formats.get(name, default))
+        if are_finite and guess.form is plain_numbers and name not in raw.units:
+            continue
         cells, strays = _cells_and_strays(values, guess.form)
         if not are_few(strays, len(values)) and options.formats is None:
             guess = guess_format(values, "category")
@@ -65,11 +77,14 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
         if "number" in _wishes(name, options) and guess.form.kind != "number":
             raise _no_numbers(name, raw.name, values)
         form = replace(guess.form, rewrites=_is_rewritten(values, cells))
-        if form != PLAIN and (form.kind != "number" or form.rewrites):
+        if form.kind == "number" and not form.unit:
+            form = replace(form, unit=raw.units.get(name, ""))
+        if form != PLAIN and (form.kind != "number" or form.rewrites or form.unit):
             formats[name] = form
         columns[name] = cells
     source = replace(raw.source, formats=formats)
-    table = pd.DataFrame(columns, index=raw.table.index)
+    is_wide = len(columns) > len(raw.table)  # columns one by one are slow to take rows of
+    table = pd.DataFrame(columns, index=raw.table.index, copy=is_wide)
     raw = replace(raw, findings=tuple(findings), readings=tuple(readings))
     return replace(raw, table=table, source=source)
 
@@ -82,6 +97,14 @@ def _refuse_contradictions(options: FormatOptions) -> None:
             fault = f"its kind is {kind}, but it is to be read as “{reading}”"
             cure = "leave out the one or the other"
             raise UnusableError(fault, where=f"column {name}", cure=cure)
+
+
+def _are_finite(values: pd.Series) -> bool:
+    """Whether there is surely no infinity and nothing missing in a column of numbers."""
+    if values.dtype.kind != "f":
+        return values.dtype.kind in "iu"
+    with np.errstate(invalid="ignore", over="ignore"):
+        return isfinite(np.add.reduce(values.to_numpy()))  # nothing is stored
 
 
 def _cells_and_strays(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.Series]:
@@ -107,28 +130,37 @@ def formats_of(columns: Sequence[Column], source: DataSource) -> dict[str, Colum
     return formats | dict(source.formats or {})
 
 
+def kinds_like(formats: Mapping[str, ColumnFormat]) -> dict[str, str]:
+    """The kinds with which another file's columns are read before these formats are applied."""
+    kinds = {n: "category" if form.needs_text else STORED for n, form in formats.items()}
+    return {name: kind for name, kind in kinds.items() if not formats[name].unit or kind != STORED}
+
+
 def number_format(arguments: Mapping[str, Any]) -> ColumnFormat:
     """The format of numbers that pandas reads with these arguments."""
     decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
     return ColumnFormat("number", (), decimal, thousands)
 
 
-def _default_format(values: pd.Series, source: DataSource) -> ColumnFormat:
-    return number_format(source.read_csv) if values.dtype.kind in "iuf" else PLAIN
-
-
-def _guessed(values: pd.Series, options: FormatOptions, raw: RawTable) -> GuessedFormat:
+def _guessed(
+    values: pd.Series, options: FormatOptions, raw: RawTable, plain_numbers: ColumnFormat
+) -> GuessedFormat:
     name = str(values.name)
     kind, reading = _wishes(name, options)
     if values.dtype.kind in "iuf":
-        if kind or reading or name == options.target or not has_code_width(values):
-            return GuessedFormat(number_format(raw.source.read_csv))
-        code = str(values.iloc[0])
-        sentence = f"“{code}” is a code: every value has {len(code)} digits"
-        return GuessedFormat(PLAIN, sentence, "number", "as a number")
+        is_amount = name == options.target or _are_amounts(values.to_numpy()[:100])
+        guess = None if is_amount else guess_of_numbers(values, kind, reading)
+        return guess or GuessedFormat(plain_numbers)
+    if not (kind or reading) and text_length(values) > _LONGEST:
+        return GuessedFormat(PLAIN)  # running text
     delimiter = str(raw.source.read_csv.get("sep", ","))
     typed = raw.source.format in ("parquet", "feather", "arff")  # these say what is text
     return guess_format(values, kind, reading, delimiter=delimiter, typed=typed)
+
+
+def _are_amounts(numbers: np.ndarray) -> bool:
+    """Whether the first numbers are no codes or days, which are whole and of several digits."""
+    return bool(((numbers < 100) | (np.floor(numbers) < numbers)).any())
 
 
 def _is_rewritten(values: pd.Series, cells: pd.Series) -> bool:
@@ -151,7 +183,29 @@ def _infinity_findings(values: pd.Series, line_of: Callable[[int], int]) -> Iter
 
 def _no_numbers(column: str, name: str, values: pd.Series) -> UnusableError:
     texts = [str(value) for value in values.dropna()]
-    words = [text for text in texts if math.isnan(cell_number(cell_text(text), PLAIN))] or texts
+    words = [text for text in texts if isnan(cell_number(cell_text(text), PLAIN))] or texts
     fault = f"“{words[0][:60]}” is no number, and {len(words):,} values are like it"
     cure = "let the column be a category"
     return UnusableError(fault, where=f"{name}, column {column}", cure=cure)
+
+
+def stray_texts(values: pd.Series, cells: pd.Series, form: ColumnFormat) -> pd.Series:
+    """The texts in a column of numbers that are none and stand for nothing either."""
+    texts = values[cells.isna() & values.notna()].map(cell_text)
+    return texts[~texts.isin({"", *NOTHING, *form.missing})]
+
+
+def are_few(strays: pd.Series, rows: int) -> bool:
+    """Whether the texts in a numeric column are few enough to count as missing."""
+    return not len(strays) or (
+        len(strays) <= STRAY_SHARE * rows and strays.nunique() <= STRAY_KINDS
+    )
+
+
+def stray_finding(column: str, strays: pd.Series) -> Finding:
+    """The finding on texts in a numeric column, which count as missing."""
+    # One pair of quotes per value, so that each can be redacted.
+    examples = ", ".join(f"“{text[:30].replace('”', '’')}”" for text in strays.unique()[:3])
+    several = f"{len(strays):,} values that are no numbers count"
+    values = "1 value that is no number counts" if len(strays) == 1 else several
+    return Finding(f"In column “{column}”, {values} as missing ({examples}).", column)

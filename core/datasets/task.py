@@ -8,6 +8,11 @@ from types import MappingProxyType
 from typing import Self
 
 
+def count_text(count: int, noun: str) -> str:
+    """A count in words: "2,310 rows", "1 row"."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 class TaskTraits:
     """The defaults of the table of tasks below."""
 
@@ -177,7 +182,7 @@ class Task(TaskTraits, StrEnum):
 
     def count_text(self, count: int) -> str:
         """A count of rows: "2,310 rows", "1 row"."""
-        return f"1 {self.unit}" if count == 1 else f"{count:,} {self.units}"
+        return count_text(count, self.unit)
 
 
 TASKS = tuple(task for task in Task if task)

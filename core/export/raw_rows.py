@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from core.datasets.cell_values import ColumnFormat, cell_text, moments, read_cells
+from core.datasets.cell_values import ColumnFormat, cell_text, moments, read_cells, same_unit
 from core.datasets.column_format import MAX_TRIED, chosen_format, number_formats
-from core.datasets.dates import date_formats
+from core.datasets.dates import date_forms
 from core.datasets.files import libsvm, libsvm_faults
 from core.datasets.files.csv_faults import has_fitting_quotes
 from core.datasets.files.file_bytes import open_bytes
@@ -23,8 +23,7 @@ from core.datasets.files.quotes import quote_reading
 from core.datasets.files.sniffing import Dialect, decode_head, looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile
 from core.datasets.sampling.file_parts import FilePart
-from core.datasets.stray_texts import stray_finding, stray_texts
-from core.datasets.table_formats import number_format
+from core.datasets.table_formats import kinds_like, number_format, stray_finding, stray_texts
 from core.errors import UnusableError
 from core.export.card_record import ModelCard
 
@@ -135,11 +134,11 @@ def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> 
     if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
         table = _read_like_training(table_file.path, table_file.compression, table_file.head, card)
     if table is None:
-        text = {name: "category" for name, form in formats.items() if form.needs_text}
-        raw = table_file.read(text)
+        kinds = kinds_like(formats)
+        raw = table_file.read(kinds)
         strays = {f.column: f.sentence for f in raw.findings if f.column in formats}
         if strays:  # as texts, which say in which rows they stand
-            raw = table_file.read(text | dict.fromkeys(strays, "category"))
+            raw = table_file.read(kinds | dict.fromkeys(strays, "category"))
         notes.strays |= strays
         table = _name_by_position(raw.table, card)
         table = table.set_axis(_column_names(table, features), axis=1)
@@ -167,7 +166,9 @@ def feature_cells(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.
     try:
         cells, strays = _cells_and_strays(values, form)
         if len(strays) and (again := _rewritten(values, form)) is not None:
-            cells, strays = _cells_and_strays(again, form)
+            was_told = cells.notna() | values.index.isin(strays.index)
+            cells = _cells_and_strays(again, form)[0]
+            strays = values[cells.isna() & was_told].astype(str)
     except (ValueError, TypeError):  # a stranger's date format
         return values.where(values.isna(), values.astype(str)), values.iloc[:0]
     return cells, strays
@@ -187,13 +188,12 @@ def _rewritten(values: pd.Series, form: ColumnFormat) -> pd.Series | None:
     """The cells as the training rows wrote them, where all are written in another way."""
     texts = values.map(cell_text, na_action="ignore")
     words = texts[texts.notna() & ~texts.isin(["", *form.missing])]
-    if form.kind == "date" and len(forms := date_formats(words)) == 1:
-        trained = form.date_format
-        trained = "%Y-%m-%d %H:%M:%S" if trained == "ISO8601" else trained
-        return moments(texts, forms[0]).dt.strftime(trained)
+    if form.kind == "date" and len(forms := date_forms(words.unique().tolist())) == 1:
+        cells = read_cells(texts, forms[0])
+        return moments(cells, forms[0].date_format).dt.strftime("%Y-%m-%d %H:%M:%S")
     if form.kind == "number":
         usual = chosen_format(number_formats(words.unique()[:MAX_TRIED].tolist()), words.tolist())
-        if usual is not None and usual.unit in ("", form.unit):
+        if usual is not None and same_unit(usual.unit or form.unit, form.unit):
             return read_cells(values, replace(usual, missing=form.missing))
     return None
 

@@ -149,7 +149,8 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         **repeated,
         metavar="COLUMN=WORD",
         help="how its cells are read: missing or values (NA, None and the like), number or text,"
-        " comma or point (before decimals), day first or month first; may be given again",
+        " comma or point (before decimals), day first or month first, any case (Berlin is berlin);"
+        " may be given again",
     )
 
 

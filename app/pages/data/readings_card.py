@@ -14,8 +14,11 @@ from app.pages.data.findings_card import apply_change
 from app.widgets.buttons import LinkButton
 from app.widgets.card import Card, clear_layout
 from app.widgets.text_labels import ElidedLabel, wrapping_label
+from core.datasets.finding import shared_changes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.session.session import Session
     from core.datasets.dataset_summary import DatasetSummary
     from core.datasets.finding import SuggestedChange
@@ -116,7 +119,16 @@ class ReadingsCard(Card):
 def _lines_of(summary: DatasetSummary) -> list[_Line]:
     encodings = dict(summary.encodings)
     lines = [
+        _Line("All together", _joined(change.readings), proposal=change)
+        for change in shared_changes(summary.readings)
+    ]
+    lines += [
         _Line(reading.column, reading.sentence, encodings.pop(reading.column, ""), reading.proposal)
         for reading in summary.readings
     ]
     return [*lines, *(_Line(name, encoding=words) for name, words in encodings.items())]
+
+
+def _joined(columns: Mapping[str, str]) -> str:
+    names = [f"“{name}”" for name in columns]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -34,7 +34,7 @@ class InputField(QWidget):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 6)
         self._layout.setSpacing(2)
-        self._layout.addWidget(ElidedLabel(" ".join(self.name.split()) or "(no name)", "small"))
+        self._layout.addWidget(ElidedLabel(" ".join(column.title.split()) or "(no name)", "small"))
         self._note = ElidedLabel("", "caption")
 
     def sizeHint(self) -> QSize:

@@ -94,7 +94,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         """Draw the means with their intervals."""
         theme, losses = appearance.current(), self.losses()
         self.row = min(self.row, len(losses) - 1)
-        self.name_rows([" + ".join(loss.names) for loss in losses], 0.4)
+        self.name_rows([self.answer.title_of(loss) for loss in losses], 0.4)
         self.plot.bottom.set_title(f"loss of {metric_in_short(self.answer.metric)} if shuffled")
         means = [loss.mean for loss in losses]
         ends = [v for loss in losses for v in (loss.low, loss.high) if v is not None]
@@ -137,7 +137,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
     def describe(self) -> str:
         """The most important column, and caveats."""
         first, metric = self.losses()[0], self.answer.metric
-        names, loss = " + ".join(first.names), difference_text(metric, first.mean)
+        names, loss = self.answer.title_of(first), difference_text(metric, first.mean)
         sentence = f"{names} matters most: {loss} of {metric_in_short(metric)}."
         return f"{sentence} {columns_text(self.answer)}".strip()
 
@@ -145,7 +145,7 @@ class ColumnsView(WhyView[ColumnImportance], ScrolledBars):
         """Columns, mean, low, high, weight."""
         headers = ["column", "loss of score", "low", "high", "weight on scaled column"]
         return headers, [
-            [" + ".join(loss.names), loss.mean, loss.low, loss.high, _column_weight(loss)]
+            [self.answer.title_of(loss), loss.mean, loss.low, loss.high, _column_weight(loss)]
             for loss in self.losses()
         ]
 

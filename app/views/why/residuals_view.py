@@ -58,7 +58,7 @@ class ResidualsView(WhyView[RegressionDiagnostics]):
         self.along.setVisible(isinstance(answer, RegressionDiagnostics))
         if isinstance(answer, RegressionDiagnostics):
             for name in answer.residuals.along:
-                self.along.addItem(name, name)
+                self.along.addItem(answer.residuals.title_of(name), name)
         super().show_answer(answer)
 
     def _shown_values(self) -> Sequence[str | float | None]:

@@ -10,22 +10,23 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, repeat
 from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
-_NUMBERS = ("numeric", "real", "integer")
-_NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+"""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.+)", re.IGNORECASE | re.DOTALL)
-_QUOTED = {
-    "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
-    '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
-}
+_KINDS = {"numeric": "number", "real": "number", "integer": "number", "string": "text"}
+_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_STRING}|[^\s{{]+)\s*(.+)", re.IGNORECASE | re.DOTALL)
+_QUOTED = re.compile(_STRING, re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _INDEX = re.compile(r"(\d+)\s+(?=[^\s,}])")
-_LISTED = re.compile(r"[^,}]*")
+# A value without quotes: in a row by commas or by blanks (" %" begins a comment), and in braces.
+_PLAIN = {
+    ",": re.compile(r"(?:[^,%]|(?<=\S)%)*"),
+    " ": re.compile(r"(?:[^,\s%]|(?<=\S)%)*"),
+    "}": re.compile(r"[^,}]*"),
+}
 _WEIGHT = re.compile(r"\{\s*([^\s{},]+)\s*\}\s*(?:%.*)?", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
@@ -33,11 +34,12 @@ _JAVA_DATE = re.compile(r"'([^']*)'|([A-Za-z])\2*|.")
 _DATES = {
     **{"y": "%Y", "M": "%m", "d": "%d", "H": "%H", "h": "%I", "m": "%M", "s": "%S", "S": "%f"},
     **{"a": "%p", "Z": "%z", "z": "%z", "X": "%z", "E": "%a"},
+    **{"yy": "%y", "MMM": "%b", "MMMM": "%B"},
 }
 _SPECIAL = re.compile("['\"{}%]")
+_NO_DIGITS = str.maketrans("", "", "0123456789-+")
 _MISSING = ("?", "")
 _CHUNK = 20_000  # rows that are turned into columns at a time
-_FIRST_ROWS = 500
 _MAX_ATTRIBUTES = 200_000
 _MAX_SPARSE_CELLS = 50_000_000  # of rows that leave most cells out
 
@@ -72,7 +74,6 @@ class ArffContent:
     attributes: list[ArffAttribute] = field(default_factory=list)
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
     lines: list[int] = field(default_factory=list)  # of every row, from 1
-    first_rows: list[list[str]] = field(default_factory=list)
     weighted: int = 0  # rows with a weight of their own
     strays: dict[str, Counter[str]] = field(default_factory=dict)  # no numbers, though declared
 
@@ -110,16 +111,13 @@ def parse_arff(
 def _read_header_line(content: ArffContent, number: int, line: str) -> bool:
     """True for the last line of the header, @data."""
     word = line.split(maxsplit=1)[0].lower() if line else "%"
-    if word == "@data":
-        return True
-    if word == "@relation" or word.startswith("%"):
-        return False
+    if word == "@data" or word == "@relation" or word.startswith("%"):
+        return word == "@data"
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         fault = f"“{line[:40]}” declares no attribute"
         raise ArffError(number, fault, "write @attribute NAME TYPE")
-    name = match[1][1:-1] if match[1][0] in "'\"" else match[1]
-    content.attributes.append(_declared(_unescaped(name).strip(), match[2].strip(), number))
+    content.attributes.append(_declared(_unquoted(match[1]).strip(), match[2].strip(), number))
     if len(content.attributes) > _MAX_ATTRIBUTES:
         raise ArffError(number, f"more than {_MAX_ATTRIBUTES:,} attributes", "declare fewer")
     return False
@@ -127,18 +125,17 @@ def _read_header_line(content: ArffContent, number: int, line: str) -> bool:
 
 def _declared(name: str, declared: str, number: int) -> ArffAttribute:
     if declared.startswith("{"):
-        listed, _ = _listed(declared, number)
+        listed, _ = _split(declared, number, "}")
         values = tuple(f"{word} {value}" if word else value for word, value in listed)
         return ArffAttribute(name, "nominal", values)
-    word = re.split(r"[\s{%]", declared, maxsplit=1)[0].lower()
-    if word in _NUMBERS:
-        return ArffAttribute(name, "number")
-    if word == "string":
-        return ArffAttribute(name, "text")
+    word = re.split(r"[\s{%\[]", declared, maxsplit=1)[0].lower()
+    if word in _KINDS:
+        return ArffAttribute(name, _KINDS[word])
     if word == "date":
         written = declared[len(word) :].strip() or "yyyy-MM-dd'T'HH:mm:ss"
-        quoted = _QUOTED[written[0]].match(written) if written[0] in _QUOTED else None
-        return ArffAttribute(name, "date", (), _strptime_format(quoted[1] if quoted else written))
+        quoted = _QUOTED.match(written)
+        form = _strptime_format(quoted[0][1:-1] if quoted else written)
+        return ArffAttribute(name, "date", (), form)
     if word == "relational":
         fault = f"attribute “{name}” holds tables of its own (relational)"
         raise ArffError(number, fault, "leave it out, or save the table as CSV")
@@ -149,85 +146,71 @@ def _declared(name: str, declared: str, number: int) -> ArffAttribute:
 def _strptime_format(java: str) -> str:
     form = ""
     for match in _JAVA_DATE.finditer(java):
-        letter, run = match[2], match[0]
+        literal, letter, run = match[1], match[2], match[0]
         if letter is None:
-            form += (match[1] or "'" if match[1] is not None else run).replace("%", "%%")
-        elif letter == "M" and len(run) > 2:
-            form += "%b" if len(run) == 3 else "%B"
-        elif letter == "y" and len(run) == 2:
-            form += "%y"
-        elif letter in _DATES:
-            form += _DATES[letter]
+            form += (run if literal is None else literal or "'").replace("%", "%%")
+        elif part := _DATES.get(run, _DATES.get(letter, "")):
+            form += part
         else:
             return ""
     return form
 
 
 class _Rows:
+    """Turns lines into columns, some thousand rows at a time."""
+
     def __init__(self, content: ArffContent, text: Collection[str]) -> None:
         self._content = content
-        self._attributes = content.attributes
         self._width = len(content.attributes)
         self._absent = [attribute.absent for attribute in content.attributes]
-        self._kinds = [
-            "text" if a.kind == "number" and a.name in text else a.kind for a in self._attributes
-        ]
+        self._as_written = text
         self._rows: list[list[str]] = []
-        self._parts: list[list[Any]] = [[] for _ in content.attributes]
+        self._parts: list[pd.DataFrame] = []
         self._sparse_rows = 0
 
     def read(self, numbered: Iterable[tuple[int, str]]) -> None:
-        content, width = self._content, self._width
+        content = self._content
         for number, line in numbered:
             row = line.strip()
             if not row or row[0] == "%":
                 continue
-            if _SPECIAL.search(row) is None:
-                cells = [cell.strip() for cell in row.split(",")]
-                if len(cells) != width:
-                    cells = self._fitting(cells, row.split(), number)
-            elif row[0] == "{":
-                cells = self._sparse_row(row, number)
-            else:
-                cells = self._quoted_row(row, number)
+            cells = [] if _SPECIAL.search(row) else [cell.strip() for cell in row.split(",")]
+            if len(cells) != self._width:
+                cells = self._cells(row, number)
             content.lines.append(number)
             self._rows.append(cells)
             if len(self._rows) == _CHUNK:
                 self._settle()
         self._settle()
-        if not content.lines:
-            return
-        content.table = pd.DataFrame(
-            {i: _joined(parts) for i, parts in enumerate(self._parts)}
-        ).set_axis([attribute.name for attribute in self._attributes], axis=1)
+        if self._parts:
+            names = [attribute.name for attribute in content.attributes]
+            content.table = pd.concat(self._parts, ignore_index=True).set_axis(names, axis=1)
 
-    def _fitting(self, *ways: Any) -> list[str]:
+    def _cells(self, row: str, number: int) -> list[str]:
         """The cells of a row, by commas or by blanks, whichever are as many as the attributes."""
-        *choices, number = ways
-        for cells in choices:
+        if row[0] == "{":
+            return self._sparse_cells(row, number)
+        count = 0
+        for sign in (",", " "):
+            try:
+                items, end = _split(row, number, sign)
+            except ArffError:
+                if sign == ",":
+                    raise
+                continue
+            cells = [cell for _, cell in items]
             if len(cells) == self._width + 1 and not cells[-1]:
                 cells = cells[:-1]  # a comma at the end
             if len(cells) == self._width:
-                return list(cells)
-        count = len(choices[0])
+                self._content.weighted += row[end : end + 1] == "{"
+                return cells
+            count = count or len(cells)
         values = "1 value" if count == 1 else f"{count} values"
         fault = f"the row has {values} where {self._width} attributes are declared"
         raise ArffError(number, fault, "give a value for each, ? where nothing is known")
 
-    def _quoted_row(self, row: str, number: int) -> list[str]:
-        cells, has_weight = _split_row(row, number, ",")
-        if len(cells) == self._width:
-            self._content.weighted += has_weight
-            return cells
-        try:
-            by_blanks, has_weight = _split_row(row, number, "")
-        except ArffError:
-            by_blanks = []
-        self._content.weighted += has_weight
-        return self._fitting(cells, by_blanks, number)
-
-    def _sparse_row(self, row: str, number: int) -> list[str]:
-        pairs, end = _listed(row, number)
+    def _sparse_cells(self, row: str, number: int) -> list[str]:
+        pairs, end = _split(row, number, "}")
         rest = row[end:].lstrip(", \t")
         if rest and not rest.startswith("%"):
             if not _is_weight(rest):
@@ -253,93 +236,64 @@ class _Rows:
         if not self._rows:
             return
         content = self._content
-        if not content.first_rows:
-            content.first_rows = [list(row) for row in self._rows[:_FIRST_ROWS]]
-        lines = content.lines[-len(self._rows) :]
-        columns = zip(*self._rows, strict=True)
-        for i, (attribute, cells) in enumerate(zip(self._attributes, columns, strict=True)):
-            if self._kinds[i] == "number":
-                part = _numbers(cells, content.strays.setdefault(attribute.name, Counter()))
-            else:
-                if self._kinds[i] == "nominal":
-                    _check_values(attribute, cells, lines)
-                part = _texts(cells, attribute.date_format if self._kinds[i] == "date" else "")
-            self._parts[i].append(part)
+        columns: dict[int, Any] = {}
+        for i, cells in enumerate(zip(*self._rows, strict=True)):
+            attribute = content.attributes[i]
+            if attribute.kind == "number" and attribute.name not in self._as_written:
+                columns[i] = _numbers(cells, content.strays.setdefault(attribute.name, Counter()))
+                continue
+            if attribute.kind == "nominal":
+                _check_values(attribute, cells, content.lines[-len(cells) :])
+            columns[i] = _texts(cells, attribute.date_format)
+        self._parts.append(pd.DataFrame(columns))
         self._rows = []
 
 
-def _split_row(row: str, number: int, sign: str) -> tuple[list[str], int]:
-    """The cells of a row with quotes, and whether it has a weight; `sign` "" for blanks."""
-    cells: list[str] = []
-    plain = re.compile(r"[^,]*" if sign else r"[^,\s]*")
-    position = 0
-    while True:
-        position = _SPACE.match(row, position).end()  # type: ignore[union-attr]
-        first = row[position : position + 1]
-        if first == "{" and cells and _is_weight(row[position:]):
-            return cells, 1
-        if first == "%" and cells:
-            return cells, 0
-        if first in _QUOTED and first:
-            cell, position = _quoted(row, position, number)
-            position = _SPACE.match(row, position).end()  # type: ignore[union-attr]
-            follows = row[position : position + 1]
-            if sign and follows and follows not in ",%{":
-                raise ArffError(number, "text follows a quote that closes", "check the quotes")
-        else:
-            match = plain.match(row, position)
-            assert match is not None
-            cell, position = match[0], match.end()
-            if comment := re.search(r"\s%", cell):
-                cell, position = cell[: comment.start()], len(row)
-            cell = cell.strip()
-        cells.append(cell)
-        position = _SPACE.match(row, position).end()  # type: ignore[union-attr]
-        if position == len(row):
-            return cells, 0
-        if row[position] == ",":
-            position += 1
-            if position == len(row):
-                return [*cells, ""], 0
-
-
-def _listed(row: str, number: int) -> tuple[list[tuple[str, str]], int]:
-    """The values in braces, each with the word before it (an index, or ""), and where they end."""
+def _split(row: str, number: int, sign: str) -> tuple[list[tuple[str, str]], int]:
+    """The values by a sign of `_PLAIN`, each with the index before it, or ""; where they end."""
     items: list[tuple[str, str]] = []
-    position = 1
+    position = in_braces = int(sign == "}")
     while True:
-        position = _SPACE.match(row, position).end()  # type: ignore[union-attr]
+        position = _end(_SPACE, row, position)
         word = ""
-        if match := _INDEX.match(row, position):
+        if in_braces and (match := _INDEX.match(row, position)):
             word, position = match[1], match.end()
-        if row[position : position + 1] in _QUOTED and position < len(row):
-            value, position = _quoted(row, position, number)
-        else:
-            found = _LISTED.match(row, position)
-            assert found is not None
-            value, position = found[0].strip(), found.end()
-        position = _SPACE.match(row, position).end()  # type: ignore[union-attr]
+        elif items and not in_braces and _is_over(row, position):
+            return items, position
+        start, is_quoted = position, row[position : position + 1] in ("'", '"')
+        position = _end(_QUOTED if is_quoted else _PLAIN[sign], row, start)
+        if is_quoted and position < 0:
+            fault = f"a quote ({row[start]}) opens here and is not closed"
+            raise ArffError(number, fault, "close it")
+        value = _unquoted(row[start:position].strip())
+        position = _end(_SPACE, row, position)
         follows = row[position : position + 1]
-        if value or word or follows == ",":
+        if value or word or follows == "," or not in_braces:
             items.append((word, value))
-        if follows == "}":
+        if follows == ",":
+            position += 1
+        elif in_braces and follows == "}":
             return items, position + 1
-        if follows != ",":
+        elif in_braces:
             raise ArffError(number, "a brace ({) opens here and is not closed", "close it")
-        position += 1
+        elif _is_over(row, position):
+            return items, position
+        elif sign == ",":
+            raise ArffError(number, "text follows a quote that closes", "check the quotes")
 
 
-def _quoted(row: str, position: int, number: int) -> tuple[str, int]:
-    quote = row[position]
-    match = _QUOTED[quote].match(row, position)
-    if match is None:
-        fault = f"a quote ({quote}) opens here and is not closed"
-        raise ArffError(number, fault, "close it")
-    return _unescaped(match[1]), match.end()
+def _end(pattern: re.Pattern[str], row: str, position: int) -> int:
+    match = pattern.match(row, position)
+    return match.end() if match else -1
 
 
-def _is_weight(text: str) -> bool:
-    match = _WEIGHT.fullmatch(text)
+def _is_over(row: str, position: int) -> bool:
+    """Whether a row ends, or a comment or its weight follows."""
+    return row[position : position + 1] in ("", "%") or _is_weight(row, position)
+
+
+def _is_weight(row: str, position: int = 0) -> bool:
+    match = _WEIGHT.fullmatch(row, position)
     try:
         float(match[1] if match else "no number")
     except ValueError:
@@ -347,8 +301,9 @@ def _is_weight(text: str) -> bool:
     return True
 
 
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
+def _unquoted(text: str) -> str:
+    """What a text in quotes says; another as it is."""
+    if text[:1] not in ("'", '"'):
         return text
 
     def letter(match: re.Match[str]) -> str:
@@ -357,37 +312,30 @@ def _unescaped(text: str) -> str:
             return chr(int(code[1:], 16))
         return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPED.get(code, code)
 
-    return _ESCAPE.sub(letter, text)
+    return _ESCAPE.sub(letter, text[1:-1])
 
 
 def _numbers(cells: Sequence[str], strays: Counter[str]) -> np.ndarray:
     letters = "".join(cells)
     try:
-        if "_" in letters:
-            raise ValueError
         if not letters.translate(_NO_DIGITS):
             return np.array(cells, dtype=np.int64)
-        return np.array(["nan" if cell in _MISSING else cell for cell in cells], dtype=float)
+        if "_" not in letters:
+            return np.array(["nan" if cell in _MISSING else cell for cell in cells], dtype=float)
     except (ValueError, OverflowError):
-        numbers = []
-        for cell in cells:
-            try:
-                numbers.append(float("nan" if cell in _MISSING or "_" in cell else cell))
-                is_stray = "_" in cell
-            except ValueError:
-                numbers.append(float("nan"))
-                is_stray = True
-            if is_stray:
+        pass
+    numbers = np.full(len(cells), np.nan)
+    for i, cell in enumerate(cells):
+        try:
+            numbers[i] = float(cell if "_" not in cell else "no number")
+        except ValueError:
+            if cell not in _MISSING:
                 strays[cell] += 1
-        return np.array(numbers, dtype=float)
+    return numbers
 
 
-_NO_DIGITS = str.maketrans("", "", "0123456789-+")
-
-
-def _texts(cells: Sequence[str], date_format: str) -> Any:
-    words = [None if cell in _MISSING else cell for cell in cells]
-    column = pd.Series(words, dtype="str")
+def _texts(cells: Sequence[str], date_format: str) -> pd.Series:
+    column = pd.Series([None if cell in _MISSING else cell for cell in cells], dtype="str")
     if not date_format:
         return column
     different = column.drop_duplicates().dropna()
@@ -401,18 +349,11 @@ def _texts(cells: Sequence[str], date_format: str) -> Any:
     return column.map(lambda word: written.get(word, word), na_action="ignore").astype("str")
 
 
-def _joined(parts: list[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    return pd.concat(parts, ignore_index=True)
-
-
 def _check_values(attribute: ArffAttribute, cells: Sequence[str], lines: Sequence[int]) -> None:
-    strange = set(cells).difference(attribute.values, _MISSING)
-    if not strange:
+    if not (strange := set(cells).difference(attribute.values, _MISSING)):
         return
     row = next(i for i, cell in enumerate(cells) if cell in strange)
-    some = ", ".join(chain(attribute.values[:5], repeat("…", len(attribute.values) > 5)))
+    some = ", ".join([*attribute.values[:5], *["…"][: len(attribute.values) > 5]])
     declared = f"none of the values that attribute “{attribute.name}” declares ({some})"
     fault = f"“{cells[row][:60]}” is {declared}"
     raise ArffError(lines[row], fault, "correct it, or add it to the declaration")

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.column_format import MISSING
+from core.datasets.column_format import MISSING, quoted_words
 from core.datasets.dataset import DataSource, saved_csv
+from core.datasets.files.column_names import unique_names
 from core.datasets.files.file_bytes import fingerprint
-from core.datasets.files.packages import check_package
-from core.datasets.files.plain_columns import plain_columns
+from core.datasets.files.plain_columns import exact_columns, plain_columns
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
 from core.datasets.sampling.row_sampling import MAX_LABELS
 from core.errors import UnusableError
+from core.extras import install_command
 
-_MIN_BYTE_LIMIT = 2**30  # bytes that any file may unpack to, as equal values take no space
+_MIN_BYTE_LIMIT = 2**28  # bytes that any file may unpack to, as equal values take no space
 _BATCH = 2**16  # rows unpacked at a time
 _HEAD_ROWS = 500
 _TITLES = {"parquet": "Parquet", "feather": "Feather (Arrow)"}
+# {package: (the extra of pyproject.toml that brings it, what needs it)}
+NEEDED = {"pyarrow": ("columnar", "Parquet and Feather files")}
+
+
+def check_package(module: str, where: str) -> None:
+    """Check that a package is installed; UnusableError with the command that installs it."""
+    if find_spec(module) is None:
+        extra, needs = NEEDED[module]
+        fault = f"{needs} need {module}, which is missing here"
+        raise UnusableError(fault, where=where, cure=f"install it with: {install_command(extra)}")
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """The table as pandas has it, its columns of texts, and whether pandas alone reads it so."""
+
+    table: pd.DataFrame
+    texts: list[str]
+    is_usual: bool
 
 
 @dataclass(frozen=True)
@@ -39,61 +58,64 @@ class ColumnarFile:
     kind: str
     chosen: np.ndarray | None = field(default=None, compare=False, repr=False)
 
-    def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
-        """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
-        column = self._readable_columns[0] if name is None else name
-        code_of_value, codes, total = dict[Any, int](), array("H"), 0
-        with _library_faults(self.path.name):
-            for batch in _batches(self.path, self.kind, [column]):
-                total += batch.num_rows
-                if name is None or len(code_of_value) > MAX_LABELS:
-                    continue
-                batch.validate(full=True)
-                values = batch.column(0)
-                if hasattr(values, "dictionary_decode"):
-                    values = values.dictionary_decode()
-                coded = values.dictionary_encode(null_encoding="encode")
-                distinct = map(str, coded.dictionary.to_pylist())
-                batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]
-                value_indices = coded.indices.to_numpy(zero_copy_only=False)
-                codes.extend(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices].tolist())
-        if self.kind == "parquet" and total != (stated_rows := self._stated_row_count()):
-            raise UnusableError(
-                f"the file is damaged (it says that it has {stated_rows:,} rows, and has "
-                f"{total:,})",
-                where=self.path.name,
-                cure="write it again, or save the table as CSV",
-            )
-        has_codes = name is not None and len(code_of_value) <= MAX_LABELS and total > 0
-        return total, np.frombuffer(codes, dtype=np.uint16) if has_codes else None
-
-    def bytes_of_rows(self) -> float:
-        """The approximate memory of all rows in pandas."""
-        with _library_faults(self.path.name):
-            first = next(_batches(self.path, self.kind, self._readable_columns), None)
-            if first is None or first.num_rows == 0:
-                return 0.0
-            head = first.slice(0, _HEAD_ROWS)
-            head.validate(full=True)
-            table = head.to_pandas()
-            deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
-            rows = self._stated_row_count() if self.kind == "parquet" else self.count_labels()[0]
-        return max(deep_bytes, 8.0 * table.size) / len(table) * rows
-
-    def _stated_row_count(self) -> int:
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(self.path) as file:
-            return int(file.metadata.num_rows)
-
-    def column_named(self, name: str) -> str | None:
-        """The column's name in the file, by its name stripped of blanks."""
-        return next((column for column in self._readable_columns if column.strip() == name), None)
+    @property
+    def max_bytes(self) -> int:
+        """What its rows may take in memory, against files made to fill it."""
+        return max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
 
     @property
     def column_names(self) -> list[str]:
-        """The readable columns, stripped of blanks."""
-        return [name.strip() for name in self._readable_columns]
+        """The columns that can be read, each name once."""
+        return list(self._places)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether names are repeated or otherwise written than they are read."""
+        return self._names[0] != [name.strip() for name in self._file_schema.names]
+
+    def count_labels(self, name: str | None = None) -> tuple[int, np.ndarray | None]:
+        """The number of rows, and codes of a column's values; None above `MAX_LABELS` values."""
+        column = self.column_names[0] if name is None else name
+        code_of_value, codes, total = dict[Any, int](), [np.empty(0, np.uint16)], 0
+        for batch in self._batches([column]):
+            total += batch.num_rows
+            if name is None or len(code_of_value) > MAX_LABELS:
+                continue
+            values = batch.column(0)
+            if hasattr(values, "dictionary_decode"):
+                values = values.dictionary_decode()
+            coded = values.dictionary_encode(null_encoding="encode")
+            distinct = map(str, coded.dictionary.to_pylist())
+            batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]
+            value_indices = coded.indices.to_numpy(zero_copy_only=False)
+            codes.append(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices])
+        if self.kind == "parquet" and total != (stated_rows := self._stated_sizes[0]):
+            fault = f"it says that it has {stated_rows:,} rows, and has {total:,}"
+            raise _damaged(self.path.name, fault)
+        has_codes = name is not None and len(code_of_value) <= MAX_LABELS and total > 0
+        return total, np.concatenate(codes) if has_codes else None
+
+    def bytes_of_rows(self) -> float:
+        """The approximate memory of all rows in pandas."""
+        first = next(self._batches(), None)
+        if first is None or first.num_rows == 0:
+            return 0.0
+        with _library_faults(self.path.name):
+            table = first.slice(0, _HEAD_ROWS).to_pandas()
+        table = table.astype({n: "str" for n in table if table[n].dtype == "category"})
+        deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
+        rows = self._stated_sizes[0] if self.kind == "parquet" else self.count_labels()[0]
+        return max(deep_bytes, 8.0 * table.size) / len(table) * rows
+
+    @cached_property
+    def _stated_sizes(self) -> tuple[int, int]:
+        """Rows and unpacked bytes of a Parquet file, as it says itself."""
+        from pyarrow.parquet import ParquetFile
+
+        with _library_faults(self.path.name), ParquetFile(self.path) as file:
+            metadata = file.metadata
+            groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+            return metadata.num_rows, sum(group.total_byte_size for group in groups)
 
     @cached_property
     def _file_schema(self) -> Any:
@@ -103,40 +125,116 @@ class ColumnarFile:
                 from pyarrow.parquet import read_schema
 
                 return read_schema(self.path)
-            return _arrow_table(self.path, None, 1).schema
+            import pyarrow as pa
+
+            with pa.OSFile(str(self.path)) as source, pa.ipc.open_file(source) as file:
+                return file.schema
 
     @cached_property
-    def _readable_columns(self) -> list[str]:
-        names = [name.strip() for name in self._file_schema.names]
-        repeated_name, times = next(iter(Counter(names).most_common(1)), ("", 0))
-        if times > 1:
-            fault = f"{times} columns are called “{repeated_name}”"
-            cure = "give every column a name of its own"
-            raise UnusableError(fault, where=self.path.name, cure=cure)
-        columns = [field.name for field in self._file_schema if not _is_nested(field.type)]
-        if not columns:
+    def _names(self) -> tuple[list[str], list[Finding]]:
+        return unique_names(self._file_schema.names, self.path.name)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """{column: its position in the file} of those that can be read."""
+        names = self._names[0]
+        kinds = enumerate(zip(names, self._file_schema, strict=True))
+        places = {name: i for i, (name, column) in kinds if not _is_nested(column.type)}
+        if not places:
             fault = "every column holds lists, records or bytes" if names else "there is no column"
             cure = "give columns of numbers and texts"
             raise UnusableError(fault, where=self.path.name, cure=cure)
-        return columns
+        return places
+
+    def _batches(
+        self, columns: Sequence[str] | None = None, chosen: np.ndarray | None = None
+    ) -> Iterator[Any]:
+        """Rows of columns, called as in the file but where names are read otherwise; all checked.
+
+        Offsets of damaged files may point anywhere in memory.
+        """
+        import pyarrow as pa
+
+        first = 0
+        with _library_faults(self.path.name):
+            for row_count, batches in self._row_groups(columns or self.column_names):
+                if chosen is not None:
+                    begin, end = np.searchsorted(chosen, (first, first + row_count))
+                    if begin == end:
+                        first += row_count
+                        continue
+                for batch in batches:
+                    batch.validate(full=True)
+                    last = first + batch.num_rows
+                    if chosen is not None:
+                        begin, end = np.searchsorted(chosen, (first, last))
+                        batch = batch.take(pa.array(chosen[begin:end] - first))
+                    first = last
+                    yield batch
+
+    def _row_groups(self, columns: Sequence[str]) -> Iterator[tuple[int, Iterator[Any]]]:
+        """The size of every group of rows, and its batches."""
+        import pyarrow as pa
+
+        schema, places = self._file_schema, [self._places[name] for name in columns]
+        stored = [schema.names[place] for place in places]
+        if self.kind == "feather":
+            options = pa.ipc.IpcReadOptions(included_fields=places)
+            with (
+                pa.OSFile(str(self.path)) as source,
+                pa.ipc.open_file(source, options=options) as file,
+            ):
+                for batch in map(file.get_batch, range(file.num_record_batches)):
+                    renamed = batch.rename_columns(list(columns)) if self.is_renamed else batch
+                    yield batch.num_rows, iter([renamed])
+            return
+        from pyarrow.parquet import ParquetFile
+
+        texts = [schema.names[i] for i in places if pa.types.is_string(schema.field(i).type)]
+        with ParquetFile(self.path, read_dictionary=texts) as file:
+            for i in range(file.num_row_groups):
+                wanted = None if self.is_renamed else stored
+                batches = file.iter_batches(_BATCH, row_groups=[i], columns=wanted)
+                if self.is_renamed:
+                    batches = (b.select(places).rename_columns(list(columns)) for b in batches)
+                yield file.metadata.row_group(i).num_rows, batches
 
     @cached_property
-    def _parsed_table(self) -> pd.DataFrame:
-        max_bytes = max(_MIN_BYTE_LIMIT, max_unpacked_bytes(self.path.stat().st_size))
+    def _parsed(self) -> _Parsed:
+        import pyarrow as pa
+
+        max_bytes, batches, byte_count = self.max_bytes, list[Any](), 0
+        if self.chosen is None and self.kind == "parquet":
+            rows, unpacked = self._stated_sizes
+            if max(unpacked, 8 * rows * len(self._places)) > max_bytes:
+                raise self._too_large()
+        for batch in self._batches(chosen=self.chosen):
+            byte_count += batch.nbytes
+            if byte_count > max_bytes:
+                raise self._too_large()
+            batches.append(batch)
+        if not sum(batch.num_rows for batch in batches):
+            raise UnusableError("there is no row", where=self.path.name, cure="add rows")
         with _library_faults(self.path.name):
-            read = _parquet_table if self.kind == "parquet" else _arrow_table
-            table = read(self.path, self._readable_columns, max_bytes, self.chosen).to_pandas()
+            # Batches lose what pandas wrote about the index.
+            metadata = None if self.is_renamed else self._file_schema.metadata
+            stored = pa.Table.from_batches(batches).replace_schema_metadata(metadata)
+            exact = exact_columns(stored)
+            table = exact.to_pandas()
         if table.columns.nlevels > 1:
             table.columns = pd.Index([str(name) for name in table.columns])
-        if table.empty:
-            raise UnusableError("there is no row", where=self.path.name, cure="add rows")
         if sum(map(_text_bytes, (table[name] for name in table.columns))) > max_bytes:
-            raise too_large_error(self.path)
-        return table
+            raise self._too_large()
+        texts = [column.name.strip() for column in exact.schema if _is_text(column.type)]
+        return _Parsed(table, texts, exact is stored and not self.is_renamed)
+
+    def _too_large(self) -> UnusableError:
+        error = too_large_error(self.path, self.max_bytes)
+        return UnusableError(error.what, where=error.where, cure="draw some rows (--rows 100000)")
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text."""
-        table = self._parsed_table
+        table = self._parsed.table
         names = [str(name).strip() for name in (*table.index.names, *table.columns)]
         cells = plain_columns(table.head(_HEAD_ROWS), names)
         return {str(name): cells[name].fillna("").tolist() for name in cells}
@@ -145,52 +243,43 @@ class ColumnarFile:
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table; the format itself marks what is missing, and names its columns."""
-        raw, name = self._parsed_table, self.path.name
-        text = self._names_of_texts()
-        text += [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
-        text = list(dict.fromkeys(text))
-        findings = list(self._findings())
+        parsed, name = self._parsed, self.path.name
+        text = [c for c, kind in kinds.items() if kind in ("category", "date", "text")]
+        text = [*parsed.texts, *text]
         with _library_faults(name):
-            table = plain_columns(raw, text)
-        text = [column for column in text if column in table]
+            table = plain_columns(parsed.table, text)
+        reading: dict[str, Any] = {}
+        if not parsed.is_usual:
+            reading = {"places": self._places}
+        elif len(self._places) < len(self._file_schema):
+            reading = {"columns": [self._file_schema.names[i] for i in self._places.values()]}
         source = DataSource(
             str(self.path),
             self.kind,  # type: ignore[arg-type]
-            saved_csv(text),
+            saved_csv([column for column in dict.fromkeys(text) if column in table]),
             {},
             "" if self.chosen is not None else fingerprint(self.path),  # of whole files only
             f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
-            reading={"columns": self._readable_columns}
-            if len(self._readable_columns) < len(self._file_schema)
-            else {},
+            reading=reading,
         )
-        return RawTable(name, table, source, lambda row: row + 1, tuple(findings))
-
-    def _names_of_texts(self) -> list[str]:
-        from pyarrow import types
-
-        tests = (
-            *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
-            *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
+        return RawTable(
+            name, table, source, lambda row: row + 1, tuple(self._findings(parsed.table))
         )
-        by_type = {f.name.strip(): any(test(f.type) for test in tests) for f in self._file_schema}
-        raw = self._parsed_table
-        names = [str(name).strip() for name in raw.columns]
-        named = [str(name).strip() for name in raw.index.names if name is not None]
-        wide = {str(name).strip() for name in raw.columns if _is_beyond_float(raw[name])}
-        return [name for name in (*named, *names) if by_type.get(name, True) or name in wide]
 
-    def _findings(self) -> Iterator[Finding]:
-        readable = set(self._readable_columns)
-        unreadable = [name for name in self._file_schema.names if name not in readable]
+    def _findings(self, raw: pd.DataFrame) -> Iterator[Finding]:
+        yield from self._names[1]
+        unreadable = [name for name in self._names[0] if name not in self._places]
         if unreadable:
-            names = ", ".join(f"“{name}”" for name in unreadable[:5])
-            names += " …" if len(unreadable) > 5 else ""
             is_single = len(unreadable) == 1
-            which = f"Column {names} holds" if is_single else f"The columns {names} hold"
+            which = "Column {} holds" if is_single else "The columns {} hold"
             verb = "is" if is_single else "are"
-            yield Finding(f"{which} lists, records or bytes and {verb} left out.", serious=True)
-        index = self._parsed_table.index
+            what = f"{which.format(quoted_words(unreadable))} lists, records or bytes"
+            yield Finding(f"{what} and {verb} left out.", serious=True)
+        spans = [str(name) for name in raw.columns if raw[name].dtype.kind == "m"]
+        if spans:
+            which = "Column {} holds" if len(spans) == 1 else "The columns {} hold"
+            yield Finding(f"{which.format(quoted_words(spans))} spans of time, read in seconds.")
+        index = raw.index
         if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
             yield Finding("The labels of the rows (an index without a name) are left out.")
 
@@ -204,107 +293,29 @@ def _text_bytes(values: pd.Series) -> int:
     return int(lengths[codes[codes >= 0]].sum())
 
 
-def _is_beyond_float(values: pd.Series) -> bool:
-    """Whether whole numbers exceed those with a sign: as floats they would be alike."""
-    return values.dtype.kind == "u" and bool(len(values)) and values.max() >= 2**63
+def _is_text(kind: Any) -> bool:
+    """Whether values are read as they are written, and not as numbers."""
+    from pyarrow import types
+
+    tests = (
+        *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
+        *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
+    )
+    return any(test(kind) for test in tests)
 
 
 def _is_nested(kind: Any) -> bool:
     from pyarrow import types
 
     if types.is_dictionary(kind):
-        kind = kind.value_type
-    plain = (
-        *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
-        *(types.is_integer, types.is_floating, types.is_decimal, types.is_null),
-        *(types.is_date, types.is_timestamp, types.is_time, types.is_duration),
-    )
-    return not any(test(kind) for test in plain)
+        return _is_nested(kind.value_type)
+    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    return not (_is_text(kind) or any(test(kind) for test in (*numbers, types.is_duration)))
 
 
-def _parquet_table(
-    path: Path, columns: list[str], max_bytes: int, chosen: np.ndarray | None = None
-) -> Any:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
-
-    schema = ParquetFile(path).schema_arrow
-    texts = [f.name for f in schema if f.name in columns and pa.types.is_string(f.type)]
-    with ParquetFile(path, read_dictionary=texts) as file:
-        metadata = file.metadata
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-        if chosen is None and max(unpacked, 8 * metadata.num_rows * len(columns)) > max_bytes:
-            raise too_large_error(path)
-        all_batches = file.iter_batches(_BATCH, columns=columns)
-        if chosen is not None:
-            sizes = np.array([group.num_rows for group in groups])
-            firsts = np.cumsum(sizes) - sizes
-            lasts = firsts + sizes
-            is_wanted = np.searchsorted(chosen, lasts) > np.searchsorted(chosen, firsts)
-            skipped_rows = np.cumsum(np.where(is_wanted, 0, sizes))
-            chosen = chosen - skipped_rows[np.searchsorted(lasts, chosen, side="right")]
-            wanted_groups = np.flatnonzero(is_wanted).tolist()
-            all_batches = file.iter_batches(_BATCH, row_groups=wanted_groups, columns=columns)
-        batches = _bounded_batches(all_batches, path, max_bytes, chosen)
-        if not batches:
-            return schema.empty_table()
-        # Batches lose what pandas wrote about the index.
-        return pa.Table.from_batches(batches).replace_schema_metadata(schema.metadata)
-
-
-def _arrow_table(
-    path: Path, columns: list[str] | None, max_bytes: int, chosen: np.ndarray | None = None
-) -> Any:
-    import pyarrow as pa
-
-    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
-        if columns is None:
-            return file.schema.empty_table()
-        column_indices = [file.schema.names.index(name) for name in columns]
-        options = pa.ipc.IpcReadOptions(included_fields=column_indices)
-    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
-        all_batches = (file.get_batch(i) for i in range(file.num_record_batches))
-        batches = _bounded_batches(all_batches, path, max_bytes, chosen)
-        return pa.Table.from_batches(batches, file.schema).select(columns)
-
-
-def _batches(path: Path, kind: str, columns: list[str]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    if kind == "parquet":
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            yield from file.iter_batches(_BATCH, columns=columns)
-        return
-    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
-        column_indices = [file.schema.names.index(name) for name in columns]
-    options = pa.ipc.IpcReadOptions(included_fields=column_indices)
-    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source, options=options) as file:
-        for number in range(file.num_record_batches):
-            yield file.get_batch(number)
-
-
-def _bounded_batches(
-    batches: Iterator[Any], path: Path, max_bytes: int, chosen: np.ndarray | None = None
-) -> list[Any]:
-    import pyarrow as pa
-
-    row_batches, byte_count, first = [], 0, 0
-    for batch in batches:
-        if chosen is not None:
-            n_rows = batch.num_rows
-            begin, end = np.searchsorted(chosen, (first, first + n_rows))
-            batch.validate(full=True)
-            batch = batch.take(pa.array(chosen[begin:end] - first))
-            first += n_rows
-        byte_count += batch.nbytes
-        if byte_count > max_bytes:
-            raise too_large_error(path)
-        batch.validate(full=True)  # offsets of damaged files may point anywhere in memory
-        row_batches.append(batch)
-    return row_batches
+def _damaged(name: str, reason: str) -> UnusableError:
+    cure = "write it again, or save the table as CSV"
+    return UnusableError(f"the file is damaged ({reason})", where=name, cure=cure)
 
 
 @contextmanager
@@ -314,6 +325,4 @@ def _library_faults(name: str) -> Iterator[None]:
     except UnusableError:
         raise
     except Exception as error:  # pyarrow raises any error for damaged metadata
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:120]
-        cure = "write it again, or save the table as CSV"
-        raise UnusableError(f"the file is damaged ({reason})", where=name, cure=cure) from None
+        raise _damaged(name, " ".join(f"{type(error).__name__}: {error}".split())[:120]) from None

@@ -24,8 +24,8 @@ _NOTHING = ("", "_")
 _MIN_TOKENS, _MAX_TOKENS = 1.5, 300  # mean tokens a sequence
 
 
-class ConllError(ValueError):
-    """A line that is no token of the table."""
+class LineError(ValueError):
+    """A line that belongs to no token or molecule."""
 
     def __init__(self, line: int, fault: str, cure: str) -> None:
         super().__init__(f"line {line}: {fault}; {cure}")
@@ -51,7 +51,7 @@ class ConllTable:
 def looks_like_conll(text: str, *, complete: bool) -> bool:
     """Whether lines are tokens: equal widths, blank lines between; the last may be cut."""
     lines = text.splitlines() if complete else text.splitlines()[:-1]
-    rows = [cells for _, cells in _split_lines(lines) if cells is not None]
+    rows = [c for _, c in _split_lines(lines) if c is not None and c[:1] != [_DOCUMENT]]
     tokens = [cells for cells in rows if cells]
     width = len(tokens[0]) if tokens else 0
     if width < 2 or any(len(cells) != width or not cells[0] for cells in tokens):
@@ -72,7 +72,7 @@ def conll_table(lines: Iterable[str], required: Collection[str] = ()) -> ConllTa
     """The tokens; columns without a header are called token, column 2, … and label.
 
     `required` columns decide whether the first line is a header and the last column called label.
-    Raises ConllError for a line of another width, or no token.
+    Raises LineError for a line of another width, or no token.
     """
     table, rows, has_ended = ConllTable(), list[list[str]](), False
     width, sequence, number = 0, 1, 0
@@ -80,14 +80,15 @@ def conll_table(lines: Iterable[str], required: Collection[str] = ()) -> ConllTa
         if not cells:
             has_ended = bool(rows) and (has_ended or cells is not None)
             continue
+        if cells[0] == _DOCUMENT:
+            table.documents += 1
+            continue
         width = width or len(cells)
         if len(cells) != width:
             fault = f"the line has {len(cells)} columns, and the others have {width}"
-            raise ConllError(number, fault, "give every token as many columns")
+            raise LineError(number, fault, "give every token as many columns")
         if not rows and not table.names and _is_header(cells, required):
             table.names = [SENTENCE, *cells]
-        elif cells[0] == _DOCUMENT:
-            table.documents += 1
         elif _is_universal(cells) and not cells[0].isdigit():
             table.compounds += 1
         else:
@@ -96,7 +97,7 @@ def conll_table(lines: Iterable[str], required: Collection[str] = ()) -> ConllTa
             rows.append([str(sequence), *cells])
             table.lines.append(number)
     if not rows:
-        raise ConllError(number + 1, "there is no token", "add lines")
+        raise LineError(number + 1, "there is no token", "add lines")
     table.columns = [list(column) for column in zip(*rows, strict=True)]
     if not table.names:
         is_universal = _is_universal(rows[0][1:])

@@ -143,19 +143,6 @@ def _holds_rows(text: str, position: int, dialect: Dialect) -> bool:
     return len(counts) > 2 and counts == [last - position, *[last] * (len(counts) - 2), position]
 
 
-def find_cell(
-    path: Path, compression: str, dialect: Dialect, column: int, is_wanted: Callable[[str], bool]
-) -> tuple[int, str]:
-    """Line and text of the first wanted cell of a column (from 0); (0, "") if none."""
-    rows = numbered_rows(path, compression, dialect)
-    if dialect.header:
-        next(rows, None)
-    for begin, _, row in rows:
-        if column < len(row) and is_wanted(row[column].strip()):
-            return begin, row[column].strip()
-    return 0, ""
-
-
 def line_of(path: Path, compression: str, dialect: Dialect, row: int) -> int:
     """The line where a row (from 0, below the header) begins; 0 if there is no such row."""
     rows = numbered_rows(path, compression, dialect)

@@ -3,52 +3,55 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import ctypes
+import hashlib
 import io
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
-from core.datasets.files import csv_faults
+from core.datasets.files import csv_faults, file_bytes
 from core.datasets.files.file_bytes import GuardedFile, file_faults, fingerprint, open_bytes
-from core.datasets.files.parser_memory import freed_at_once
 from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice
-from core.datasets.files.quotes import DOUBLED, OUTER, doubled_text
+from core.datasets.files.quotes import DOUBLED, OUTER, Quotes, doubled_text
 from core.datasets.files.sniffing import Dialect
-from core.datasets.files.survey import FileSurvey, survey_file
 from core.datasets.finding import Finding
 from core.errors import UnusableError
 
 _KNOWS_TEXTS = isinstance(pd.Series(["a"]).dtype, pd.StringDtype)  # pandas 2 has only objects
 _LARGE = 2**22  # bytes; below, inferring types gains nothing
+_BLOCK = 2**20
+_TRIM, _MMAP = -1, -3  # the numbers of glibc's limits
 
 
 class CsvParser(ExitStack):
-    """Reads a file with pandas, repeatedly where types change; a plain one is surveyed first."""
+    """Reads a file with pandas, repeatedly where types change; a thread surveys it meanwhile."""
 
     def __init__(self, path: Path, compression: str) -> None:
         super().__init__()
         self._path = path
         self._compression = compression
-        self._survey: FileSurvey | None = None
+        self._thread = self.enter_context(ThreadPoolExecutor(1))
+        self._survey: Future[tuple[str, QuoteCheck]] | None = None
         self._checked: Dialect | None = None
+        self._digest: Future[str] | None = None
         self.findings: tuple[Finding, ...] = ()  # of the last parsing
-
-    @cached_property
-    def _fingerprint_future(self) -> Future[str]:
-        return self.enter_context(ThreadPoolExecutor(1)).submit(fingerprint, self._path)
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the file, after parsing."""
-        return self._survey.fingerprint if self._survey else self._fingerprint_future.result()
+        if self._survey:
+            return self._survey.result()[0]
+        assert self._digest
+        return self._digest.result()
 
     def parse_file(
         self, dialect: Dialect, arguments: Mapping[str, Any]
@@ -68,7 +71,10 @@ class CsvParser(ExitStack):
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             raise _parse_error(error, path, compression, dialect) from None
         _check_short_rows(table, check, path, compression, dialect)
-        self.findings = self._quote_findings(table, check, dialect)
+        findings = [csv_faults.reading_finding(path, compression, dialect)]
+        if dialect.width > 1 and (check.is_multiline or not check.fits):
+            findings.append(csv_faults.wide_cell_finding(table, path, compression, dialect))
+        self.findings = tuple(finding for finding in findings if finding is not None)
         if len(table) == 0:
             fault = "there is no row below the header"
             raise UnusableError(fault, where=path.name, cure="add rows")
@@ -79,16 +85,18 @@ class CsvParser(ExitStack):
     ) -> tuple[pd.DataFrame, QuoteCheck]:
         path, compression = self._path, self._compression
         if not compression and not _is_wide(dialect):
-            self._survey = self._survey or survey_file(path, dialect.quotes)
-            self._check_quotes(dialect, self._survey.check)
+            self._survey = self._survey or self._thread.submit(survey_file, path, dialect.quotes)
+            if dialect.reading != DOUBLED or path.stat().st_size > 4 * file_bytes.LONGEST_LINE:
+                self._check_quotes(dialect, self._survey.result()[1])
             if dialect.reading != OUTER:
-                absolute_path = str(path.absolute())
-                with freed_at_once():
-                    table = _read_inferred(absolute_path, arguments)
-                    if table is None:
-                        table = _table_of(absolute_path, arguments)
-                    return table, self._survey.check
-        assert self._survey or self._fingerprint_future
+                try:
+                    table = _read_path(str(path.absolute()), arguments)
+                finally:  # what is wrong with the bytes is said first
+                    check = self._survey.result()[1]
+                    self._check_quotes(dialect, check)
+                return table, check
+        elif self._digest is None:
+            self._digest = self._thread.submit(fingerprint, path)
         check = QuoteCheck(dialect.quotes)
         guarded = _WatchedFile(open_bytes(path, compression), path.name, dialect, check)
         try:
@@ -108,14 +116,17 @@ class CsvParser(ExitStack):
             csv_faults.check_rows(self._path, self._compression, dialect)
         self._checked = dialect
 
-    def _quote_findings(
-        self, table: pd.DataFrame, check: QuoteCheck, dialect: Dialect
-    ) -> tuple[Finding, ...]:
-        path, compression = self._path, self._compression
-        findings = [csv_faults.reading_finding(path, compression, dialect)]
-        if dialect.width > 1 and (check.is_multiline or not check.fits):
-            findings.append(csv_faults.wide_cell_finding(table, path, compression, dialect))
-        return tuple(finding for finding in findings if finding is not None)
+
+def survey_file(path: Path, quotes: Quotes) -> tuple[str, QuoteCheck]:
+    """SHA-256 in hexadecimal and the quotes; UnusableError for a NUL byte or an endless line."""
+    digest, check = hashlib.sha256(), QuoteCheck(quotes)
+    with GuardedFile(open_bytes(path, ""), path.name, wide=False) as file:
+        buffer = bytearray(_BLOCK)
+        while file.readinto(buffer):
+            digest.update(file.block)
+            check.add_block(file.block)
+    check.finish()
+    return digest.hexdigest(), check
 
 
 class _WatchedFile(GuardedFile):
@@ -141,20 +152,20 @@ def _is_wide(dialect: Dialect) -> bool:
     return dialect.encoding.startswith("utf-16")
 
 
-def _read_inferred(absolute_path: str, arguments: Mapping[str, Any]) -> pd.DataFrame | None:
-    """A large file in half the time, by pandas' own text columns; None where these differ."""
-    if not (_KNOWS_TEXTS and arguments["dtype"]) or os.path.getsize(absolute_path) < _LARGE:
-        return None
-    free = {**arguments, "dtype": {}}
-
-    def has_text_dtypes(table: pd.DataFrame) -> bool:
-        kinds = (table.dtypes.get(name) for name in arguments["dtype"])
-        return all(isinstance(kind, pd.StringDtype) for kind in kinds)
-
-    if not has_text_dtypes(_table_of(absolute_path, {**free, "nrows": 1000})):
-        return None
-    table = _table_of(absolute_path, free)
-    return table if has_text_dtypes(table) else None
+def _read_path(absolute_path: str, arguments: Mapping[str, Any]) -> pd.DataFrame:
+    """A large file in half the time, by pandas' own text columns where these do not differ."""
+    texts = arguments["dtype"]
+    with _freed_at_once():
+        if _KNOWS_TEXTS and texts and os.path.getsize(absolute_path) >= _LARGE:
+            free = {**arguments, "dtype": {}}
+            for rows in ({"nrows": 1000}, {}):
+                table = _table_of(absolute_path, {**free, **rows})
+                kinds = (table.dtypes.get(name) for name in texts)
+                if not all(isinstance(kind, pd.StringDtype) for kind in kinds):
+                    break
+            else:
+                return table
+        return _table_of(absolute_path, arguments)
 
 
 def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
@@ -164,6 +175,22 @@ def _table_of(source: Any, arguments: Mapping[str, Any]) -> pd.DataFrame:
         # A stream is decompressed already. An empty mapping would be looked up for every column.
         types = arguments["dtype"] or None
         return pd.read_csv(source, **{**arguments, "compression": None, "dtype": types})
+
+
+@contextlib.contextmanager
+def _freed_at_once() -> Iterator[None]:
+    """Return memory freed inside to the system at once; glibc else keeps some 30 MB per thread."""
+    try:
+        adjust = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):  # another C library
+        yield
+        return
+    adjust(_TRIM, 2**20)
+    try:
+        yield
+    finally:
+        adjust(_TRIM, 2**24)
+        adjust(_MMAP, 2**25)
 
 
 def _parse_error(error: Exception, path: Path, compression: str, dialect: Dialect) -> UnusableError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -18,8 +19,8 @@ from core.datasets.column_format import (
     STRAY_SHARE,
     chosen_format,
     is_code,
+    missing_text,
     number_formats,
-    quoted_words,
 )
 from core.datasets.dataset import DataSource
 from core.datasets.files import csv_faults
@@ -28,9 +29,8 @@ from core.datasets.files.csv_parsing import CsvParser
 from core.datasets.files.delimiters import is_number
 from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED
 from core.datasets.files.sniffing import Dialect, is_missing, sniff_dialect, whole_file_choices
-from core.datasets.finding import ColumnReading, Finding
+from core.datasets.finding import ColumnReading
 from core.datasets.raw_table import RawTable
-from core.datasets.stray_texts import are_few, stray_finding
 from core.errors import UnusableError
 
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
@@ -87,12 +87,15 @@ def _table_as(
     with CsvParser(path, compression) as parser:
         table, dialect = parser.parse_file(dialect, arguments)
         arguments["encoding"] = dialect.encoding
-        strays = settle_types(table, arguments, kinds, path.name)
-        if strays is not None:
+        if late := _late_words(table, dialect, arguments["dtype"]):
+            worded = [name for name, words in late.items() if words and words <= set(missing)]
+            arguments["dtype"] |= {name: "str" for name in late if name not in worded}
+            arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing, worded)
             del table
             table, dialect = parser.parse_file(dialect, arguments)
         digest = parser.fingerprint
         findings = [*findings, *parser.findings]
+        readings = tuple(_missing_readings(parser, dialect, arguments, table))
     if not arguments["dtype"]:
         del arguments["dtype"]
     described = dialect.description + (f", {compression}" if compression else "")
@@ -103,21 +106,9 @@ def _table_as(
     def line_of(row: int) -> int:
         return csv_faults.line_of(path, compression, dialect, row)
 
-    findings = [*findings, *(strays or ())]
-    readings = tuple(_missing_readings(dialect, table))
-    return RawTable(path.name, table, source, line_of, tuple(findings), readings)
-
-
-def first_cells(
-    head: bytes, name: str, *, complete: bool, required_column: str = ""
-) -> dict[str, list[str]]:
-    """Every column's first values as text, from the first bytes of the file."""
-    dialect = sniff_dialect(head, name, complete=complete, required_column=required_column)
-    shift = 1 if dialect.extra == "names" else 0
-    return {
-        column: [row[i + shift] for row in dialect.rows if i + shift < len(row)]
-        for i, column in enumerate(names_of(dialect))
-    }
+    shift = dialect.extra == "names"
+    units = {n: u for n, u in zip(dialect.names, dialect.units[shift:], strict=False) if u}
+    return RawTable(path.name, table, source, line_of, tuple(findings), readings, units)
 
 
 def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
@@ -128,9 +119,9 @@ def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
         "na_values": [""],
         "keep_default_na": False,
     }
-    if not dialect.header or dialect.trimmed or names_of(dialect) != list(dialect.header):
+    if not dialect.header or dialect.trimmed or dialect.names != list(dialect.header):
         arguments["header"] = 0 if dialect.header else None
-        arguments["names"] = names_of(dialect)
+        arguments["names"] = dialect.names
     if dialect.extra != "names":
         arguments["index_col"] = False
     for key, value, usual in (
@@ -147,53 +138,62 @@ def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
     return arguments
 
 
-def names_of(dialect: Dialect) -> list[str]:
-    """The columns' names, made up where there is no header."""
-    if not dialect.header:
-        return [f"column {i + 1}" for i in range(dialect.width)]
-    return unique_names(dialect.header, "")[0]
+def _late_words(
+    table: pd.DataFrame, dialect: Dialect, text: Collection[str]
+) -> dict[str, set[str]]:
+    """What is no number in the columns that begin as numbers."""
+    words = {}
+    for name, values in table.items():
+        if name not in text and values.dtype.kind not in "iufc":
+            cells = (cell for cell in values.unique() if isinstance(cell, (str, bool)))
+            signs = dialect.decimal, dialect.thousands
+            words[str(name)] = {str(c) for c in cells if not is_number(str(c), *signs)}
+    return words
 
 
 def _missing_words(
-    dialect: Dialect, text: Collection[str], missing: Sequence[str]
+    dialect: Dialect, text: Collection[str], missing: Sequence[str], late: Sequence[str] = ()
 ) -> list[str] | dict[str, list[str]]:
     """What pandas takes for missing: "", and words in columns of numbers that have some."""
-    shift = 1 if dialect.extra == "names" else 0
-    names = names_of(dialect)
-    worded = {
-        name
-        for i, name in enumerate(names, shift)
-        if name not in text
-        and any(i < len(row) and row[i].strip() and is_missing(row[i]) for row in dialect.rows)
-    }
+    worded = {name for name in (*_words_for_nothing(dialect), *late) if name not in text}
     if not worded or len(missing) == 1:
         return [""]
-    return {name: list(missing) if name in worded else [""] for name in names}
+    return {name: list(missing) if name in worded else [""] for name in dialect.names}
 
 
-def _missing_readings(dialect: Dialect, table: pd.DataFrame) -> Iterator[ColumnReading]:
-    """The words among the first values of columns of numbers that count as missing."""
-    shift = 1 if dialect.extra == "names" else 0
-    for i, name in enumerate(names_of(dialect), shift):
-        cells = (row[i].strip() for row in dialect.rows if i < len(row))
-        words = dict.fromkeys(cell for cell in cells if cell and is_missing(cell))
-        if words and table[name].dtype.kind in "iuf":
-            yield ColumnReading(name, f"{quoted_words(list(words))} counts as missing")
+def _words_for_nothing(dialect: Dialect) -> dict[str, list[str]]:
+    words = {
+        name: list(dict.fromkeys(c for cell in cells if (c := cell.strip()) and is_missing(c)))
+        for name, cells in dialect.doubtful_cells.items()
+    }
+    return {name: found for name, found in words.items() if found}
+
+
+def _missing_readings(
+    parser: CsvParser, dialect: Dialect, arguments: Mapping[str, Any], table: pd.DataFrame
+) -> Iterator[ColumnReading]:
+    """The words that count as missing in columns of numbers which begin with some."""
+    names = [n for n in _words_for_nothing(dialect) if table[n].dtype.kind in "iuf"]
+    if not names:
+        return
+    as_text = {"usecols": names, "dtype": dict.fromkeys(names, "str"), "na_values": [""]}
+    texts = parser.parse_file(dialect, {**arguments, **as_text})[0]
+    for name in names:
+        words = texts[name][table[name].isna()].dropna().str.strip()
+        counts = Counter[str](words[words != ""])
+        yield ColumnReading(name, missing_text(counts, list(counts)))
 
 
 def text_columns(dialect: Dialect, kinds: Mapping[str, str]) -> dict[str, str]:
     """The columns to read as text: their first values are not all numbers, or are codes."""
-    shift = 1 if dialect.extra == "names" else 0
-    as_text = {}
-    for i, name in enumerate(names_of(dialect), shift):
-        kind = kinds.get(name, "")
-        if (
-            kind in ("category", "date", "text")
-            or dialect.numbers[i] < 1 - STRAY_SHARE
-            or _is_read_otherwise([row[i] for row in dialect.rows if i < len(row)], dialect, kind)
-        ):
-            as_text[name] = "str"
-    return as_text
+    doubtful = dialect.doubtful_cells
+    chosen = {n: "str" for n in dialect.names if kinds.get(n) in ("category", "date", "text")}
+    return chosen | {
+        name: "str"
+        for name, cells in doubtful.items()
+        if dialect.number_share(cells) < 1 - STRAY_SHARE
+        or _is_read_otherwise(cells, dialect, kinds.get(name, ""))
+    }
 
 
 def _is_read_otherwise(cells: Sequence[str], dialect: Dialect, kind: str) -> bool:
@@ -208,49 +208,3 @@ def _is_read_otherwise(cells: Sequence[str], dialect: Dialect, kind: str) -> boo
         return False
     form = chosen_format(number_formats(marks), words, dialect.delimiter)
     return form is not None and any(cell_number(w, own) != cell_number(w, form) for w in marks)
-
-
-def settle_types(
-    table: pd.DataFrame, arguments: dict[str, Any], kinds: Mapping[str, str], name: str
-) -> list[Finding] | None:
-    """Complete `arguments` by columns with text below the head; findings if it must be read again.
-
-    Raises UnusableError for a column that a person called numbers and that holds too many words.
-    """
-    findings = []
-    must_read_again = False
-    strays: dict[str, list[str]] = {}
-    for column, dtype in zip(map(str, table.columns), table.dtypes, strict=True):
-        if column in arguments["dtype"] or dtype.kind in "biufc":
-            if dtype.kind == "b":
-                arguments["dtype"][column] = "str"
-                must_read_again = True
-            continue
-        must_read_again = True
-        values = table[column].dropna()
-        values = values[values.map(lambda value: isinstance(value, str))]
-        decimal, thousands = arguments.get("decimal", "."), arguments.get("thousands", "")
-        odd = [text for text in values.unique() if not is_number(text, decimal, thousands)]
-        # pandas reads " NA " with blanks around it as text.
-        texts = [text for text in odd if not is_missing(text)]
-        count = int(values.isin(texts).sum())
-        has_few_strays = len(odd) > 0 and are_few(values[values.isin(texts)], len(table))
-        if kinds.get(column) == "number" and not has_few_strays:
-            raise UnusableError(
-                f"“{texts[0] if texts else values.iloc[0]}” is no number, and"
-                f" {count:,} values are like it",
-                where=f"{name}, column {column}",
-                cure="let the column be a category",
-            )
-        if not has_few_strays:
-            arguments["dtype"][column] = "str"
-            continue
-        strays[column] = odd
-        if texts:
-            findings.append(stray_finding(column, values[values.isin(texts)]))
-    if strays:
-        words = arguments["na_values"]
-        by_column = words if isinstance(words, dict) else dict.fromkeys(table.columns, words)
-        names = table.columns
-        arguments["na_values"] = {c: [*by_column[c], *strays.get(c, ())] for c in names}
-    return findings if must_read_again else None

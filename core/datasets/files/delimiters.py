@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 
 from core.datasets.files.quotes import OUTSIDE, UNQUOTED, WITHIN, Quotes, csv_reader, scan_line
 from core.errors import UnusableError
@@ -30,9 +31,13 @@ def delimiter_of(
     """
     best: _Scored | None = None
     is_quoted = quotes.reading != UNQUOTED and any(quotes.quote in line for line in lines)
+    lines = first_lines(lines)
+    start = "".join(lines)
     for delimiter in DELIMITERS:
+        if delimiter.strip() and delimiter not in start:
+            continue
         form = replace(quotes, delimiter=delimiter)
-        rows = split_rows(lines[:SAMPLE_ROWS], form)
+        rows = split_rows(lines, form)
         share, width = _evenness(rows)
         if width < 2 or (delimiter == " " and share < _ALIKE):
             continue
@@ -40,10 +45,10 @@ def delimiter_of(
         fits = len(rows[0]) in (width, width - 1) and len(rows[0]) > 1
         named = [cell.strip() for cell in rows[0]] if len(rows[0]) > 1 else []
         has_required = bool(required_column) and required_column in named
-        if not has_required and _is_prose(lines, rows, delimiter, share, fits):
+        if not has_required and _is_prose(start, rows, delimiter, share, fits):
             continue
         score = round(share, 2) + fits + 3 * has_required
-        score += 0.9 * (is_quoted and _has_fitting_quotes(lines[:SAMPLE_ROWS], form))
+        score += 0.9 * (is_quoted and _has_fitting_quotes(lines, form))
         candidate = (score, delimiter, rows)
         if best is None or score > best[0] or _is_clearer(candidate, best):
             best = candidate
@@ -51,6 +56,12 @@ def delimiter_of(
     if best is None or (required_column and first == required_column and best[0] < 3):
         return ONE_COLUMN, _one_column(lines, quotes, name)
     return best[1], best[2]
+
+
+def first_lines(lines: list[str]) -> list[str]:
+    """The lines up to the last of the first rows, blank ones among them."""
+    filled = (end for end, line in enumerate(lines, 1) if not line.isspace())
+    return lines[: next(islice(filled, SAMPLE_ROWS - 1, None), len(lines))]
 
 
 def _has_fitting_quotes(lines: list[str], quotes: Quotes) -> bool:
@@ -65,7 +76,7 @@ def _has_fitting_quotes(lines: list[str], quotes: Quotes) -> bool:
 
 
 def _one_column(lines: list[str], quotes: Quotes, name: str) -> list[list[str]]:
-    rows = split_rows(lines[:SAMPLE_ROWS], replace(quotes, delimiter=ONE_COLUMN))
+    rows = split_rows(lines, replace(quotes, delimiter=ONE_COLUMN))
     if not rows:
         raise UnusableError("there is no row", where=name, cure="choose a file with rows")
     return rows
@@ -81,9 +92,7 @@ def _evenness(rows: list[list[str]]) -> tuple[float, int]:
     return hits / sum(counts.values()), width
 
 
-def _is_prose(
-    lines: list[str], rows: list[list[str]], delimiter: str, share: float, fits: bool
-) -> bool:
+def _is_prose(start: str, rows: list[list[str]], delimiter: str, share: float, fits: bool) -> bool:
     """Whether the delimiter is punctuation in texts: uneven rows, with blanks behind it."""
     if fits and share >= 0.75:
         return False
@@ -92,7 +101,6 @@ def _is_prose(
     numbers = _number_columns(rows)
     if delimiter == " ":
         return not fits and not numbers
-    start = "".join(lines[:SAMPLE_ROWS])
     followed = start.count(delimiter + " ") >= _ALIKE * start.count(delimiter)
     return delimiter != "\t" and followed and not numbers
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from core.datasets.files.conll import LineError
+
 LETTERS_COLUMN = "sequence"
 MOLECULE_COLUMNS = ("name", LETTERS_COLUMN, "structure")
 _LETTERS = re.compile(r"[A-Za-z~&-]+\*?")
@@ -18,14 +20,6 @@ _BASES = re.compile(r"[ACGUTNacgutn]+")
 _STRUCTURE = re.compile(r"([().\[\]{}<>,|:_~&A-Za-z-]+)(?:\s*[(\[{<]?\s*[-+]?\d.*)?")
 _SIGNS = re.compile(r"[().\[\]{}<>]")
 _ENSEMBLE = re.compile(r"\s*frequency of mfe structure", re.IGNORECASE)
-
-
-class DotBracketError(ValueError):
-    """A line that belongs to no molecule."""
-
-    def __init__(self, line: int, fault: str, cure: str) -> None:
-        super().__init__(f"line {line}: {fault}; {cure}")
-        self.line, self.fault, self.cure = line, fault, cure
 
 
 @dataclass
@@ -56,7 +50,7 @@ def looks_like_dot_brackets(text: str) -> bool:
 
 
 def dot_bracket_table(lines: Iterable[str]) -> DotBracketTable:
-    """The molecules of a file's lines; DotBracketError for another line, or no molecule."""
+    """The molecules of a file's lines; LineError for another line, or no molecule."""
     table, number, is_named = DotBracketTable(), 0, False
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -75,13 +69,13 @@ def dot_bracket_table(lines: Iterable[str]) -> DotBracketTable:
                 _begin(table, "", number)
             elif table.structures[-1]:
                 fault = "letters follow a structure"
-                raise DotBracketError(number, fault, "begin a molecule with “>name”")
+                raise LineError(number, fault, "begin a molecule with “>name”")
             table.letters[-1] += bare.rstrip("*")
         elif not _ENSEMBLE.match(text):
             fault = f"“{text[:40]}” is neither letters of bases nor a structure"
-            raise DotBracketError(number, fault, "write >name, the letters, and the structure")
+            raise LineError(number, fault, "write >name, the letters, and the structure")
     if not table.names:
-        raise DotBracketError(number + 1, "there is no molecule", "add some")
+        raise LineError(number + 1, "there is no molecule", "add some")
     return table
 
 
@@ -106,7 +100,7 @@ def _begin(table: DotBracketTable, name: str, number: int) -> None:
 def _add_structure(table: DotBracketTable, structure: str, number: int) -> None:
     if not table.names or not table.letters[-1]:
         fault = "a structure stands before its letters"
-        raise DotBracketError(number, fault, "write the letters above it")
+        raise LineError(number, fault, "write the letters above it")
     # A long one may have several lines; behind a complete one stand those of the ensemble.
     if len(table.structures[-1]) < len(table.letters[-1]):
         table.structures[-1] += structure

@@ -15,26 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from core.datasets.files.foreign_files import check_foreign
 from core.datasets.files.unpacking_limits import check_stream, max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
 LONGEST_LINE = 64 * 2**20  # bytes
 HEAD_BYTES = 2**20  # by which a format is detected
 
-_SAVE_AS = "save the table as .xlsx or CSV and open that"
-# First bytes of files opened by mistake, and their kinds.
-_FOREIGN = (
-    *((b"%PDF", "a PDF document"), (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture")),
-    *((b"GIF8", "a picture"), (b"SQLite format 3", "an SQLite database")),
-    *((b"\x89HDF", "an HDF5 file"), (b"FEA1", "a Feather file of the first version")),
-    *((b"\x93NUMPY", "a numpy array"), (b"\x7fELF", "a program")),
-    *((b"7z\xbc\xaf", "a 7z archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard file")),
-)
-_TEXTS = (
-    ((b"<!doctype html", b"<html"), "a web page"),
-    ((b"<?xml",), "an XML file"),
-    ((b'{"', b"{\n", b'[{"', b"[\n", b"[{\n"), "a JSON file"),
-)
 _COMPRESSED = (
     *((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz")),
     *((b"PK\x03\x04", "zip"), (b"PK\x05\x06", "zip")),
@@ -44,13 +31,12 @@ _COMPRESSED = (
 class GuardedFile(io.RawIOBase):
     """Decompressed bytes without endless lines and NUL (but in UTF-16: `wide`), or `fault`."""
 
-    def __init__(self, inner: IO[bytes], name: str, *, wide: bool, counts: bool = True) -> None:
+    def __init__(self, inner: IO[bytes], name: str, *, wide: bool) -> None:
         self._inner = inner
         self._name = name
         self._wide = wide
-        self._counts = counts
         self._since_newline = 0
-        self._last = b"\n"
+        self.block = b""  # what was read last
         self.lines = 0
         self.fault: UnusableError | None = None
 
@@ -77,21 +63,16 @@ class GuardedFile(io.RawIOBase):
 
     def _check_chunk(self, view: memoryview) -> None:
         if not view:
-            self.lines += self._last != b"\n"
-            self._last = b"\n"
+            self.lines += self.block[-1:] not in (b"", b"\n")
+            self.block = b""
             return
-        data = view.tobytes()
-        self._last = data[-1:]
+        data = self.block = view.tobytes()
         if not self._wide and b"\0" in data:
             lines_before = self.lines + data.count(b"\n", 0, data.index(b"\0"))
             fault = "there is a NUL byte, so this is no plain text"
             cure = "save the table as CSV again, in UTF-8"
             raise UnusableError(fault, where=f"{self._name}, line {lines_before + 1}", cure=cure)
-        if self._counts:
-            self.lines += data.count(b"\n")
-        self._measure_line(data)
-
-    def _measure_line(self, data: bytes) -> None:
+        self.lines += data.count(b"\n")
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
         self._since_newline = len(data) - last - 1 if last >= 0 else self._since_newline + len(data)
         if self._since_newline > LONGEST_LINE:
@@ -153,17 +134,32 @@ def file_faults(name: str) -> Iterator[None]:
         raise _unreadable(name, error) from None
 
 
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise UnusableError where a file is written to while it is read inside."""
+    with file_faults(path.name):
+        before = path.stat()
+    try:
+        yield
+    finally:
+        with file_faults(path.name):
+            after = path.stat()
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            fault = "the file changed while it was read"
+            cure = "read it again when no other program writes to it"
+            raise UnusableError(fault, where=path.name, cure=cure)
+
+
 def compression_of(path: Path) -> str:
     """gzip, bz2, xz, zip or "" by the first bytes; UnusableError for an empty or foreign file."""
     with file_faults(path.name), path.open("rb") as file:
-        start = file.read(16)
+        start = file.read(2**16)
     if not start:
         raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
-    for magic, description in _FOREIGN:
-        if start.startswith(magic):
-            fault = f"this is {description}, not a table"
-            raise UnusableError(fault, where=path.name, cure=_SAVE_AS)
-    return next((name for magic, name in _COMPRESSED if start.startswith(magic)), "")
+    compression = next((name for magic, name in _COMPRESSED if start.startswith(magic)), "")
+    if not compression:
+        check_foreign(start, path.name)
+    return compression
 
 
 def open_bytes(path: Path, compression: str) -> IO[bytes]:
@@ -205,21 +201,8 @@ def read_head(path: Path, compression: str) -> bytes:
             head += more
     if not head.strip():
         raise UnusableError("the file is empty", where=path.name, cure="choose a file with rows")
-    _check_text(head, path.name)
+    check_foreign(head[: 2**16], path.name)
     return head
-
-
-def _check_text(head: bytes, name: str) -> None:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return
-    start = head[: 2**16]
-    words = start[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    for beginnings, description in _TEXTS:
-        if words.startswith(beginnings):
-            raise UnusableError(f"this is {description}, not a table", where=name, cure=_SAVE_AS)
-    odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a")
-    if odd > 0.02 * len(start) or (b"\0" in start[:512]):
-        raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)
 
 
 def fingerprint(path: Path) -> str:

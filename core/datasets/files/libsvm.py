@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,6 @@ from sklearn.datasets import load_svmlight_file
 from core.datasets.dataset import Column, Dataset, DataSource
 from core.datasets.files import libsvm_faults
 from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
-from core.datasets.files.numbered_columns import NumberedColumns
 from core.datasets.finding import Finding
 from core.datasets.raw_table import DataOptions
 from core.datasets.task import Task
@@ -24,6 +26,39 @@ from core.datasets.understanding.target import settle_target, target_findings
 from core.errors import UnusableError
 
 TARGET = "target"
+
+
+class NumberedColumns(Sequence[Column]):
+    """Columns "feature 1" … "feature p" and the target (the last), made on access.
+
+    `filled`: p booleans, whether a feature is nonzero in some row; `called`: the noun in the names.
+    """
+
+    def __init__(self, filled: np.ndarray, target: Column, called: str = "feature") -> None:
+        self._filled = filled
+        self._target = target
+        self.called = called
+
+    @cached_property
+    def _all_columns(self) -> tuple[Column, ...]:
+        notes = ["" if is_filled else "0 in every row" for is_filled in self._filled.tolist()]
+        features = [
+            Column(f"{self.called} {i}", "feature", "number", note=note)
+            for i, note in enumerate(notes, 1)
+        ]
+        return (*features, self._target)
+
+    def __len__(self) -> int:
+        return len(self._filled) + 1
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if index in (-1, len(self._filled)):
+            return self._target
+        return self._all_columns[index]
 
 
 @dataclass(frozen=True)
@@ -35,6 +70,26 @@ class LibsvmRows:
     queries: np.ndarray | None
     zero_based: bool
     digest: str
+    path: Path
+    compression: str
+
+    @property
+    def source(self) -> DataSource:
+        """Where they came from."""
+        arguments = {
+            "n_features": int(self.matrix.shape[1]),
+            "zero_based": self.zero_based,
+            "query_id": self.queries is not None,
+        }
+        counting = f"LIBSVM, indices from {0 if self.zero_based else 1}"
+        words = [counting, "row groups (qid)" if self.queries is not None else "", self.compression]
+        described = ", ".join(filter(None, words))
+        path, packed = str(self.path), self.compression
+        return DataSource(path, "libsvm", {}, arguments, self.digest, described, packed)
+
+    def check(self, from_one: str = "") -> None:
+        """Raise UnusableError with the place of the first fault, if there is one."""
+        libsvm_faults.check_lines(self.path, self.compression, from_one=from_one)
 
 
 def read_rows(
@@ -51,21 +106,23 @@ def read_rows(
         except (ValueError, OverflowError) as error:
             raise libsvm_faults.load_error(error, path, compression) from None
         digest = digest_future.result()
-    matrix, target = loaded[0], loaded[1]
-    if has_queries and len(loaded[2]) != len(target):
-        raise libsvm_faults.without_query(path, compression)
+    matrix, target, *queries = loaded
+    if has_queries and len(queries[0]) != len(target):
+        libsvm_faults.check_lines(path, compression, has_queries=True)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
+    is_zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
+    is_zero_based = is_zero_based if zero_based is None else zero_based
+    row_queries = queries[0] if has_queries else None
+    rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, path, compression)
     if matrix.shape[1] > libsvm_faults.MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
-        libsvm_faults.check_lines(path, compression)
-    if zero_based is None:
-        zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
-        if zero_based:
-            _refuse_stray_zeros(matrix, path, compression)
-    if not zero_based and matrix.nnz:
+        rows.check()
+    if zero_based is None and is_zero_based and _has_stray_zeros(matrix):
+        rows.check("the other rows count")
+    if not is_zero_based and matrix.nnz:
         matrix.indices -= 1
-        matrix = _with_width(matrix, matrix.shape[1] - 1)
-    return LibsvmRows(matrix, target, loaded[2] if has_queries else None, zero_based, digest)
+        rows = replace(rows, matrix=_with_width(matrix, matrix.shape[1] - 1))
+    return rows
 
 
 def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
@@ -73,144 +130,113 @@ def _with_width(matrix: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
     return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=shape)
 
 
-def _refuse_stray_zeros(matrix: sparse.csr_matrix, path: Path, compression: str) -> None:
+def _has_stray_zeros(matrix: sparse.csr_matrix) -> bool:
     """Index 0 in hardly any row, while most begin with 1, is a mistake and no convention."""
-    filled = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
-    first = matrix.indices[filled]
+    first = matrix.indices[matrix.indptr[:-1][np.diff(matrix.indptr) > 0]]
     zeros, ones = int(np.sum(first == 0)), int(np.sum(first == 1))
-    if zeros <= max(1, 0.01 * len(first)) and ones >= 0.5 * len(first) and ones > zeros:
-        line, column = libsvm_faults.find_zero(path, compression)
-        fault = "the index is 0, but the other rows count from 1"
-        cure = "let all indices count from 1"
-        raise UnusableError(fault, where=f"{path.name}, line {line}, column {column}", cure=cure)
+    return zeros <= max(1, 0.01 * len(first)) and ones >= 0.5 * len(first) and ones > zeros
 
 
-def from_rows(rows: LibsvmRows, path: Path, compression: str, choices: DataOptions) -> Dataset:
+def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
     """The dataset of a LIBSVM file; `choices` that apply to tables only raise UnusableError."""
+    name = rows.path.name
     columns = {choices.target, *choices.roles, *choices.kinds, *choices.readings}
     if columns - {"", TARGET}:
         fault = "a LIBSVM file has its target in front of each row and only numbers behind it"
         cure = "leave target, roles, kinds and readings alone, or save it as CSV"
-        raise UnusableError(fault, where=path.name, cure=cure)
-    has_target = np.isfinite(rows.target)
+        raise UnusableError(fault, where=name, cure=cure)
     if np.isinf(rows.target).any():
-        libsvm_faults.check_lines(path, compression)
+        rows.check()
     if rows.matrix.shape[1] == 0:
-        raise UnusableError("no row has a feature", where=path.name, cure="choose another file")
+        raise UnusableError("no row has a feature", where=name, cure="choose another file")
+    filled, labels = _filled_columns(rows.matrix), len(np.unique(rows.target))
     if not Task(choices.task).has_target:
-        return _counted_documents(rows, path, compression)
-    values, task, classes = settle_target(
-        pd.Series(rows.target[has_target]), choices.task, f"{path.name}, target"
-    )
-    set_aside = int(len(has_target) - has_target.sum())
+        dataset = Dataset(
+            name=name,
+            source=rows.source,
+            columns=NumberedColumns(filled, Column(TARGET, "ignore", "number", 0, labels), "word"),
+            table=None,
+            matrix=rows.matrix,
+            target=np.zeros(len(rows.target)),
+            task=Task.TOPICS,
+            row_groups=rows.queries,
+            findings=(Finding("What stands in front of every row is left out."),),
+        )
+        _ = dataset.documents  # refuses numbers that are no counts
+        return dataset
+    labelled, set_aside = _labelled_rows(rows)
+    target = pd.Series(labelled.target)
+    values, task, classes = settle_target(target, choices.task, f"{name}, target")
+    findings = list(target_findings(TARGET, values, task, classes, bool(choices.task), set_aside))
+    if empty := int(np.sum(~filled)):
+        words = "1 feature is" if empty == 1 else f"{empty:,} features are"
+        findings.append(Finding(f"{words} 0 in every row."))
+    column = Column(TARGET, "target", "number", 0, len(np.unique(values)))
     return Dataset(
-        name=path.name,
-        source=_data_source(rows, path, compression),
-        columns=NumberedColumns(_filled_columns(rows.matrix), _target_column(values)),
+        name=name,
+        source=rows.source,
+        columns=NumberedColumns(filled, column),
         table=None,
-        matrix=rows.matrix[has_target] if set_aside else rows.matrix,
+        matrix=labelled.matrix,
         target=values,
         task=task,
         classes=classes,
-        row_groups=None if rows.queries is None else rows.queries[has_target],
+        row_groups=labelled.queries,
         set_aside=set_aside,
-        findings=(
-            *target_findings(TARGET, values, task, classes, bool(choices.task), set_aside),
-            *_unused_findings(rows.matrix),
-        ),
+        findings=tuple(findings),
     )
 
 
-def _counted_documents(rows: LibsvmRows, path: Path, compression: str) -> Dataset:
-    """The dataset whose numbers are word counts; labels are dropped."""
-    labels = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
-    dataset = Dataset(
-        name=path.name,
-        source=_data_source(rows, path, compression),
-        columns=NumberedColumns(_filled_columns(rows.matrix), labels, "word"),
-        table=None,
-        matrix=rows.matrix,
-        target=np.zeros(len(rows.target)),
-        task=Task.TOPICS,
-        row_groups=rows.queries,
-        findings=(Finding("What stands in front of every row is left out."),),
-    )
-    _ = dataset.documents  # refuses numbers that are no counts
-    return dataset
-
-
-def _data_source(rows: LibsvmRows, path: Path, compression: str) -> DataSource:
-    arguments = {
-        "n_features": int(rows.matrix.shape[1]),
-        "zero_based": rows.zero_based,
-        "query_id": rows.queries is not None,
-    }
-    counting = f"LIBSVM, indices from {0 if rows.zero_based else 1}"
-    words = [counting, "row groups (qid)" if rows.queries is not None else "", compression]
-    described = ", ".join(word for word in words if word)
-    return DataSource(str(path), "libsvm", {}, arguments, rows.digest, described, compression)
+def _labelled_rows(rows: LibsvmRows) -> tuple[LibsvmRows, int]:
+    """The rows with a target, and how many have none."""
+    is_labelled = np.isfinite(rows.target)
+    if is_labelled.all():
+        return rows, 0
+    queries = None if rows.queries is None else rows.queries[is_labelled]
+    matrix, target = rows.matrix[is_labelled], rows.target[is_labelled]
+    return replace(rows, matrix=matrix, target=target, queries=queries), int(np.sum(~is_labelled))
 
 
 def _filled_columns(matrix: sparse.csr_matrix) -> np.ndarray:
     return np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
 
 
-def _target_column(values: np.ndarray) -> Column:
-    return Column(TARGET, "target", "number", 0, len(np.unique(values)))
-
-
-def _unused_findings(matrix: sparse.csr_matrix) -> list[Finding]:
-    empty = int(np.sum(~_filled_columns(matrix)))
-    if not empty:
-        return []
-    words = "1 feature is" if empty == 1 else f"{empty:,} features are"
-    return [Finding(f"{words} 0 in every row.")]
-
-
-def with_test(train: Dataset, rows: LibsvmRows, path: Path, compression: str) -> Dataset:
+def with_test(train: Dataset, rows: LibsvmRows) -> Dataset:
     """The dataset with a second LIBSVM file to test on; both get the larger number of features.
 
-    Raises:
-        UnusableError: the second file counts from 0 where the first counts from 1.
+    Raises UnusableError where the second file counts from 0 and the first from 1.
     """
     assert train.matrix is not None
     zero_based = bool(train.source.libsvm["zero_based"])
     matrix = rows.matrix
     if rows.zero_based and not zero_based:
-        line, column = libsvm_faults.find_zero(path, compression)
-        fault = "the index is 0, but the first file counts from 1"
-        cure = "let both files count from the same number"
-        raise UnusableError(fault, where=f"{path.name}, line {line}, column {column}", cure=cure)
+        rows.check("the first file counts")
     if zero_based and not rows.zero_based:  # the second file has no value of feature 0
         matrix = matrix.copy()
         matrix.indices += 1
         matrix = _with_width(matrix, matrix.shape[1] + 1)
-        rows = replace(rows, zero_based=True)
     width = max(train.matrix.shape[1], matrix.shape[1])
-    matrix = _with_width(matrix, width)
-    if width > train.matrix.shape[1]:
-        train = _widened(train, width)
-    if not train.task.has_target:
-        has_target, values = np.ones(len(rows.target), dtype=bool), np.zeros(len(rows.target))
-    else:
-        has_target = np.isfinite(rows.target)
-        values, _, _ = settle_target_like(train, pd.Series(rows.target[has_target]), path.name)
+    train = _widened(train, width) if width > train.matrix.shape[1] else train
+    rows = replace(rows, matrix=_with_width(matrix, width), zero_based=zero_based)
+    labelled, set_aside, values = rows, 0, np.zeros(len(rows.target))
+    if train.task.has_target:
+        labelled, set_aside = _labelled_rows(rows)
+        values, _, _ = settle_target_like(train, pd.Series(labelled.target), rows.path.name)
     test = replace(
         train,
-        name=path.name,
-        source=_data_source(replace(rows, matrix=matrix), path, compression),
-        matrix=matrix[has_target],
+        name=rows.path.name,
+        source=rows.source,
+        matrix=labelled.matrix,
         target=values,
-        row_groups=None if rows.queries is None else rows.queries[has_target],
+        row_groups=labelled.queries,
         units=None,
-        set_aside=int(len(has_target) - has_target.sum()),
+        set_aside=set_aside,
         findings=(),
     )
     return replace(train, test=test)
 
 
 def _widened(train: Dataset, width: int) -> Dataset:
-    assert train.matrix is not None
     matrix = _with_width(train.matrix, width)
     source = replace(train.source, libsvm={**train.source.libsvm, "n_features": width})
     noun = "feature" if train.task.has_target else "word"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -29,3 +30,34 @@ def plain_columns(table: pd.DataFrame, text: Collection[str]) -> pd.DataFrame:
         is_integer = is_integer and not (len(values) and values.max() >= 2**63)
         plain[column_name] = values.astype("int64" if is_integer else "float64")
     return pd.DataFrame(plain)
+
+
+def columns_at(path: str, kind: str, places: Mapping[str, int]) -> pd.DataFrame:
+    """The columns at places of a Parquet or Feather file that pandas alone would not read so."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    if kind == "parquet":
+        with ParquetFile(path) as file:
+            table = file.read()
+    else:
+        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
+            table = file.read_all()
+    table = table.select(list(places.values())).rename_columns(list(places))
+    return exact_columns(table.replace_schema_metadata(None)).to_pandas()
+
+
+def exact_columns(table: Any) -> Any:
+    """An Arrow table whose whole numbers are texts where floats would make two of them alike."""
+    import pyarrow as pa
+
+    for i, column in enumerate(table.columns):
+        is_decimal = pa.types.is_decimal(column.type) and column.type.scale == 0
+        is_float = is_decimal or (pa.types.is_integer(column.type) and column.null_count)
+        if not (is_float or pa.types.is_uint64(column.type)):
+            continue
+        numbers = column.unique().drop_null()
+        if len(numbers.cast(pa.float64(), safe=False).unique()) < len(numbers):
+            table = table.set_column(i, table.schema.names[i], column.cast(pa.string()))
+            table = table.replace_schema_metadata(None)  # which says that it holds numbers
+    return table

@@ -180,19 +180,17 @@ class QuoteCheck:
         self._padded = quotes.padded
         self._end = b"\n\n\n"  # of the last block
         self._count = 0
-        self.fits, self.is_quoted, self.is_multiline = True, False, False
+        self.fits, self.is_multiline = True, False
 
-    def add_block(self, block: bytes | memoryview) -> None:
+    def add_block(self, block: bytes) -> None:
         """Look at the next bytes, but for the last, which is looked at with those behind it."""
-        if self._end == b"\n\n\n" and bytes(block[:3]) == b"\xef\xbb\xbf":
-            block = block[3:]
-        data = b"".join((self._end, block))
-        self._end = data[-3:]
-        if not self.fits or data.find(self._sign, 2, len(data) - 1) < 0:
-            self.is_multiline |= self._count % 2 == 1 and data.find(b"\n", 2) >= 0
+        if self._end == b"\n\n\n":
+            block = block.removeprefix(b"\xef\xbb\xbf")
+        ahead, self._end = self._end, (self._end + block[-3:])[-3:]
+        if not self.fits or (self._sign not in block and ahead[2:] != self._sign):
+            self.is_multiline |= self._count % 2 == 1 and b"\n" in ahead[2:] + block[:-1]
             return
-        self.is_quoted = True
-        self._check(np.frombuffer(data, np.uint8))
+        self._check(np.frombuffer(ahead + block, np.uint8))
 
     def finish(self) -> None:
         """Look at the last byte, and whether a quote is open behind it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,14 +86,16 @@ def scan_line(line: str, quotes: Quotes, state: int = OUTSIDE) -> ScannedLine:
                 scanned.state, begin = INSIDE, position + 1
             else:
                 scanned.is_plain &= escaped == (reading == ESCAPED)
-        elif reading == ESCAPED and escaped:
-            pass
-        elif reading != OUTER and line[position + 1 : position + 2] == sign:
-            position += 1
-        elif (closes := quotes.closes_cell(line, position + 1)) or reading != OUTER:
-            scanned.parts.append((begin, position))
-            scanned.state = state = WITHIN
-            scanned.fits &= closes
+        elif reading != ESCAPED or not escaped:
+            count = 1
+            if reading != OUTER and line[position + 1 : position + 2] == sign:
+                count = _run_length(line, position, sign)
+            position += count - 1  # two are a letter, a last one closes
+            closes = count % 2 == 1 and quotes.closes_cell(line, position + 1)
+            if closes or (count % 2 == 1 and reading != OUTER):
+                scanned.parts.append((begin, position))
+                scanned.state = state = WITHIN
+                scanned.fits &= closes
         position = line.find(sign, position + 1)
     if scanned.state == INSIDE:
         scanned.parts.append((begin, len(line)))
@@ -101,6 +104,11 @@ def scan_line(line: str, quotes: Quotes, state: int = OUTSIDE) -> ScannedLine:
         continues = reading == ESCAPED and line.endswith(("\n", "\r"))
         scanned.state = WITHIN if continues and is_escaped(line, len(line) - 1) else OUTSIDE
     return scanned
+
+
+def _run_length(line: str, position: int, sign: str) -> int:
+    other = re.compile(f"[^{re.escape(sign)}]").search(line, position)
+    return (other.start() if other else len(line)) - position
 
 
 def is_escaped(line: str, position: int) -> bool:

@@ -6,10 +6,13 @@ import codecs
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 
 from core.datasets.column_format import NOTHING
+from core.datasets.files.column_names import unique_names
 from core.datasets.files.delimiters import (
     COMMA_NUMBER,
     NUMBER,
@@ -18,6 +21,7 @@ from core.datasets.files.delimiters import (
     is_number,
     split_rows,
 )
+from core.datasets.files.header_rows import names_place
 from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice, RowShape, quote_choices
 from core.datasets.files.quotes import DOUBLED, ESCAPED, INSIDE, OUTER, UNQUOTED, Quotes, scan_line
 from core.errors import UnusableError
@@ -30,6 +34,7 @@ _READINGS = {
 }
 _IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]+(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
 _SINGLE_QUOTE, _DOUBLE_QUOTE = (re.compile(rf"(^|[;,\t|]) *{sign}") for sign in "'\"")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _SIGNS = {'"', "'", "\\"}
 _LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of the name of a single column
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
@@ -37,6 +42,10 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_CLEAR_INTEGERS, _CLEAR_NUMBERS = (
+    re.compile(rf"(?:(?:-?(?:0|[1-9]\d*){decimals})?(?:\n|$))*", re.ASCII)
+    for decimals in ("", r"(?:\.\d+)?")
+)
 _LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
 
@@ -51,8 +60,9 @@ class Dialect:
     reading: str = DOUBLED  # of the quotes
     decimal: str = "."
     thousands: str = ""
-    skip: int = 0  # lines before the table
+    skip: int = 0  # lines before the table, with those of names that have units below them
     header: tuple[str, ...] = ()  # stripped; () for none
+    units: tuple[str, ...] = ()  # of columns, in the row below the names; () without such a row
     width: int = 0  # cells per row
     extra: str = ""  # "empty" last cell of rows, or "names" of rows first
     padded: bool = False  # blanks follow delimiters
@@ -60,15 +70,34 @@ class Dialect:
     rows: list[list[str]] = field(default_factory=list)  # the first ones
 
     @cached_property
-    def numbers(self) -> list[float]:
-        """The share of numbers among each column's first values; 1 if all are missing."""
-        shares = []
-        for i in range(max(self.width, len(self.header)) + 1):
-            cells = [row[i] for row in self.rows if i < len(row)]
-            filled = [cell for cell in cells if not is_missing(cell)]
-            count = sum(is_number(cell, self.decimal, self.thousands) for cell in filled)
-            shares.append(count / len(filled) if filled else 1.0)
-        return shares
+    def names(self) -> list[str]:
+        """The columns' names, made up where there is no header."""
+        if not self.header:
+            return [f"column {i + 1}" for i in range(self.width)]
+        return unique_names(self.header, "")[0]
+
+    @cached_property
+    def cells(self) -> dict[str, tuple[str, ...]]:
+        """Every column's first values."""
+        columns = list(zip_longest(*self.rows))[self.extra == "names" :]
+        missing = [()] * (len(self.names) - len(columns))
+        pairs = zip(self.names, (*columns, *missing), strict=False)
+        return {name: tuple(c for c in cells if c is not None) for name, cells in pairs}
+
+    @cached_property
+    def doubtful_cells(self) -> dict[str, tuple[str, ...]]:
+        """The same of the columns that are no numbers as every notation has them."""
+        points_are_clear = self.decimal == "." and self.delimiter != ";"
+        clear = _CLEAR_NUMBERS if points_are_clear else _CLEAR_INTEGERS
+        return {
+            n: cells for n, cells in self.cells.items() if not clear.fullmatch("\n".join(cells))
+        }
+
+    def number_share(self, cells: Sequence[str]) -> float:
+        """The share of numbers among cells; 1 if all are missing."""
+        filled = [cell for cell in cells if not is_missing(cell)]
+        count = sum(is_number(cell, self.decimal, self.thousands) for cell in filled)
+        return count / len(filled) if filled else 1.0
 
     @property
     def quotes(self) -> Quotes:
@@ -101,8 +130,10 @@ class Dialect:
         """The phrases that also apply to sheets: decimal sign, header, lines above."""
         phrases = ["decimal commas"] if self.decimal == "," else []
         phrases.append("a header" if self.header else "no header")
-        if self.skip:
-            lines = "1 line" if self.skip == 1 else f"{self.skip} lines"
+        if self.units:
+            phrases.append("units below it")
+        if skip := self.skip - bool(self.units):
+            lines = "1 line" if skip == 1 else f"{skip} lines"
             phrases.append(f"{lines} above the table left out")
         return phrases
 
@@ -126,6 +157,8 @@ def decode_head(head: bytes) -> tuple[str, str]:
 def looks_like_libsvm(text: str) -> bool:
     """Whether most lines are a number and index:value pairs, not one pair that is a time of day."""
     hits = clocks = lines = 0
+    if ":" not in text:
+        return False
     for line in text.splitlines()[:200]:
         tokens = line.split("#", 1)[0].split()
         if not tokens:
@@ -161,8 +194,7 @@ def _cached_dialect(
     head: bytes, name: str, complete: bool, required_column: str, choice: QuoteChoice | None
 ) -> Dialect:
     encoding, text = decode_head(head)
-    # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
-    lines = list(io.StringIO(text, newline=""))
+    lines = _lines_of(text)
     if not complete:
         lines = lines[:-1]
     choices = [choice] if choice else _choices(text, lines, "".join(_SIGNS & set(text)))
@@ -195,10 +227,15 @@ def _is_certain(dialect: Dialect, lines: list[str]) -> bool:
     return dialect.reading == DOUBLED and 2 * sum(begins) >= len(begins)
 
 
+def _lines_of(text: str) -> list[str]:
+    # Not splitlines: cells may hold what ends a line elsewhere (form feeds, U+2028).
+    return list(io.StringIO(text, newline="")) if "\r" in text else _LINE.findall(text)
+
+
 def whole_file_choices(head: bytes) -> list[QuoteChoice]:
     """What the quotes of a file may be that begins with these bytes, wherever they come."""
     text = decode_head(head)[1]
-    return _choices(text, list(io.StringIO(text, newline="")), '"\\')
+    return _choices(text, _lines_of(text), '"\\')
 
 
 def _choices(text: str, lines: list[str], signs: str) -> list[QuoteChoice]:
@@ -241,11 +278,16 @@ def _dialect_as(
         delimiter, table = delimiter_of(lines, quotes, name, required_column)
         quotes = replace(quotes, delimiter=delimiter)
     _check_above(above, quotes, name)
+    place, units = names_place(table, required_column)
+    more = _lines_of_rows(lines, table[: place + bool(units)], quotes)
+    if delimiter == ONE_COLUMN or not more:
+        more, place, units = 0, 0, ()
+    skip, lines, table = skip + more, lines[more:], table[place:]
     width = _usual_width(table)
     header = header_of(table, width)
-    if required_column and required_column in (cell.strip() for cell in table[0]):
+    if units or (required_column and required_column in (cell.strip() for cell in table[0])):
         header = tuple(table[0])
-    rows = table[1:] if header else table
+    rows = table[1 + bool(units) :] if header else table
     if not rows:
         raise UnusableError("there is no row below the header", where=name, cure="add rows")
     decimal, thousands = decimal_of(rows, delimiter)
@@ -258,10 +300,11 @@ def _dialect_as(
         thousands=thousands,
         skip=skip,
         header=tuple(cell.strip() for cell in header),
+        units=units,
         width=width,
         extra=_extra_of(header, rows, width),
         padded=delimiter != " " and _is_padded(lines, quotes),
-        trimmed=_is_trimmed(lines, header, delimiter),
+        trimmed=bool(units) or _is_trimmed(lines, header, delimiter),
         rows=rows,
     )
 
@@ -286,8 +329,9 @@ def _check_above(above: list[str], quotes: Quotes, name: str) -> None:
 def _lines_above(lines: list[str], table: list[list[str]], quotes: Quotes) -> int:
     """The number of lines above the table: comments (#), a title, blank lines between."""
     width = _usual_width(table)
-    if quotes.delimiter == ONE_COLUMN:
-        return 0  # every line looks like a title
+    if quotes.delimiter == ONE_COLUMN:  # every line looks like a title
+        empty_cells = ("", 2 * quotes.quote)
+        return next((i for i, line in enumerate(lines) if line.strip() not in empty_cells), 0)
     below = [row for row in table if not row[0].startswith("#")]
     named_below = bool(below and header_of(below, width))  # then "#" does not begin a header
     for above, line in enumerate(lines[:50]):
@@ -297,6 +341,18 @@ def _lines_above(lines: list[str], table: list[list[str]], quotes: Quotes) -> in
         comment = line.startswith("#") and (count != width or named_below)
         if not title and not comment:
             return above
+    return 0
+
+
+def _lines_of_rows(lines: list[str], rows: list[list[str]], quotes: Quotes) -> int:
+    """How many lines the rows take, with blank ones around; 0 where a row takes several."""
+    left = list(rows)
+    for number, line in enumerate(lines):
+        if not left and line.strip():
+            return number
+        cells = split_rows([line], quotes)
+        if cells and (not left or cells[0] != left.pop(0)):
+            break
     return 0
 
 
@@ -324,11 +380,14 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         return tuple(table[0])
     if all(numeric):
         return ()
-    column_values = [{row[i] for row in below if i < len(row)} for i in range(len(first))]
+    column_values: list[set[str]] = []
     for i, cell in enumerate(first):
+        column_values.append({row[i] for row in below if i < len(row)})
+        if numeric[i] or is_missing(cell):
+            continue
         values = [value for value in column_values[i] if not is_missing(value)]
         numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
-        if values and numbers >= 0.9 * len(values) and not numeric[i] and not is_missing(cell):
+        if values and numbers >= 0.9 * len(values):
             return tuple(table[0])
     if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
@@ -367,8 +426,9 @@ def _first_line(lines: list[str]) -> str:
 
 def decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
     """The decimal and the thousands sign of most cells."""
-    cells = [cell.strip() for row in rows for cell in row]
-    commas = [cell for cell in cells if "," in cell]
+    cells = [cell.strip() for row in rows for cell in row if "," in cell or "." in cell]
+    if not (commas := [cell for cell in cells if "," in cell]):
+        return ".", ""
     comma_numbers = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
     comma_groups = sum(_COMMA_THOUSANDS.fullmatch(cell) is not None for cell in commas)
     dot_groups = sum(_DOT_THOUSANDS.fullmatch(cell) is not None for cell in commas)

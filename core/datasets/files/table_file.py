@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from core.datasets.column_format import MISSING
 from core.datasets.files.addresses import split_sheet_address
-from core.datasets.files.arff_table import ArffFile, looks_like_arff
 from core.datasets.files.columnar_table import ColumnarFile
-from core.datasets.files.csv_table import first_cells, read_csv_table
+from core.datasets.files.csv_table import read_csv_table
 from core.datasets.files.file_bytes import (
     HEAD_BYTES,
     check_path,
@@ -21,10 +20,12 @@ from core.datasets.files.file_bytes import (
     file_faults,
     read_head,
 )
-from core.datasets.files.line_table import LineFile, line_kind
-from core.datasets.files.sniffing import decode_head, looks_like_libsvm
+from core.datasets.files.foreign_files import check_fixed_width, control_line
+from core.datasets.files.line_table import ArffFile, LineFile, line_kind, looks_like_arff
+from core.datasets.files.sniffing import decode_head, looks_like_libsvm, sniff_dialect
 from core.datasets.files.spreadsheets import xls
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
+from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
@@ -41,7 +42,7 @@ class TableFile(Protocol):
     def path(self) -> Path:
         """The file."""
 
-    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
         """Every column's first values as text; raises UnusableError where it is no table."""
 
     def read(
@@ -68,28 +69,33 @@ class TextFile:
         return named and ":" in text
 
     @property
-    def _complete(self) -> bool:
-        return len(self.head) < HEAD_BYTES
+    def is_complete(self) -> bool:
+        """Whether the first bytes are all."""
+        size = 0 if self.compression else self.path.stat().st_size
+        return len(self.head) < HEAD_BYTES or len(self.head) == size
 
-    def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
+    def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
         """Every column's first values as text."""
-        return first_cells(
-            self.head, self.path.name, complete=self._complete, required_column=required_column
-        )
+        return sniff_dialect(self.head, self.path.name, self.is_complete, required_column).cells
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table of a CSV file; see `read_csv_table`."""
-        return read_csv_table(
+        raw = read_csv_table(
             self.path,
             self.compression,
             self.head,
-            complete=self._complete,
+            complete=self.is_complete,
             kinds=kinds,
             missing=missing,
             required_column=required_column,
         )
+        line = control_line(self.head)
+        if not line:
+            return raw
+        where = f"{self.path.name} holds control characters (first in line {line:,})"
+        return replace(raw, findings=(*raw.findings, Finding(f"{where}; they stay in its texts.")))
 
 
 def open_table(file: str) -> TableFile:
@@ -112,7 +118,11 @@ def open_table(file: str) -> TableFile:
         return ArffFile(path, compression, head)
     table = TextFile(path, compression, head)
     kind = "" if table.is_libsvm else line_kind(text, complete=len(head) < _START_BYTES)
-    return LineFile(path, compression, head, kind) if kind else table
+    if kind:
+        return LineFile(path, compression, head, kind)
+    if not table.is_libsvm:
+        check_fixed_width(text, path.name)
+    return table
 
 
 def _workbook_kind(path: Path) -> str:

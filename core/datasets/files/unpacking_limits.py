@@ -19,10 +19,10 @@ def max_unpacked_bytes(packed: int) -> int:
     return max(ALWAYS_ALLOWED, MAX_EXPANSION * packed)
 
 
-def too_large_error(path: Path) -> UnusableError:
-    """The error for a packed file beyond the limit."""
+def too_large_error(path: Path, max_bytes: int = 0) -> UnusableError:
+    """The error for a packed file beyond the limit, of its size where none is given."""
     packed = path.stat().st_size
-    max_bytes = max_unpacked_bytes(packed)
+    max_bytes = max_bytes or max_unpacked_bytes(packed)
     return UnusableError(
         f"unpacked, its {packed / 1e6:.3g} MB are more than {max_bytes / 1e6:,.0f} MB, as in "
         "files that are made to fill the memory",

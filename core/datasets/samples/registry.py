@@ -1,4 +1,4 @@
-"""The sample datasets: scikit-learn's, and generated ones with a known truth."""
+"""The sample datasets: scikit-learn's, and those that packaging/make_samples.py has made."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
 import pandas as pd
 
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.files.delimiters import SAMPLE_ROWS
 from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
-from core.datasets.samples.generated_molecules import molecules_table
-from core.datasets.samples.generated_tables import clinic_table, groups_table, prices_table
-from core.datasets.samples.generated_tags import tags_table
-from core.datasets.samples.reviews import reviews_table
-from core.datasets.samples.texts import texts_table
 from core.datasets.table_formats import FormatOptions, with_formats
 from core.datasets.task import Task
 from core.datasets.understanding.dataset_from_table import assemble, roles_of_rows
@@ -52,6 +48,14 @@ class Sample:
             return assemble(raw_table, shape, choices)
         options = FormatOptions(choices.kinds, choices.readings, None, target)
         return assemble(with_formats(raw_table, options), None, roles_of_rows(cells, choices))
+
+
+def _stored(name: str, **dtypes: str) -> Callable[[], pd.DataFrame]:
+    def make_table() -> pd.DataFrame:
+        with (files("resources") / "samples" / f"{name}.csv").open(encoding="utf-8") as file:
+            return pd.read_csv(file, dtype=dtypes, keep_default_na=False, na_values=[""])
+
+    return make_table
 
 
 def _bundled(name: str) -> Callable[[], pd.DataFrame]:
@@ -92,18 +96,18 @@ _SENTENCES = {
     "belong together?",
 }
 _ROWS = (
-    ("groups", "Useful and useless groups", Task.BINARY, "ill", groups_table),
+    ("groups", "Useful and useless groups", Task.BINARY, "ill", _stored("groups")),
     ("breast-cancer", "Breast cancer", Task.BINARY, "target", _bundled("breast_cancer")),
     ("iris", "Iris flowers", Task.MULTICLASS, "target", _bundled("iris")),
     ("wine", "Wines", Task.MULTICLASS, "target", _bundled("wine")),
     ("digits", "Handwritten digits", Task.MULTICLASS, "target", _bundled("digits")),
     ("diabetes", "Diabetes", Task.REGRESSION, "target", _bundled("diabetes")),
-    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", clinic_table),
-    ("prices", "Flat prices", Task.REGRESSION, "price", prices_table),
-    ("reviews", "Reviews", Task.BINARY, "buys_again", reviews_table),
-    ("tags", "Parts of speech", Task.SEQUENCE, "tag", tags_table),
-    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", molecules_table),
-    ("texts", "Short texts", Task.TOPICS, "", texts_table),
+    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", _stored("clinic")),
+    ("prices", "Flat prices", Task.REGRESSION, "price", _stored("prices")),
+    ("reviews", "Reviews", Task.BINARY, "buys_again", _stored("reviews")),
+    ("tags", "Parts of speech", Task.SEQUENCE, "tag", _stored("tags", sequence="str")),
+    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", _stored("molecules")),
+    ("texts", "Short texts", Task.TOPICS, "", _stored("texts")),
 )
 SAMPLES = {
     name: Sample(name, title, _SENTENCES[name], task, target, table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -17,11 +17,11 @@ from core.datasets.dataset import Dataset, RowSample
 from core.datasets.files import csv_table
 from core.datasets.files.columnar_table import ColumnarFile
 from core.datasets.files.delimiters import ONE_COLUMN
-from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes, unchanged
 from core.datasets.files.sniffing import Dialect, sniff_dialect
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.finding import Finding, SuggestedChange
-from core.datasets.raw_table import DataOptions
+from core.datasets.raw_table import NO_CHOICES, DataOptions
 from core.datasets.sampling import row_sampling
 from core.datasets.sampling.memory_limit import max_data_bytes
 from core.datasets.understanding.target import target_column
@@ -47,16 +47,12 @@ class RowLimit:
 AS_FIT = RowLimit()
 
 
-@dataclass
+@dataclass(frozen=True)
 class LineNumbers:
     """Maps lines of a sample to lines of the whole file, for errors."""
 
     chosen: np.ndarray | None = None  # row numbers; None for the whole file
     before: int = 0  # lines before the first row
-
-    def set_rows(self, chosen: np.ndarray, form: row_sampling.RowFormat) -> None:
-        """Map the lines of a text with these rows."""
-        self.chosen, self.before = chosen, form.skip + int(form.header)
 
     @contextmanager
     def translate_line_numbers(self) -> Iterator[None]:
@@ -114,46 +110,35 @@ def open_file_part(
     file: TableFile, choices: DataOptions, row_limit: RowLimit
 ) -> Iterator[FilePart]:
     """The rows to read, in a temporary file if sampled; UnusableError if impossible."""
-    _check_limit(row_limit)
-    whole_file = FilePart(file)
-    if row_limit.rows == ALL:
-        yield whole_file
-        return
-    if not can_be_drawn(file):
-        if row_limit.rows is not None:
-            fault = "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone"
-            cure = "leave out how many rows are wanted, or save the table as CSV in UTF-8"
-            raise UnusableError(fault, where=file.path.name, cure=cure)
-        yield whole_file
-        return
-    estimated_bytes = bytes_of(file, choices.kinds) if row_limit.rows is None else 0.0
-    if row_limit.rows is None and estimated_bytes <= max_data_bytes():
-        yield whole_file
-    elif isinstance(file, ColumnarFile):
-        yield _columnar_part(file, choices, row_limit, estimated_bytes)
-    else:
-        assert isinstance(file, TextFile)
-        with _temporary_folder() as folder:
-            file_part = _text_part(file, choices, row_limit, estimated_bytes, folder)
-            with file_part.lines.translate_line_numbers():
-                yield file_part
-
-
-def _check_limit(row_limit: RowLimit) -> None:
-    if row_limit.rows is not None and row_limit.rows < 0:
-        fault = f"{row_limit.rows:,} rows cannot be drawn"
+    wanted = row_limit.rows
+    if wanted is not None and wanted < 0:
+        fault = f"{wanted:,} rows cannot be drawn"
         raise UnusableError(fault, where="option rows", cure="give 1 or more")
+    if wanted not in (ALL, None) and not can_be_drawn(file):
+        fault = "rows are drawn from CSV, LIBSVM, Parquet and Feather files alone"
+        cure = "leave out how many rows are wanted, or save the table as CSV in UTF-8"
+        raise UnusableError(fault, where=file.path.name, cure=cure)
+    estimated_bytes = bytes_of(file, choices) if wanted is None and can_be_drawn(file) else 0.0
+    if wanted == ALL or (wanted is None and estimated_bytes <= _max_bytes(file)):
+        with unchanged(file.path):
+            yield FilePart(file)
+        return
+    assert isinstance(file, (ColumnarFile, TextFile))
+    with unchanged(file.path), tempfile.TemporaryDirectory(prefix="tunescope-") as folder:
+        file_part = _drawn_part(file, choices, row_limit, estimated_bytes, Path(folder))
+        with file_part.lines.translate_line_numbers():
+            yield file_part
 
 
 def can_be_drawn(file: TableFile) -> bool:
     """Whether the format allows reading some rows alone."""
     if isinstance(file, ColumnarFile):
-        return True
+        return not file.is_renamed
     wide = (b"\xff\xfe", b"\xfe\xff")
     return isinstance(file, TextFile) and not file.head.startswith(wide) and b"\n" in file.head
 
 
-def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
+def bytes_of(file: TableFile, choices: DataOptions = NO_CHOICES) -> float:
     """The approximate memory of all rows: 8 bytes a number, 12 a sparse entry, and texts."""
     if isinstance(file, ColumnarFile):
         return file.bytes_of_rows()
@@ -166,10 +151,12 @@ def bytes_of(file: TableFile, kinds: Mapping[str, str]) -> float:
     if file.is_libsvm:
         head_bytes = float(_ENTRY * head.count(b":") + 8 * head.count(b"\n"))
         return head_bytes * size / len(head)
-    dialect = sniff_dialect(head, file.path.name, complete=len(head) < 2**20)
-    texts = csv_table.text_columns(dialect, kinds)
-    form = _table_form(dialect, None)
-    rows = max(1, sum(1 for _ in row_sampling.rows_of(io.BytesIO(head), form)))
+    dialect = sniff_dialect(head, file.path.name, file.is_complete, choices.target)
+    texts = csv_table.text_columns(dialect, choices.kinds)
+    form, rows = _table_form(dialect, None), head.count(b"\n")
+    if form.quote in head:  # cells may hold ends of lines
+        rows = sum(1 for _ in row_sampling.rows_of(io.BytesIO(head), form))
+    rows = max(1, rows)
     head_bytes = 8.0 * dialect.width * rows
     if texts:
         head_bytes += _TEXT * len(texts) * rows + len(head) * len(texts) / max(1, dialect.width)
@@ -180,10 +167,8 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
     """The row format of a text; `target` is the requested target column."""
     if file.is_libsvm:
         return row_sampling.RowFormat()
-    dialect = csv_table.dialect_of(
-        file.path, file.compression, file.head, len(file.head) < 2**20, target
-    )
-    names, position = csv_table.names_of(dialect), None
+    dialect = csv_table.dialect_of(file.path, file.compression, file.head, file.is_complete, target)
+    names, position = dialect.names, None
     if dialect.delimiter != ONE_COLUMN:
         try:
             position = names.index(target_column(names, target, file.path.name))
@@ -205,10 +190,14 @@ def _table_form(dialect: Dialect, position: int | None) -> row_sampling.RowForma
     )
 
 
-def _sample_size(row_limit: RowLimit, total: int, estimated_bytes: float) -> int:
-    if row_limit.rows is not None:
-        return row_limit.rows
-    return max(MIN_ROWS, int(total * max_data_bytes() / estimated_bytes))
+def _max_bytes(file: TableFile) -> float:
+    """What rows may take, also of a file that is made to fill the memory."""
+    limit = max_data_bytes()
+    return min(limit, file.max_bytes) if isinstance(file, ColumnarFile) else limit
+
+
+def _rows_in_memory(file: TableFile, total: int, estimated_bytes: float) -> int:
+    return max(MIN_ROWS, int(total * _max_bytes(file) / estimated_bytes))
 
 
 def _target_of(choices: DataOptions) -> str:
@@ -216,56 +205,60 @@ def _target_of(choices: DataOptions) -> str:
     return choices.target or (by_role[0] if by_role else "")
 
 
-def _columnar_part(
-    file: ColumnarFile, choices: DataOptions, row_limit: RowLimit, estimated_bytes: float
+def _drawn_part(
+    file: ColumnarFile | TextFile,
+    choices: DataOptions,
+    row_limit: RowLimit,
+    estimated_bytes: float,
+    folder: Path,
 ) -> FilePart:
-    try:
-        target = target_column(file.column_names, _target_of(choices), file.path.name)
-        name = file.column_named(target)
-    except UnusableError:  # raised again by reading
-        name = None
-    total, codes = file.count_labels(name)
-    size = _sample_size(row_limit, total, estimated_bytes)
+    form, zero_rows = row_sampling.RowFormat(), list[bytes]()
+    if isinstance(file, ColumnarFile):
+        total, codes = file.count_labels(_target_in(file, choices))
+    else:
+        form = form_of(file, _target_of(choices))
+        with open_text(file) as source:
+            rows = _watched(row_sampling.rows_of(source, form), zero_rows)
+            total, codes = row_sampling.count_labels(rows, form)
+    size = row_limit.rows
+    if size is None:
+        size = _rows_in_memory(file, total, estimated_bytes)
     if size >= total:
         return FilePart(file)
     row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
     asked = row_limit.rows is not None
     sampled = RowSample(size, total, row_limit.seed, codes is not None, asked, row_numbers)
-    return FilePart(replace(file, chosen=row_numbers), sampled, path=file.path)
-
-
-def _text_part(
-    file: TextFile, choices: DataOptions, row_limit: RowLimit, estimated_bytes: float, folder: Path
-) -> FilePart:
-    form, scan = form_of(file, _target_of(choices)), _ZeroIndexScan()
-    with open_text(file) as source:
-        rows = scan.watched(row_sampling.rows_of(source, form))
-        total, codes = row_sampling.count_labels(rows, form)
-    size = _sample_size(row_limit, total, estimated_bytes)
-    if size >= total:
-        return FilePart(file)
-    row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
-    copy = write_part(file, form, row_numbers, folder)
-    lines = LineNumbers()
-    lines.set_rows(row_numbers, form)
-    asked = row_limit.rows is not None
+    if isinstance(file, ColumnarFile):
+        return FilePart(replace(file, chosen=row_numbers), sampled, path=file.path)
     plain = {
         name: value.decode("latin-1") if isinstance(value, bytes) else value
         for name, value in asdict(form).items()
     }
-    sampled = RowSample(size, total, row_limit.seed, codes is not None, asked, row_numbers, plain)
-    return FilePart(copy, sampled, scan.zero, file.path, file.compression, lines)
+    with _written_part(file, folder) as into:
+        row_sampling.write_rows(lambda: open_text(file), form, row_numbers, into)
+    return FilePart(
+        _read_part(file, folder),
+        replace(sampled, form=plain),
+        bool(zero_rows),
+        file.path,
+        file.compression,
+        LineNumbers(row_numbers, form.skip + form.header),
+    )
 
 
-class _ZeroIndexScan:
-    def __init__(self) -> None:
-        self.zero = False
+def _target_in(file: ColumnarFile, choices: DataOptions) -> str | None:
+    try:
+        return target_column(file.column_names, _target_of(choices), file.path.name)
+    except UnusableError:  # raised again by reading
+        return None
 
-    def watched(self, rows: Iterator[bytes]) -> Iterator[bytes]:
-        for row in rows:
-            if not self.zero and any(sign in row for sign in _ZEROS):
-                self.zero = True
-            yield row
+
+def _watched(rows: Iterator[bytes], zero_rows: list[bytes]) -> Iterator[bytes]:
+    """The rows; the first one with an index 0 joins `zero_rows`."""
+    for row in rows:
+        if not zero_rows and any(sign in row for sign in _ZEROS):
+            zero_rows.append(row)
+        yield row
 
 
 def open_text(file: TextFile) -> IO[bytes]:
@@ -274,37 +267,28 @@ def open_text(file: TextFile) -> IO[bytes]:
     return io.BufferedReader(guarded, 2**18)
 
 
-def write_part(
-    file: TextFile, form: row_sampling.RowFormat, row_numbers: np.ndarray, folder: Path
-) -> TextFile:
-    """A text of some rows, in a file of the same name in another folder."""
+@contextmanager
+def _written_part(file: TextFile, folder: Path) -> Iterator[IO[bytes]]:
+    """A file of the same name in another folder, for some of the rows."""
     path = folder / file.path.name
     try:
         with path.open("wb") as into:
-            row_sampling.write_rows(lambda: open_text(file), form, row_numbers, into)
+            yield into
     except OSError as error:
         raise write_error("the rows that were drawn", str(path), error) from error
-    return as_text(path)
 
 
-def as_text(path: Path) -> TextFile:
-    """The reader of a written text; raises UnusableError if it is none."""
-    copy = open_table(str(path))
-    if not isinstance(copy, TextFile):
+def _read_part(file: TextFile, folder: Path) -> TextFile:
+    part = open_table(str(folder / file.path.name))
+    if not isinstance(part, TextFile):
         fault = "the rows that were drawn are no table"
-        raise UnusableError(fault, where=path.name, cure="read all rows")
-    return copy
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="tunescope-") as folder:
-        yield Path(folder)
+        raise UnusableError(fault, where=file.path.name, cure="read all rows")
+    return part
 
 
 def memory_sized_parts(file: TableFile) -> Iterator[FilePart]:
     """The whole file where it fits into memory, otherwise parts that do."""
-    if not can_be_drawn(file) or (estimated_bytes := bytes_of(file, {})) <= max_data_bytes():
+    if not can_be_drawn(file) or (estimated_bytes := bytes_of(file)) <= _max_bytes(file):
         yield FilePart(file)
         return
     if isinstance(file, ColumnarFile):
@@ -313,7 +297,7 @@ def memory_sized_parts(file: TableFile) -> Iterator[FilePart]:
         assert isinstance(file, TextFile)
         with open_text(file) as source:
             total = sum(1 for _ in row_sampling.rows_of(source, form_of(file)))
-    yield from row_parts(file, max(MIN_ROWS, int(total * max_data_bytes() / estimated_bytes)))
+    yield from row_parts(file, _rows_in_memory(file, total, estimated_bytes))
 
 
 def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> Iterator[FilePart]:
@@ -329,19 +313,18 @@ def row_parts(file: TableFile, size: int, without: np.ndarray | None = None) -> 
     assert isinstance(file, TextFile)
     form, zero = form_of(file), None
     if file.is_libsvm:
-        scan = _ZeroIndexScan()
         with open_text(file) as source:
-            for _ in scan.watched(row_sampling.rows_of(source, form)):
-                if scan.zero:
-                    break
-        zero = scan.zero
-    with open_text(file) as source, _temporary_folder() as folder:
+            lines_read = row_sampling.rows_of(source, form)
+            zero = any(sign in row for row in lines_read for sign in _ZEROS)
+    with open_text(file) as source, tempfile.TemporaryDirectory(prefix="tunescope-") as name:
+        folder = Path(name)
         preamble_lines = row_sampling.preamble(source, form)
         for numbers, block in _row_blocks(row_sampling.records(source, form), size, skipped):
-            path, lines = folder / file.path.name, LineNumbers()
-            _write_lines(path, [*preamble_lines, *block])
-            lines.set_rows(np.array(numbers), form)
-            yield FilePart(as_text(path), None, zero, file.path, file.compression, lines)
+            with _written_part(file, folder) as into:
+                into.writelines([*preamble_lines, *block])
+            lines = LineNumbers(np.array(numbers), form.skip + form.header)
+            part = _read_part(file, folder)
+            yield FilePart(part, None, zero, file.path, file.compression, lines)
 
 
 def _row_blocks(
@@ -360,11 +343,3 @@ def _row_blocks(
             numbers, block = [], []
     if block:
         yield numbers, block
-
-
-def _write_lines(path: Path, lines: list[bytes]) -> None:
-    try:
-        with path.open("wb") as into:
-            into.writelines(lines)
-    except OSError as error:
-        raise write_error("a part of the file", str(path), error) from error

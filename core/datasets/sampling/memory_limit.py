@@ -13,6 +13,10 @@ SHARE = 1 / 8
 VARIABLE = "TUNESCOPE_MEMORY"
 _USUAL = 2**32  # bytes, where the system reports nothing
 _PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+_GROUP_FILES = {  # limit and use; version 2 names no controller
+    "": ("memory.max", "memory.current"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+}
 
 
 def max_data_bytes() -> float:
@@ -62,17 +66,10 @@ def _group_limits() -> list[int | None]:
     limits: list[int | None] = []
     for line in lines:
         _, controllers, group = [*line.split(":", 2), "", ""][:3]
-        if not controllers:
-            root, names = _GROUPS, ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            root, names = _GROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        group_folder = root / group.lstrip("/")
-        for folder in (group_folder, *group_folder.parents):
-            limits.append(_group_allowance(folder, *names))
-            if folder == root:
-                break
+        for controller in _GROUP_FILES.keys() & controllers.split(","):
+            root, folder = _GROUPS / controller, _GROUPS / controller / group.lstrip("/")
+            folders = [f for f in (folder, *folder.parents) if f.is_relative_to(root)]
+            limits += [_group_allowance(f, *_GROUP_FILES[controller]) for f in folders]
     return limits
 
 

@@ -42,10 +42,8 @@ class RowFormat:
     @property
     def quotes(self) -> Quotes:
         """How the quotes of a table are read."""
-        delimiter, quote, reading = (
-            sign.decode("latin-1") for sign in (self.delimiter, self.quote, self.reading)
-        )
-        return Quotes(delimiter, quote, reading, self.padded)
+        signs = [sign.decode("latin-1") for sign in (self.delimiter, self.quote, self.reading)]
+        return Quotes(signs[0], signs[1], signs[2], self.padded)
 
     def is_telling(self, line: bytes) -> bool:
         """Whether a line has a sign that may keep its end, or a delimiter, inside of a cell."""
@@ -93,13 +91,12 @@ def draw_rows(total: int, size: int, seed: int, codes: np.ndarray | None = None)
         return np.sort(random.choice(total, size, replace=False))
     counts = np.bincount(codes)
     take = _class_shares(counts, size)
-    order = np.argsort(codes, kind="stable")
-    firsts = np.cumsum(counts) - counts
-    drawn_by_class = [
-        order[first + random.choice(count, share, replace=False)]
-        for first, count, share in zip(firsts, counts, take, strict=True)
-    ]
-    return np.sort(np.concatenate(drawn_by_class))
+    is_drawn = np.zeros(total, dtype=bool)
+    for code, (count, share) in enumerate(zip(counts, take, strict=True)):
+        is_drawn_of_class = np.zeros(count, dtype=bool)
+        is_drawn_of_class[random.choice(count, share, replace=False)] = True
+        is_drawn[codes == code] = is_drawn_of_class
+    return np.flatnonzero(is_drawn)
 
 
 def _class_shares(counts: np.ndarray, size: int) -> np.ndarray:

@@ -41,15 +41,11 @@ def equal_items(dataset: Dataset) -> np.ndarray:
             texts = texts.str.casefold().str.split().str.join(" ")
         return _codes_of_hashes(_table_hashes(texts.to_frame()), (texts == "").to_numpy(dtype=bool))
     # Where all rows differ in a few numeric columns, the other ones are not hashed.
-    names = _most_different(table)
+    head = table[number_names(table)[:_EXAMINED_COLUMNS]].head(_FIRST_ROWS)
+    names = list(head.nunique().nlargest(_FEW_COLUMNS).index)
     if names and _all_differ(_number_hashes(table, names)):
         return np.arange(len(table))
     return pd.factorize(_table_hashes(table))[0]
-
-
-def _most_different(table: pd.DataFrame) -> list[str]:
-    head = table[number_names(table)[:_EXAMINED_COLUMNS]].head(_FIRST_ROWS)
-    return list(head.nunique().nlargest(_FEW_COLUMNS).index)
 
 
 def _number_hashes(table: pd.DataFrame, names: list[str]) -> np.ndarray:
@@ -66,10 +62,12 @@ def _all_differ(hashes: np.ndarray) -> bool:
     return len(np.unique(sample)) == len(sample) and bool(pd.Index(hashes).is_unique)
 
 
-def sequence_codes(dataset: Dataset) -> np.ndarray:
-    """The sequence number of every token, from 0 in order of appearance."""
+def item_codes(dataset: Dataset, rows: np.ndarray | None = None) -> np.ndarray:
+    """The number of every row's item (the row, or its sequence), from 0 in order of appearance."""
+    if not dataset.task.has_sequences:
+        return np.arange(dataset.rows if rows is None else len(rows))
     assert dataset.row_groups is not None
-    return pd.factorize(dataset.row_groups)[0]
+    return pd.factorize(dataset.row_groups if rows is None else dataset.row_groups[rows])[0]
 
 
 def chance_of_twins(dataset: Dataset) -> float:
@@ -109,7 +107,7 @@ def shared_items(dataset: Dataset, test: Dataset) -> tuple[int, int]:
         combined["table"] = pd.concat(tables, ignore_index=True)
     train_count = dataset.rows
     if dataset.task.has_sequences:
-        train_codes, test_codes = sequence_codes(dataset), sequence_codes(test)
+        train_codes, test_codes = item_codes(dataset), item_codes(test)
         train_count = int(train_codes.max()) + 1
         combined["row_groups"] = np.concatenate([train_codes, train_count + test_codes])
     codes = equal_items(replace(dataset, **combined))
@@ -132,7 +130,7 @@ def _matrix_hashes(matrix: sparse.csr_matrix) -> np.ndarray:
 def _sequence_hashes(dataset: Dataset) -> np.ndarray:
     assert dataset.table is not None
     tokens = _table_hashes(dataset.table.drop(columns=dataset.sequence_name, errors="ignore"))
-    codes = sequence_codes(dataset)
+    codes = item_codes(dataset)
     starts = np.flatnonzero(np.diff(codes, prepend=-1))  # the rows of a sequence are adjacent
     lengths = np.bincount(codes)
     positions = (np.arange(len(codes)) - np.repeat(starts, lengths)).astype(np.uint64)

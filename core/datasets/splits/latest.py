@@ -27,7 +27,7 @@ def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
         cure = "choose a column of dates"
         raise UnusableError("the column is what is predicted", where=where, cure=cure)
     if len(table) > dataset.rows:
-        table = table[table[dataset.target_name].notna()]
+        table = table[dataset.has_target(table[dataset.target_name])]
     times = _time_points(table[column], where)
     known_times = times[np.isfinite(times)]
     if len(known_times) < 2 or known_times.min() == known_times.max():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 
 from core.datasets.dataset import Column, Dataset
-from core.datasets.finding import Finding, SuggestedChange
-from core.datasets.option_syntax import column_option, option_with_value
-from core.datasets.splits.equal_items import sequence_codes
+from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
+from core.datasets.splits.equal_items import item_codes
 
 MIN_GROUPS = 8  # enough for a test set and five folds of whole groups
 _MIN_CODES, _MIN_DATES = 20, 10
@@ -61,41 +60,38 @@ def family_column(columns: Sequence[str]) -> str:
 def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     """Suggestions to keep rows together, or to test on the latest rows."""
     findings = []
-    grouped = any(column.role == "group" for column in dataset.columns)
-    if not grouped and not dataset.task.has_pairs:
+    if not dataset.task.has_pairs and all(column.role != "group" for column in dataset.columns):
         findings += _suggest_group(dataset, table)
     if dataset.times is None and dataset.task.is_table:
         findings += _suggest_date_split(dataset)
     return findings
 
 
-class _ColumnValues:
-    def __init__(self, values: pd.Series) -> None:
-        self.values = values.dropna()
+class _KnownValues:
+    """The values that are not missing, and their number of different ones, of every column."""
 
-    @cached_property
-    def different(self) -> int:
-        return int(self.values.nunique())
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.values = cache(lambda name: pd.Series(table[name]).dropna())
+        self.different = cache(lambda name: int(pd.Series(self.values(name)).nunique()))
 
 
 def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
-    values_of = cache(lambda name: _ColumnValues(pd.Series(table[name])))
+    known = _KnownValues(table)
     features = [c.name for c in dataset.columns if c.role == "feature"]
     names = _WORK if dataset.task.has_sequences else _WHO
-    named_columns = [c for c in free if _is_called(c.name, names)]
+    candidates, codes = [c for c in free if _is_called(c.name, names)], list[Column]()
     if dataset.task.has_sequences:
-        id_columns, code_columns = [], []
-        named_columns = [c for c in named_columns if _of_whole_sequences(dataset, table[c.name])]
+        candidates = [c for c in candidates if _of_whole_sequences(dataset, table[c.name])]
     else:
-        id_columns = [c for c in free if _is_signed(c.name) and c not in named_columns]
-        unnamed = [c for c in free if c not in named_columns and c not in id_columns]
-        code_columns = [c for c in unnamed if _is_code(c, values_of)]
-    for column in (*named_columns, *id_columns, *code_columns):
-        if not dataset.task.has_target and column.name in features:
+        candidates += [c for c in free if _is_signed(c.name) and c not in candidates]
+        codes = [c for c in free if c not in candidates and _is_code(c, known)]
+    for column in (*candidates, *codes):
+        is_learned_from = column.name in features
+        if (not dataset.task.has_target and is_learned_from) or features == [column.name]:
             continue
-        if features != [column.name] and _repeats(column, values_of(column.name)):
-            return [_group_finding(dataset, column, values_of(column.name), column in code_columns)]
+        if _repeats(column, known):
+            return [_group_finding(dataset, column, known, column in codes)]
     return []
 
 
@@ -115,41 +111,34 @@ def _is_signed(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "uid", "uuid", "guid")
 
 
-def _is_code(column: Column, values_of: Callable[[str], _ColumnValues]) -> bool:
+def _is_code(column: Column, known: _KnownValues) -> bool:
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
-    values = values_of(column.name).values
+    values = known.values(column.name)
     sample = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
-    if sample.str.fullmatch(_CODE).mean() < 0.9:
+    are_codes = sample.str.fullmatch(_CODE).mean() >= 0.9
+    return bool(are_codes and 2 * known.different(column.name) <= len(values))
+
+
+def _repeats(column: Column, known: _KnownValues) -> bool:
+    values = known.values(column.name)
+    is_number = pd.api.types.is_numeric_dtype(values.dtype)
+    if column.kind == "date" or (is_number and (values % 1 != 0).any()):
         return False
-    return 2 * values_of(column.name).different <= len(values)
+    return MIN_GROUPS <= known.different(column.name) < len(values)
 
 
-def _repeats(column: Column, column_values: _ColumnValues) -> bool:
-    if column.kind == "date":
-        return False
-    values = column_values.values
-    if pd.api.types.is_numeric_dtype(values.dtype) and (values % 1 != 0).any():
-        return False
-    return MIN_GROUPS <= column_values.different < len(values)
-
-
-def _group_finding(
-    dataset: Dataset, column: Column, column_values: _ColumnValues, is_code: bool
-) -> Finding:
-    words = [word for word in name_words(column.name) if word not in _SIGN]
-    who = shortened_name(" ".join(words))
-    if is_code or not words:
-        who = f"“{shortened_name(column.name)}”"
-    items = dataset.task.items
-    count = len(column_values.values)
+def _group_finding(dataset: Dataset, column: Column, known: _KnownValues, is_code: bool) -> Finding:
+    words = [word for word in name_words(column.name) if word not in _SIGN and not is_code]
+    who = shortened_name(" ".join(words)) if words else f"“{shortened_name(column.name)}”"
+    items, different = dataset.task.items, known.different(column.name)
+    count = len(known.values(column.name))
     if dataset.task.has_sequences:
-        count = int(sequence_codes(dataset).max()) + 1
-    option = column_option("--role", column.name, "group")
+        count = int(item_codes(dataset).max()) + 1
     label = f"Keep the {items} of one {who} together"
-    offer = SuggestedChange(label, option, {column.name: "group"})
+    offer = column_change(label, "--role", column.name, "group")
     return Finding(
-        f"“{column.name}” has {column_values.different:,} different values in {count:,} {items}. "
+        f"“{column.name}” has {different:,} different values in {count:,} {items}. "
         f"Where {items} of one {who} are on both sides of a split, scores may look too good.",
         column.name,
         proposal=offer,
@@ -160,14 +149,11 @@ def _suggest_date_split(dataset: Dataset) -> list[Finding]:
     for column in dataset.columns:
         if column.kind != "date" or column.role == "group" or column.distinct < _MIN_DATES:
             continue
-        is_clock = column.date_format.startswith("%H")  # an hour without a day
-        if is_clock or set(name_words(column.name)) & _NOT_LATER:
+        name, is_clock = column.name, column.date_format.startswith("%H")  # an hour without a day
+        if is_clock or set(name_words(name)) & _NOT_LATER:
             continue
-        option = option_with_value("--test-latest", column.name)
-        offer = SuggestedChange("Test on the latest rows", option, fields={"latest": column.name})
-        sentence = (
-            f"“{column.name}” holds dates. If the model is to predict rows that come later, test it"
-            " on the latest ones."
-        )
-        return [Finding(sentence, column.name, proposal=offer)]
+        option = option_with_value("--test-latest", name)
+        offer = SuggestedChange("Test on the latest rows", option, fields={"latest": name})
+        end = "If the model is to predict rows that come later, test it on the latest ones."
+        return [Finding(f"“{name}” holds dates. {end}", name, proposal=offer)]
     return []

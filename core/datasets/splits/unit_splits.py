@@ -51,7 +51,8 @@ def fold_of_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) 
     for stratum in range(int(strata.max()) + 1):
         stratum_units = generator.permutation(np.flatnonzero(strata == stratum))
         stratum_units = stratum_units[np.argsort(-sizes[stratum_units], kind="stable")]
-        heap = [(0, int(load[f]), int(tie), int(f)) for tie, f in _shuffled(count, generator)]
+        order = generator.permutation(count).tolist()
+        heap = [(0, int(load[f]), tie, f) for tie, f in enumerate(order)]
         heapq.heapify(heap)
         for unit, size in zip(stratum_units.tolist(), sizes[stratum_units].tolist(), strict=True):
             of_class, fold_size, tie, f = heap[0]
@@ -60,10 +61,6 @@ def fold_of_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) 
         for _, fold_size, _, f in heap:
             load[f] = fold_size
     return fold[units]
-
-
-def _shuffled(count: int, generator: np.random.Generator) -> enumerate:
-    return enumerate(generator.permutation(count).tolist())
 
 
 def majority(units: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -12,13 +12,12 @@ import pandas as pd
 from scipy import sparse
 
 from core.datasets.dataset import Dataset
-from core.datasets.finding import Finding, SuggestedChange
-from core.datasets.option_syntax import column_option
+from core.datasets.finding import Finding, SuggestedChange, column_change
 from core.datasets.splits.equal_items import (
     LARGEST_UNIT,
     chance_of_twins,
     equal_items,
-    sequence_codes,
+    item_codes,
     shared_items,
 )
 
@@ -36,8 +35,6 @@ _EQUAL = {
 def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     """The dataset with its units, and findings; unless `together`, a person's own groups only."""
     findings = _group_findings(dataset)
-    has_sequences = dataset.task.has_sequences
-    items = sequence_codes(dataset) if has_sequences else np.arange(dataset.rows)
     equal = equal_items(dataset)
     counts = np.bincount(equal)
     twins = int(counts[counts > 1].sum())
@@ -47,7 +44,7 @@ def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     if twins:
         reason = _reason_to_divide(dataset, counts) if together else "they are divided one by one"
         if not reason:
-            joined_units, reason = _join_equal_items(dataset, items, equal, counts)
+            joined_units, reason = _join_equal_items(dataset, equal, counts)
             units = units if reason else joined_units
         findings.append(_units_finding(dataset, counts, reason, together))
     return replace(dataset, units=units, findings=(*dataset.findings, *findings))
@@ -63,8 +60,7 @@ def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _wants_units(dataset: Dataset) -> bool:
-    groups = dataset.row_groups
-    if groups is None or dataset.task.has_sequences:
+    if (groups := dataset.row_groups) is None or dataset.task.has_sequences:
         return False
     return not dataset.task.is_table or len(pd.unique(groups)) > MAX_GROUPS
 
@@ -80,11 +76,10 @@ def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
 
 
 def _join_equal_items(
-    dataset: Dataset, items: np.ndarray, equal: np.ndarray, counts: np.ndarray
+    dataset: Dataset, equal: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray | None, str]:
-    max_size = LARGEST_UNIT * len(equal)
-    codes = equal.copy()
-    common = counts[equal] > max_size
+    items, codes = item_codes(dataset), equal.copy()
+    common = counts[equal] > LARGEST_UNIT * len(equal)
     codes[common] = len(counts) + np.arange(int(common.sum()))
     units = pd.factorize(codes)[0][items]
     previous_units = dataset.units
@@ -125,17 +120,14 @@ def _group_findings(dataset: Dataset) -> list[Finding]:
     name = grouping[0] if grouping else "qid"
     word = dataset.task.item
     count = len(pd.unique(groups))
-    items = dataset.rows
-    if dataset.task.has_sequences:
-        items = int(sequence_codes(dataset).max()) + 1
+    items = int(item_codes(dataset).max()) + 1
     sentence = (
         f"{word.capitalize()}s with the same “{name}” stay on one side of every split:"
         f" {count:,} groups of {items:,} {word}s."
     )
     if not grouping:
         return [Finding(sentence)]
-    option = column_option("--role", name, "ignore")
-    offer = SuggestedChange(f"Divide the {word}s of one group", option, {name: "ignore"})
+    offer = column_change(f"Divide the {word}s of one group", "--role", name, "ignore")
     return [Finding(sentence, name, proposal=offer)]
 
 
@@ -145,10 +137,8 @@ def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
     if not shared or chance_of_twins(dataset) >= 1:
         return []
     word = dataset.task.item
-    return [
-        Finding(
-            f"{shared:,} of {items:,} {word}s of the test file {_EQUAL[word]}, of the first file;"
-            " scores may look too good.",
-            serious=10 * shared > items,
-        )
-    ]
+    sentence = (
+        f"{shared:,} of {items:,} {word}s of the test file {_EQUAL[word]}, of the first file;"
+        " scores may look too good."
+    )
+    return [Finding(sentence, serious=10 * shared > items)]

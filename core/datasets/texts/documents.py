@@ -12,14 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from core.datasets.task import count_text
 from core.datasets.texts.stop_words import guess_language
-from core.datasets.texts.vocabulary import (
-    PAPER_RULES,
-    WordRules,
-    common_words,
-    counted_documents,
-    numbered_words,
-)
+from core.datasets.texts.vocabulary import PAPER_RULES, WordRules, common_words, numbered_words
 from core.datasets.texts.words import words_of
 from core.errors import UnusableError
 
@@ -47,19 +42,16 @@ def documents_of_texts(
     """The documents of texts; a missing text is empty. `where` is the column, for errors."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    cells = [_cell_text(text) for text in texts]
+    cells, fault = [_cell_text(text) for text in texts], ""
     if not any(text.strip() for text in cells):
         fault = "all texts are empty" if cells else "there are no texts"
-        raise UnusableError(fault, where=where, cure="choose a column that holds texts")
     counter = CountVectorizer(analyzer=words_of, dtype=np.float64)
     try:
         counts = sparse.csr_matrix(counter.fit_transform(cells))
     except ValueError:  # empty vocabulary
-        raise UnusableError(
-            "no text has a word of three or more letters",
-            where=where,
-            cure="choose a column that holds texts",
-        ) from None
+        fault = fault or "no text has a word of three or more letters"
+        cure = "choose a column that holds texts"
+        raise UnusableError(fault, where=where, cure=cure) from None
     words = tuple(counter.get_feature_names_out().tolist())
     return _narrowed(counts, words, common_words(counts, words, rules, where))
 
@@ -101,14 +93,12 @@ def divide_documents(
     """Sorted document numbers of three parts; `shares`: 80–10–10 in McInerney 2017."""
     validation, test = (round(count * share) for share in shares)
     if min(validation, test, count - validation - test) < 1:
-        raise UnusableError(
-            f"{counted_documents(count)} cannot be divided into training, validation and test ones",
-            where=where,
-            cure="give ten or more",
-        )
+        documents = count_text(count, "document")
+        fault = f"{documents} cannot be divided into training, validation and test ones"
+        raise UnusableError(fault, where=where, cure="give ten or more")
     order = np.random.default_rng(seed).permutation(count)
-    splits = np.split(order, [count - validation - test, count - test])
-    return np.sort(splits[0]), np.sort(splits[1]), np.sort(splits[2])
+    fit, stop, tested = np.split(order, [count - validation - test, count - test])
+    return np.sort(fit), np.sort(stop), np.sort(tested)
 
 
 def refuse_lonely_words(documents: Documents, where: str = "") -> None:
@@ -125,12 +115,9 @@ def refuse_lonely_words(documents: Documents, where: str = "") -> None:
 def refuse_too_few(training: int, minibatch: int, where: str = "") -> None:
     """Raise UnusableError unless a whole minibatch of documents trains."""
     if training < minibatch:
-        raise UnusableError(
-            f"a minibatch of {minibatch:,} is more than there is to train on,"
-            f" {counted_documents(training)}",
-            where=where,
-            cure="give more documents",
-        )
+        documents = count_text(training, "document")
+        fault = f"a minibatch of {minibatch:,} is more than there is to train on, {documents}"
+        raise UnusableError(fault, where=where, cure="give more documents")
 
 
 def _narrowed(counts: sparse.csr_matrix, words: Sequence[str], columns: np.ndarray) -> Documents:
@@ -155,8 +142,6 @@ def _refuse_strange_counts(counts: sparse.csr_matrix, words: Sequence[str], wher
     value, column = counts.data[index], int(counts.indices[index])
     fault = "a negative count" if value < 0 else "no whole number"
     name = f"word “{words[column]}”" if words else f"word {column + 1}"
-    raise UnusableError(
-        f"{value:g} is {fault}",
-        where=", ".join(phrase for phrase in (where, f"document {row}", name) if phrase),
-        cure="give how often the word comes, 0 or a whole number",
-    )
+    where = ", ".join(phrase for phrase in (where, f"document {row}", name) if phrase)
+    cure = "give how often the word comes, 0 or a whole number"
+    raise UnusableError(f"{value:g} is {fault}", where=where, cure=cure)

@@ -38,6 +38,11 @@ class _Grams(NamedTuple):
     last: np.ndarray
     position: np.ndarray
 
+    def in_texts(self, min_texts: int) -> _Grams:
+        """Those in at least 1 or 2 texts."""
+        is_kept = (self.first != self.last) | (min_texts < 2)
+        return _Grams(*(array[is_kept] for array in self))
+
 
 def counts_parts(values: pd.Series) -> bool:
     """Whether parts of words become columns; those of very long texts would fill the memory."""
@@ -55,7 +60,7 @@ def common_words(texts: Sequence[str], min_texts: int, max_names: int) -> np.nda
         where = start + np.concatenate([text, text_of_pair])
         batches.append(_grouped(keys, np.ones(len(keys)), where, where))
     keys, total, first, last, _ = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-    grams = _in_enough_texts(_grouped(keys, total, first, last), min_texts)
+    grams = _grouped(keys, total, first, last).in_texts(min_texts)
     words = list(numbers)
     names = [
         words[key] if key < 1 << 32 else f"{words[(key >> 32) - 1]} {words[key & 0xFFFFFFFF]}"
@@ -67,7 +72,7 @@ def common_words(texts: Sequence[str], min_texts: int, max_names: int) -> np.nda
 def common_parts(texts: Sequence[str], min_texts: int, max_names: int) -> np.ndarray:
     """The same for parts of words, of the first six million letters of distinct words."""
     numbers: dict[str, int] = {}
-    ids, text = _numbered((raw_text.lower().split() for raw_text in texts), numbers)
+    ids, text = _numbered((text.lower().split() for text in texts), numbers)
     if not len(ids):
         return np.array([], dtype=str)
     words = _grouped(ids.astype(np.uint64), np.ones(len(ids)), text, text)  # in numbers' order
@@ -78,13 +83,8 @@ def common_parts(texts: Sequence[str], min_texts: int, max_names: int) -> np.nda
     names: list[str] = []
     totals = []
     for length, starts, word_codes in _windows(blanked):
-        grouped = _grouped(
-            _part_keys(letters, starts, length),
-            words.total[word_codes],
-            words.first[word_codes],
-            words.last[word_codes],
-        )
-        grams = _in_enough_texts(grouped, min_texts)
+        counts = (array[word_codes] for array in (words.total, words.first, words.last))
+        grams = _grouped(_part_keys(letters, starts, length), *counts).in_texts(min_texts)
         names += [letters[start : start + length] for start in starts[grams.position].tolist()]
         totals.append(grams.total)
     return _most_frequent(names, np.concatenate(totals), max_names)
@@ -120,7 +120,7 @@ def count_parts(texts: Sequence[str], names: Sequence[str]) -> sparse.csr_matrix
     counts = []
     for _, batch in _portions(texts):
         numbers: dict[str, int] = {}
-        ids, text = _numbered((raw_text.lower().split() for raw_text in batch), numbers)
+        ids, text = _numbered((text.lower().split() for text in batch), numbers)
         blanked = [f" {word} " for word in numbers]
         letters = "".join(blanked)
         windows = list(_windows(blanked))
@@ -195,20 +195,9 @@ def _grouped(keys: np.ndarray, total: np.ndarray, first: np.ndarray, last: np.nd
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
     if not len(starts):
         return _Grams(keys, total, first, last, order)
-    return _Grams(
-        ordered[starts],
-        np.add.reduceat(total[order], starts),
-        np.minimum.reduceat(first[order], starts),
-        np.maximum.reduceat(last[order], starts),
-        order[starts],
-    )
-
-
-def _in_enough_texts(grams: _Grams, min_texts: int) -> _Grams:
-    if min_texts < 2:
-        return grams
-    is_shared = grams.first != grams.last
-    return _Grams(*(array[is_shared] for array in grams))
+    sums = ((np.add, total), (np.minimum, first), (np.maximum, last))
+    total, first, last = (function.reduceat(array[order], starts) for function, array in sums)
+    return _Grams(ordered[starts], total, first, last, order[starts])
 
 
 def _most_frequent(names: list[str], total: np.ndarray, max_names: int) -> np.ndarray:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -27,8 +26,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.extmath import randomized_svd, svd_flip
 from sklearn.utils.validation import check_is_fitted
 
-from core.datasets.texts import ngrams
-from core.datasets.texts.limits import MAX_TEXT_COLUMNS
+from core.datasets.texts import MAX_TEXT_COLUMNS, ngrams
+from core.datasets.texts.word_counts import FitTransformer
 
 MAX_BLOCK_COLUMNS = MAX_TEXT_COLUMNS // 2  # columns of words, and as many of parts of words
 MIN_TEXTS = 2  # with a word; one of a single text is useless for others
@@ -37,7 +36,7 @@ PARTS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5), "sublinea
 _NO_WORD = ""  # the vocabulary of texts without words; never found in a text
 
 
-class TextTfidf(TransformerMixin, BaseEstimator):
+class TextTfidf(FitTransformer):
     """TF-IDF of the words, and of the parts of words, of one column.
 
     Args:
@@ -55,11 +54,6 @@ class TextTfidf(TransformerMixin, BaseEstimator):
         self.parts = parts
         self.most = most
         self.directions = directions
-
-    def fit(self, X: Any, y: Any = None) -> TextTfidf:
-        """Learn the vocabulary and idf from a table with one column, n rows."""
-        self.fit_transform(X)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit and transform, CSR of shape (n, p), or dense directions."""
@@ -95,8 +89,7 @@ class TextTfidf(TransformerMixin, BaseEstimator):
 
     def _block_counts(self, texts: Sequence[str]) -> dict[str, sparse.csr_matrix]:
         count = {"words": ngrams.count_words, "parts": ngrams.count_parts}
-        blocks = self._used_blocks()
-        return {name: count[name](texts, words.tolist()) for name, _, words in blocks}
+        return {name: count[name](texts, words.tolist()) for name, _, words in self._used_blocks()}
 
     def _along_directions(self, rows: sparse.csr_matrix) -> Any:
         return np.asarray(rows @ self.components_.T) if self.directions else rows
@@ -128,8 +121,8 @@ class TextTfidf(TransformerMixin, BaseEstimator):
     def unfitted_pipeline(self) -> Pipeline:
         """The unfitted equivalent in scikit-learn's classes."""
         options: dict[str, Any] = {"min_df": self.fewest_, "max_features": self.most}
-        empty = self.words_.tolist() == [_NO_WORD]
-        options = {"vocabulary": self.words_} if empty else options
+        if self.words_.tolist() == [_NO_WORD]:
+            options = {"vocabulary": self.words_}
         blocks = self._used_blocks()
         return self._pipeline([(n, TfidfVectorizer(**kind, **options)) for n, kind, _ in blocks])
 

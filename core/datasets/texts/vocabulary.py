@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from core.datasets.task import count_text
 from core.datasets.texts.stop_words import (
     AUTO,
     BY_FREQUENCY,
@@ -51,12 +52,6 @@ def chosen_rules(size: int, language: str) -> WordRules:
     return WordRules(size=size, language=check_choice(language))
 
 
-def language_of(counts: sparse.csr_matrix, words: Sequence[str]) -> str:
-    """The language of documents, detected from their words; else BY_FREQUENCY."""
-    totals = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
-    return guess_language(dict(zip(words, totals.tolist(), strict=True)))
-
-
 def common_words(
     counts: sparse.csr_matrix,
     words: Sequence[str] = (),
@@ -69,7 +64,9 @@ def common_words(
     total = np.asarray(counts.sum(axis=0), dtype=np.float64).ravel()
     is_counted = (spread >= rules.min_documents) & (spread <= rules.max_document_share * documents)
     if words:
-        language = language_of(counts, words) if rules.language == AUTO else rules.language
+        language = rules.language
+        if language == AUTO:
+            language = guess_language(dict(zip(words, total.tolist(), strict=True)))
         stops = replace(rules, language=language).excluded_words()
         is_counted &= np.array([normalized_text(word) not in stops for word in words])
         if language == BY_FREQUENCY and rules.stop_words is None:
@@ -78,22 +75,15 @@ def common_words(
                 is_counted &= ~frequent
     columns = np.flatnonzero(is_counted)
     if not len(columns):
-        used = int(np.count_nonzero(spread))
-        raise UnusableError(
-            f"no word is left of {used:,}: all are stop words, in only"
-            f" {counted_documents(rules.min_documents - 1)}, or in over "
-            f"{rules.max_document_share:.0%} of the documents",
-            where=where,
-            cure="give more or longer texts",
+        few, share = count_text(rules.min_documents - 1, "document"), rules.max_document_share
+        fault = (
+            f"no word is left of {np.count_nonzero(spread):,}: all are stop words, in only {few},"
+            f" or in over {share:.0%} of the documents"
         )
+        raise UnusableError(fault, where=where, cure="give more or longer texts")
     names = np.array(words)[columns] if words else columns
     most_frequent = np.lexsort((names, -total[columns]))[: rules.size]
     return np.sort(columns[most_frequent])
-
-
-def counted_documents(count: int) -> str:
-    """A count of documents, in words."""
-    return "1 document" if count == 1 else f"{count:,} documents"
 
 
 def numbered_words(width: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,18 +13,22 @@ from core.datasets.texts.documents import count_words, documents_of_counts, docu
 from core.datasets.texts.vocabulary import WordRules, numbered_words
 
 
-class TextCounts(TransformerMixin, BaseEstimator):
+class FitTransformer(TransformerMixin, BaseEstimator):
+    """A transformer that is fitted by `fit_transform`."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to a table with one column of texts, or to counts (n, words)."""
+        self.fit_transform(X)
+        return self
+
+
+class TextCounts(FitTransformer):
     """Counts of the words of the training texts; `vocabulary_` are at most `size` words, sorted."""
 
     def __init__(self, where: str = "", size: int = 1000, language: str = "en") -> None:
         self.where = where
         self.size = size
         self.language = language
-
-    def fit(self, X: Any, y: Any = None) -> TextCounts:
-        """Learn the vocabulary from a table with one column, n rows."""
-        self.fit_transform(X)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """Fit and transform, CSR of shape (n, V)."""
@@ -42,17 +46,12 @@ class TextCounts(TransformerMixin, BaseEstimator):
         return count_words(X.iloc[:, 0], self.vocabulary_)
 
 
-class CommonCounts(TransformerMixin, BaseEstimator):
+class CommonCounts(FitTransformer):
     """The columns `kept_`, shape (V,), at most `size`, that the rules keep of given word counts."""
 
     def __init__(self, where: str = "", size: int = 1000) -> None:
         self.where = where
         self.size = size
-
-    def fit(self, X: Any, y: Any = None) -> CommonCounts:
-        """Select the words by counts of documents, shape (n, words)."""
-        self.fit_transform(X)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """Fit and transform, CSR of shape (n, V)."""

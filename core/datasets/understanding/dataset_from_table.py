@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
+import numpy as np
 import pandas as pd
 
-from core.datasets.columns import check_names, text_length
-from core.datasets.dataset import Dataset
+from core.datasets.columns import check_names, text_length, unknown_column
+from core.datasets.dataset import Dataset, Kind, Role
 from core.datasets.distributions import distributions
 from core.datasets.raw_table import READINGS, DataOptions, RawTable
 from core.datasets.splits.latest import with_times
 from core.datasets.splits.proposals import proposals
 from core.datasets.splits.units import with_units
 from core.datasets.task import Task
-from core.datasets.understanding.feature_table import from_table, test_part
+from core.datasets.understanding.feature_table import from_table, row_groups, test_part
 from core.datasets.understanding.molecule_table import from_molecules, molecules_test_part
 from core.datasets.understanding.recognition import StructuredLayout, detect_layout
-from core.datasets.understanding.text_table import from_texts, only_texts, texts_test_part
+from core.datasets.understanding.text_table import from_texts, only_texts, refuse_numbers
 from core.datasets.understanding.token_table import from_tokens, tokens_test_part
 from core.errors import UnusableError
 
 
 def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataOptions) -> Dataset:
     """The dataset of a table; `shape` is None for independent rows."""
+    names = [str(column) for column in raw_table.table.columns]
+    check_names(choices.roles, names, "role", get_args(Role))
+    check_names(choices.kinds, names, "kind", get_args(Kind))
     if shape is not None:
-        _check_readings(raw_table, choices.readings)
+        _check_readings(raw_table, names, choices.readings)
         make = from_tokens if shape.task.has_sequences else from_molecules
         dataset = make(raw_table, shape, choices)
     elif _are_texts(raw_table.table, choices):
@@ -43,8 +48,8 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
     )
 
 
-def _check_readings(raw_table: RawTable, readings: Mapping[str, str]) -> None:
-    check_names(readings, [*map(str, raw_table.table.columns)], "reading", READINGS)
+def _check_readings(raw_table: RawTable, names: list[str], readings: Mapping[str, str]) -> None:
+    check_names(readings, names, "reading", READINGS)
     if not set(readings.values()) <= {"text", "values", "number"}:
         problem = "tokens and molecules are read as they are written"
         cure = "leave the readings of columns out"
@@ -60,9 +65,45 @@ def _are_texts(table: pd.DataFrame, choices: DataOptions) -> bool:
 
 def assemble_test(train: Dataset, raw_table: RawTable) -> Dataset:
     """A second file's rows, read as the first file's were."""
-    readers = {Task.SEQUENCE: tokens_test_part, Task.STRUCTURE: molecules_test_part}
-    readers[Task.TOPICS] = texts_test_part
-    return readers.get(train.task, test_part)(train, raw_table)
+    table, names = raw_table.table, [str(column) for column in raw_table.table.columns]
+    for column in (*train.feature_names, train.target_name):
+        if column and column not in names:
+            raise unknown_column(column, names, raw_table.name)
+    for column in train.feature_names:
+        _check_kind(train, table[column], raw_table.name)
+    part = Dataset(
+        name=raw_table.name,
+        source=raw_table.source,
+        columns=train.columns,
+        table=table[train.feature_names],
+        matrix=None,
+        target=np.zeros(len(table)),
+        task=train.task,
+        classes=train.classes,
+        row_groups=row_groups(table, [c for c in train.columns if c.name in names]),
+    )
+    if train.task.is_table:
+        return test_part(part, raw_table, train)
+    if not train.task.has_target:
+        return part
+    shape = StructuredLayout(train.task, train.sequence_name, train.target_name, True)
+    if train.task.has_sequences:
+        return tokens_test_part(part, raw_table, shape)
+    return molecules_test_part(part, raw_table, shape, train.other_letters)
+
+
+def _check_kind(train: Dataset, values: pd.Series, name: str) -> None:
+    where = f"{name}, column {values.name}"
+    if not train.task.has_target:
+        refuse_numbers(values, where)
+        return
+    assert train.table is not None
+    was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
+    if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
+        fault = (
+            f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers"
+        )
+        raise UnusableError(fault, where=where, cure="choose a test file of the same kind")
 
 
 def roles_of_rows(cells: Mapping[str, Sequence[str]], choices: DataOptions) -> DataOptions:

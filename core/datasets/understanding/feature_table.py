@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, read_cells
-from core.datasets.columns import describe_columns, sentence_columns, unknown_column
+from core.datasets.columns import describe_columns, sentence_columns
 from core.datasets.dataset import Column, Dataset
 from core.datasets.finding import Finding
 from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.task import Task
 from core.datasets.understanding.findings import GIVES_AWAY, table_findings
 from core.datasets.understanding.target import (
     refuse_fractions,
@@ -22,8 +23,8 @@ from core.datasets.understanding.target import (
     target_findings,
     without_target,
 )
-from core.datasets.understanding.target_leakage import copies_of_target, leaking_columns
-from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.datasets.understanding.target_leakage import LeakageCheck
+from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.errors import UnusableError
 
 _TOPICS = "or choose topics as the task"
@@ -82,8 +83,10 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         ),
         readings=raw_table.readings,
     )
-    dataset = _without_leaks(dataset, rows, choices, roles, lambda: sentence_columns(table))
-    return replace(dataset, findings=(*dataset.findings, *table_findings(dataset)))
+    check = LeakageCheck(dataset)
+    dataset = _without_leaks(dataset, check, rows, choices, roles, lambda: sentence_columns(table))
+    findings = table_findings(dataset, check.telling_columns())
+    return replace(dataset, findings=(*dataset.findings, *findings))
 
 
 def _lonely_classes(target: np.ndarray, classes: Sequence[Any]) -> list[str]:
@@ -126,6 +129,7 @@ def _unlikely(table: pd.DataFrame, wanted_target: str, ends: Sequence[str]) -> S
 
 def _without_leaks(
     dataset: Dataset,
+    check: LeakageCheck,
     rows: pd.DataFrame,
     choices: DataOptions,
     roles: Mapping[str, str],
@@ -133,9 +137,9 @@ def _without_leaks(
 ) -> Dataset:
     """Without columns that leak the target, unless a person uses them or there are no others."""
     free = [name for name in dataset.feature_names if name not in roles]
-    leaks = [] if choices.leaks else leaking_columns(dataset, free)
+    leaks = [] if choices.leaks else check.leaking_columns(free)
     if choices.leaks or len(leaks) == len(dataset.feature_names):
-        leaks = [name for name in copies_of_target(dataset) if name in free]
+        leaks = [name for name in check.copies if name in free] if dataset.classes else []
     features = [name for name in dataset.feature_names if name not in leaks]
     if not leaks or not (features or texts()):
         return dataset
@@ -148,9 +152,32 @@ def _without_leaks(
     return replace(dataset, columns=columns, table=rows[features], left_out=left_out(rows, columns))
 
 
+def dataset_of_rows(
+    raw_table: RawTable,
+    columns: Sequence[Column],
+    features: Sequence[str],
+    target: np.ndarray,
+    task: Task,
+) -> Dataset:
+    """The rows of a table with its group column, its findings and nothing else."""
+    table = raw_table.table
+    return Dataset(
+        name=raw_table.name,
+        source=raw_table.source,
+        columns=columns,
+        table=table[list(features)],
+        matrix=None,
+        target=target,
+        task=task,
+        row_groups=row_groups(table, columns),
+        findings=raw_table.findings,
+        left_out=left_out(table, columns),
+    )
+
+
 def left_out(rows: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """The first rows of the columns that are neither feature nor target."""
-    names = [column.name for column in columns if column.role not in ("feature", "target")]
+    """The first rows of the columns that are neither features nor target."""
+    names = [column.name for column in columns if column.role in ("group", "ignore")]
     return rows[names].head(HEAD_ROWS).copy()
 
 
@@ -181,17 +208,12 @@ def row_groups(rows: pd.DataFrame, columns: Sequence[Column]) -> np.ndarray | No
     return codes
 
 
-def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
+def test_part(part: Dataset, raw_table: RawTable, train: Dataset) -> Dataset:
     """A second file's rows, read as the first file's were."""
-    table, name = raw_table.table, raw_table.name
-    for column in [*train.feature_names, train.target_name]:
-        if column not in table.columns:
-            raise unknown_column(column, [str(c) for c in table.columns], name)
-    for column in train.feature_names:
-        check_same_kind(train, table[column], name)
+    table = raw_table.table
     has_target = table[train.target_name].notna().to_numpy()
     rows = table[has_target].reset_index(drop=True)
-    values, _, classes = settle_target_like(train, rows[train.target_name], name)
+    values, _, classes = settle_target_like(train, rows[train.target_name], part.name)
     new = [label for label in classes if label not in train.classes]
     findings = []
     if new:
@@ -203,15 +225,10 @@ def test_part(train: Dataset, raw_table: RawTable) -> Dataset:
         prefix = "In the test file, "
         findings.append(without_target(train.target_name, lost_rows, len(table), prefix))
     group_columns = [c for c in train.columns if c.role == "group" and c.name in rows]
-    return Dataset(
-        name=name,
-        source=raw_table.source,
-        columns=train.columns,
+    return replace(
+        part,
         table=rows[train.feature_names],
-        matrix=None,
         target=values,
-        task=train.task,
-        classes=train.classes,
         row_groups=row_groups(rows, group_columns),
         set_aside=lost_rows,
         findings=tuple(findings),
@@ -237,15 +254,3 @@ def settle_target_like(
         refuse_fractions(array, where)
         array = array.astype(np.int64)
     return array, train.task, tuple(np.unique(array).tolist())
-
-
-def check_same_kind(train: Dataset, values: pd.Series, name: str) -> None:
-    """Raise UnusableError if a second file's column holds text where the first one's is numeric."""
-    assert train.table is not None
-    was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
-    if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
-        raise UnusableError(
-            f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers",
-            where=f"{name}, column {values.name}",
-            cure="choose a test file of the same kind",
-        )

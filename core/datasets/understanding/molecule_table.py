@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from core.datasets.columns import check_names, count_distinct, unknown_column
-from core.datasets.dataset import Column, Dataset, Kind, Role
-from core.datasets.finding import Finding
+from core.datasets.columns import count_distinct
+from core.datasets.dataset import Column, Dataset, Kind
+from core.datasets.finding import Finding, SuggestedChange
 from core.datasets.molecules import (
+    AMBIGUOUS,
     CROSSING,
     LONG_LOOP,
     LONGEST_LOOP,
     NOT_CANONICAL,
     SHORT_HAIRPIN,
     ambiguous_letters,
-    bracket_pairs,
     normalize_structure,
     parse_molecule,
     plain_letters,
 )
 from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.splits.proposals import MIN_GROUPS, family_column
-from core.datasets.task import Task
-from core.datasets.understanding.feature_table import left_out, row_groups
-from core.datasets.understanding.fixable_input import FixableInputError
+from core.datasets.task import Task, count_text
+from core.datasets.understanding.feature_table import dataset_of_rows
 from core.datasets.understanding.recognition import StructuredLayout
-from core.datasets.understanding.unknown_bases import AS_N, replace_unknown_bases
+from core.datasets.understanding.unusable_input import FixableInputError
 from core.errors import UnusableError
 
 NAME_COLUMNS = ("id", "name", "molecule", "accession", "family")
+AS_N = SuggestedChange("Read other letters as N", "--other-letters", fields={"other_letters": True})
+_OTHER = re.compile(f"[^ACGUTN{AMBIGUOUS}]", re.IGNORECASE)
 _WORDS = {
     NOT_CANONICAL: "join bases that do not pair (all but AU, CG and GU)",
     SHORT_HAIRPIN: "leave fewer than 3 bases in a hairpin",
@@ -44,36 +46,90 @@ _WORDS = {
 
 def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
     """The dataset of a table with one row per molecule; UnusableError names the line of a fault."""
-    letter_findings: list[Finding] = []
-    if choices.other_letters:
-        raw_table, letter_findings = replace_unknown_bases(raw_table, shape.sequence)
+    raw_table, structures, findings = _read_molecules(raw_table, shape, choices.other_letters)
     table, roles = raw_table.table, choices.roles
     if choices.together:
-        roles = roles_with_family(table, roles)
-    columns = _columns(table, shape, roles, choices.kinds)
-    structures = _checked_structures(raw_table, shape)
-    name_column = _name_column(table, shape, roles)
-    return Dataset(
-        name=raw_table.name,
-        source=raw_table.source,
-        columns=columns,
-        table=table[[shape.sequence]],
-        matrix=None,
-        target=structures,
-        task=Task.STRUCTURE,
-        row_groups=row_groups(table, columns),
-        row_names=_molecule_names(table, name_column),
-        findings=(
-            *raw_table.findings,
-            *letter_findings,
-            *_findings(table[shape.sequence], structures, shape),
-        ),
+        roles = _roles_with_family(table, roles)
+    ids = _name_column(table, shape, roles)
+    names = [str(column) for column in table.columns]
+    columns = tuple(_molecule_column(table[n], shape, roles.get(n, ""), ids) for n in names)
+    dataset = dataset_of_rows(raw_table, columns, [shape.sequence], structures, Task.STRUCTURE)
+    return replace(
+        dataset,
+        row_names=_molecule_names(table, ids),
+        findings=(*dataset.findings, *findings),
         other_letters=choices.other_letters,
-        left_out=left_out(table, [c for c in columns if c.role != "sequence"]),
     )
 
 
-def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[str, str]:
+def molecules_test_part(
+    part: Dataset, raw_table: RawTable, shape: StructuredLayout, other_letters: bool
+) -> Dataset:
+    """A second file's molecules."""
+    raw_table, structures, findings = _read_molecules(
+        raw_table, shape, other_letters, "In the test file, "
+    )
+    return replace(
+        part,
+        table=raw_table.table[[shape.sequence]],
+        target=structures,
+        row_names=_molecule_names(raw_table.table, _name_column(raw_table.table, shape, {})),
+        findings=tuple(findings),
+    )
+
+
+def _read_molecules(
+    raw_table: RawTable, shape: StructuredLayout, other_letters: bool, prefix: str = ""
+) -> tuple[RawTable, np.ndarray, list[Finding]]:
+    """The table with bases alone, its structures, and findings that begin with `prefix`."""
+    findings: list[Finding] = []
+    if other_letters:
+        raw_table, findings = _replace_unknown_bases(raw_table, shape.sequence, prefix)
+    structures = _checked_structures(raw_table, shape)
+    letters = raw_table.table[shape.sequence]
+    findings += _lost_pair_findings(letters, structures, prefix)
+    stand = (
+        "stands for several bases (such as R or Y)",
+        "stand for several bases (such as R or Y)",
+    )
+    ambiguous = letters.astype(str).map(ambiguous_letters).tolist()
+    findings += _letter_findings(shape.sequence, ambiguous, prefix, stand)
+    return raw_table, structures, findings
+
+
+def _replace_unknown_bases(
+    raw_table: RawTable, column: str, prefix: str
+) -> tuple[RawTable, list[Finding]]:
+    """The table with N for letters that are no base, and a finding."""
+    values = raw_table.table[column]
+    texts = values.where(values.isna(), values.astype(str).str.strip())
+    unknown = [_OTHER.findall(text) for text in texts.fillna("")]
+    if not any(unknown):
+        return raw_table, []
+    letter = next(letters[0] for letters in unknown if letters)
+    are = (
+        f"is none of the bases (such as “{letter}”)",
+        f"are none of the bases (such as “{letter}”)",
+    )
+    findings = _letter_findings(column, [len(letters) for letters in unknown], prefix, are)
+    letters = texts.map(lambda text: _OTHER.sub("N", text), na_action="ignore")
+    return replace(raw_table, table=raw_table.table.assign(**{column: letters})), findings
+
+
+def _letter_findings(
+    column: str, counts: list[int], prefix: str, traits: tuple[str, str]
+) -> list[Finding]:
+    total, molecules = sum(counts), sum(count > 0 for count in counts)
+    if not total:
+        return []
+    sentence = (
+        f"{prefix}{count_text(total, 'letter')} {traits[total > 1]}, in {molecules:,} of"
+        f" {len(counts):,} molecules, and {'is' if total == 1 else 'are'} read as N."
+    )
+    return [Finding(sentence, column)]
+
+
+def _roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[str, str]:
     """The roles, and group for a column named as the family, where there are enough."""
     names = [str(name) for name in table.columns]
     name = "" if "group" in roles.values() else family_column(names)
@@ -81,36 +137,6 @@ def roles_with_family(table: pd.DataFrame, roles: Mapping[str, str]) -> Mapping[
         return roles
     enough = MIN_GROUPS <= int(table[name].nunique()) < int(table[name].notna().sum())
     return {**roles, name: "group"} if enough else roles
-
-
-def molecules_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's molecules."""
-    for column in (train.sequence_name, train.target_name):
-        if column not in raw_table.table.columns:
-            raise unknown_column(column, [str(c) for c in raw_table.table.columns], raw_table.name)
-    letter_findings, prefix = list[Finding](), "In the test file, "
-    if train.other_letters:
-        raw_table, letter_findings = replace_unknown_bases(raw_table, train.sequence_name, prefix)
-    table = raw_table.table
-    shape = StructuredLayout(Task.STRUCTURE, train.sequence_name, train.target_name, True)
-    structures = _checked_structures(raw_table, shape)
-    pair_findings = _lost_pair_findings(table[shape.sequence], structures, prefix)
-    return Dataset(
-        name=raw_table.name,
-        source=raw_table.source,
-        columns=train.columns,
-        table=table[[shape.sequence]],
-        matrix=None,
-        target=structures,
-        task=Task.STRUCTURE,
-        row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
-        row_names=_molecule_names(table, _name_column(table, shape, {})),
-        findings=(
-            *pair_findings,
-            *letter_findings,
-            *_ambiguity_findings(table[shape.sequence], shape, prefix),
-        ),
-    )
 
 
 def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[int, dict[str, int]]:
@@ -123,20 +149,10 @@ def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[in
     return total, dict(counts)
 
 
-def _columns(
-    table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str], kinds: Mapping[str, str]
-) -> tuple[Column, ...]:
-    names = [str(column) for column in table.columns]
-    check_names(roles, names, "role", get_args(Role))
-    check_names(kinds, names, "kind", get_args(Kind))
-    ids = _name_column(table, shape, roles)
-    return tuple(_molecule_column(table[n], n, shape, roles.get(n, ""), ids) for n in names)
-
-
 def _molecule_column(
-    values: pd.Series, name: str, shape: StructuredLayout, role: str, name_column: str
+    values: pd.Series, shape: StructuredLayout, role: str, name_column: str
 ) -> Column:
-    missing, distinct = int(values.isna().sum()), count_distinct(values)
+    name, missing, distinct = str(values.name), int(values.isna().sum()), count_distinct(values)
     if name == shape.target:
         return Column(name, "target", "text", missing, distinct)
     if name == shape.sequence:
@@ -147,10 +163,9 @@ def _molecule_column(
         raise UnusableError(fault, where=f"column {name}", cure="give it the role ignore, or group")
     if role == "group":
         return Column(name, "group", kind, missing, distinct)
-    note = (
-        "the name of each molecule" if name == name_column else "only the letters are learned from"
-    )
-    kind = "identifier" if name == name_column else kind
+    note = "only the letters are learned from"
+    if name == name_column:
+        kind, note = "identifier", "the name of each molecule"
     return Column(name, "ignore", kind, missing, distinct, note=note)
 
 
@@ -165,58 +180,30 @@ def _name_column(table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[st
 def _molecule_names(table: pd.DataFrame, column: str) -> np.ndarray | None:
     if not column:
         return None
-    values = table[column]
-    default_names = [f"molecule {row + 1}" for row in range(len(values))]
-    names = values.astype(object).where(values.notna(), pd.Series(default_names, dtype=object))
-    return np.array([str(name) for name in names], dtype=str)
+    names = enumerate(table[column], 1)
+    return np.array([f"molecule {row}" if pd.isna(name) else str(name) for row, name in names])
 
 
 def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndarray:
-    structures = np.empty(len(raw_table.table), dtype=object)
-    columns = (raw_table.table[shape.sequence], raw_table.table[shape.target])
-    for row, (letters, structure) in enumerate(zip(*columns, strict=True)):
-        column = shape.sequence
+    columns = (raw_table.table[name] for name in (shape.sequence, shape.target))
+    cells = (values.astype(object).where(values.notna(), "").astype(str) for values in columns)
+    structures = []
+    for row, (letters, structure) in enumerate(zip(*cells, strict=True)):
+        letters, structure = letters.strip(), structure.strip()
+        where = f"{raw_table.name}, line {raw_table.line_of(row)}, column {{}}"
         try:
-            plain = plain_letters("" if pd.isna(letters) else str(letters).strip())
-            column = shape.target
-            text = "" if pd.isna(structure) else str(structure).strip()
-            structures[row] = _one_structure(text, plain)
+            plain_letters(letters)
         except UnusableError as fault:
-            where = f"{raw_table.name}, line {raw_table.line_of(row)}, column {column}"
-            if column == shape.sequence and not pd.isna(letters) and str(letters).strip():
-                raise FixableInputError(fault.what, AS_N, where=where, cure=fault.cure) from None
-            raise UnusableError(fault.what, where=where, cure=fault.cure) from None
-    return structures
-
-
-def _one_structure(structure: str, letters: str) -> str:
-    if not structure:
-        raise UnusableError("the structure is empty", cure="give every base a dot or a bracket")
-    bracket_pairs(structure)
-    if len(structure) != len(letters):
-        raise UnusableError(
-            f"the structure has {len(structure):,} characters and the sequence {len(letters):,}"
-            " letters",
-            cure="give every letter one character of structure",
-        )
-    return normalize_structure(structure)
-
-
-def _findings(letters: pd.Series, structures: np.ndarray, shape: StructuredLayout) -> list[Finding]:
-    return [*_lost_pair_findings(letters, structures, ""), *_ambiguity_findings(letters, shape, "")]
-
-
-def _ambiguity_findings(letters: pd.Series, shape: StructuredLayout, prefix: str) -> list[Finding]:
-    counts = letters.astype(str).map(ambiguous_letters)
-    if not counts.any():
-        return []
-    total, molecule_count = int(counts.sum()), int((counts > 0).sum())
-    stand = "1 letter stands" if total == 1 else f"{total:,} letters stand"
-    sentence = (
-        f"{prefix}{stand} for several bases (such as R or Y), in {molecule_count:,} of "
-        f"{len(counts):,} molecules, and {'is' if total == 1 else 'are'} read as N."
-    )
-    return [Finding(sentence, shape.sequence)]
+            words = {"where": where.format(shape.sequence), "cure": fault.cure}
+            if letters:
+                raise FixableInputError(fault.what, AS_N, **words) from None
+            raise UnusableError(fault.what, **words) from None
+        where = where.format(shape.target)
+        if not structure:
+            cure = "give every base a dot or a bracket"
+            raise UnusableError("the structure is empty", where=where, cure=cure)
+        structures.append(normalize_structure(structure, where, len(letters)))
+    return np.array([*structures, None], dtype=object)[:-1]
 
 
 def _lost_pair_findings(letters: pd.Series, structures: np.ndarray, prefix: str) -> list[Finding]:

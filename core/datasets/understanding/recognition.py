@@ -45,46 +45,48 @@ def detect_layout(
     if len(sequences) > 1:
         fault = f"{len(sequences)} columns have the role sequence"
         raise UnusableError(fault, where=f"columns {', '.join(sequences)}", cure="give it to one")
-    columns = (cells, wanted_target, sequences, roles)
     if not wanted_task.has_sequences:
-        layout = _molecule_layout(*columns, is_chosen=wanted_task.has_pairs)
+        head = _Head(cells, wanted_target, sequences, roles, wanted_task.has_pairs)
+        layout = _molecule_layout(head)
         if layout or task:
             return layout
-    return _token_layout(*columns, is_chosen=wanted_task.has_sequences)
+    return _token_layout(_Head(cells, wanted_target, sequences, roles, wanted_task.has_sequences))
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The first rows of a table and what a person chose."""
+
+    cells: Mapping[str, Sequence[str]]
+    target: str
+    sequences: Sequence[str]  # the columns of role sequence, one at most
+    roles: Mapping[str, str]
+    is_chosen: bool  # the task
+
+    def free_columns(self, target: str) -> list[str]:
+        """Those that may be the sequence."""
+        names = [name for name in self.cells if name != target]
+        return [name for name in names if self.roles.get(name, "sequence") == "sequence"]
 
 
 def _normalized_name(name: str) -> str:
     return re.sub(r"[\s_.#-]+", "_", name.strip().lower()).strip("_")
 
 
-def _unassigned_columns(
-    cells: Mapping[str, Sequence[str]], roles: Mapping[str, str], target: str
-) -> list[str]:
-    return [name for name in cells if name != target and roles.get(name, "sequence") == "sequence"]
-
-
-def _molecule_layout(
-    cells: Mapping[str, Sequence[str]],
-    wanted_target: str,
-    sequence_columns: Sequence[str],
-    roles: Mapping[str, str],
-    *,
-    is_chosen: bool,
-) -> StructuredLayout | None:
-    brackets = [name for name in cells if _are_brackets(cells[name])]
-    target = wanted_target if wanted_target in cells else ""
-    for name in brackets if not target else ():
-        if roles.get(name, "target") == "target" and (
-            is_chosen or _normalized_name(name) == "structure"
-        ):
+def _molecule_layout(head: _Head) -> StructuredLayout | None:
+    cells, is_chosen = head.cells, head.is_chosen
+    target = head.target if head.target in cells else ""
+    for name in cells if not target else ():
+        is_named = is_chosen or _normalized_name(name) == "structure"
+        if is_named and head.roles.get(name, "target") == "target" and _are_brackets(cells[name]):
             target = target if _normalized_name(target) == "structure" else name
-    free = _unassigned_columns(cells, roles, target)
-    named = [name for name in free if _normalized_name(name) in LETTER_NAMES]
-    letters = [*sequence_columns, *named]
+    free = head.free_columns(target)
+    letters = [*head.sequences, *(n for n in free if _normalized_name(n) in LETTER_NAMES)]
     if is_chosen:
         letters += [name for name in free if _are_letters(cells[name])]
     letters = [name for name in letters if name != target]
-    is_plain = bool(letters) and target in brackets and _are_letters(cells[letters[0]])
+    is_plain = bool(letters and target) and _are_brackets(cells[target])
+    is_plain = is_plain and _are_letters(cells[letters[0]])
     if target and letters and (is_chosen or is_plain):
         return StructuredLayout(Task.STRUCTURE, letters[0], target, is_chosen)
     if is_chosen:
@@ -108,26 +110,18 @@ def _are_letters(values: Sequence[str]) -> bool:
     return bool(filled) and 2 * fitting > len(filled)
 
 
-def _token_layout(
-    cells: Mapping[str, Sequence[str]],
-    wanted_target: str,
-    sequence_columns: Sequence[str],
-    roles: Mapping[str, str],
-    *,
-    is_chosen: bool,
-) -> StructuredLayout | None:
-    names = list(cells)
-    if len(names) < 2 or (wanted_target and wanted_target not in names):
+def _token_layout(head: _Head) -> StructuredLayout | None:
+    names, is_chosen = list(head.cells), head.is_chosen
+    if len(names) < 2 or (head.target and head.target not in names):
         return None  # refused as an ordinary table
-    target = target_column(names, wanted_target, "")
-    free = _unassigned_columns(cells, roles, target)
-    if sequence_columns:
-        sequence = sequence_columns[0]
+    target = target_column(names, head.target, "")
+    for sequence in head.sequences:
         layout = StructuredLayout(Task.SEQUENCE, sequence, target, True)
         return None if sequence == target else layout
+    free = head.free_columns(target)
     named = [name for name in free if _normalized_name(name) in SEQUENCE_NAMES]
     for name in (*named, *(free if is_chosen else ())):
-        if _in_runs(cells[name]):
+        if _in_runs(head.cells[name]):
             return StructuredLayout(Task.SEQUENCE, name, target, is_chosen)
     if is_chosen and named:
         return StructuredLayout(Task.SEQUENCE, named[0], target, True)

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import unknown_column
-from core.datasets.finding import Finding, SuggestedChange
-from core.datasets.option_syntax import column_option
-from core.datasets.task import TASKS, Task
+from core.datasets.finding import Finding, SuggestedChange, column_change
+from core.datasets.task import TASKS, Task, count_text
 from core.errors import UnusableError
 
 USUAL_NAMES = ("target", "label", "class", "y")
@@ -28,10 +27,10 @@ def target_column(
         if wanted_target not in names:
             raise unknown_column(wanted_target, list(names), where)
         return wanted_target
+    plain_names = [name.strip().lower() for name in names]
     for usual in USUAL_NAMES:
-        for name in names:
-            if name.strip().lower() == usual:
-                return name
+        if usual in plain_names:
+            return names[plain_names.index(usual)]
     return [name for name in names if name not in unlikely][-1]
 
 
@@ -88,15 +87,13 @@ def settle_target(
 
 def refuse_fractions(labels: np.ndarray, where: str) -> None:
     """Raise UnusableError for class labels with a fraction, which scikit-learn does not take."""
-    if labels.dtype.kind != "f":
-        return
-    fractions = labels[labels != np.floor(labels)]
+    fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
     if len(fractions):
-        raise UnusableError(
-            f"the target is numbers with fractions ({fractions[0]:g}), which are no class labels",
-            where=where,
-            cure="choose regression as the task, or let the target be a category",
+        fault = (
+            f"the target is numbers with fractions ({fractions[0]:g}), which are no class labels"
         )
+        cure = "choose regression as the task, or let the target be a category"
+        raise UnusableError(fault, where=where, cure=cure)
 
 
 def _amounts(array: np.ndarray, where: str) -> np.ndarray:
@@ -125,13 +122,11 @@ def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, wh
         raise UnusableError(fault, where=where, cure=cure)
     scarce = count > MAX_USUAL_CLASSES and count > rows / 2
     if count > MAX_TEXT_CLASSES or scarce:
-        cure = "choose regression as the task, or another target"
-        raise UnusableError(
-            f"the target is {'numbers' if numeric else 'text'} with {count:,} different values,"
-            " too many for classes",
-            where=where,
-            cure=cure if numeric else "choose another target",
-        )
+        kind, cure = "text", "choose another target"
+        if numeric:
+            kind, cure = "numbers", "choose regression as the task, or another target"
+        fault = f"the target is {kind} with {count:,} different values, too many for classes"
+        raise UnusableError(fault, where=where, cure=cure)
 
 
 def target_findings(
@@ -156,10 +151,9 @@ def target_findings(
         )
         findings.append(Finding(sentence, name, proposal=offer))
     if task.has_numbers and not is_task_chosen and len(np.unique(target)) == 2:
-        option = column_option("--kind", name, "category")
-        offer = SuggestedChange("Read as two classes", option, kinds={name: "category"})
-        cure = "let it be a category to have two classes"
-        sentence = f"“{name}” has only two different values; {cure}."
+        offer = column_change("Read as two classes", "--kind", name, "category")
+        two_values = f"“{name}” has only two different values"
+        sentence = f"{two_values}; let it be a category to have two classes."
         findings.append(Finding(sentence, name, proposal=offer))
     if classes:
         findings += _rare_classes(name, target)
@@ -178,10 +172,8 @@ def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:
     rare = [(label, n) for label, n in zip(labels, counts, strict=True) if n < 10]
     if not rare:
         return []
-    if len(rare) > 3:
-        words = f"{len(rare)} classes of “{name}” have fewer than 10 rows each"
-    else:
-        phrases = [f"“{label}” has {n} row{'s' if n > 1 else ''}" for label, n in rare]
+    words = f"{len(rare)} classes of “{name}” have fewer than 10 rows each"
+    if len(rare) <= 3:
+        phrases = [f"“{label}” has {count_text(n, 'row')}" for label, n in rare]
         words = f"Rare classes of “{name}”: {', '.join(phrases)}"
-    serious = bool(counts.min() < 2)
-    return [Finding(f"{words}; scores for them are uncertain.", name, serious)]
+    return [Finding(f"{words}; scores for them are uncertain.", name, bool(counts.min() < 2))]

@@ -12,12 +12,13 @@ have q < `OTHERS`. Without an error in n rows, a column errs in up to 3/n (95 %;
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from core.datasets.blocks import column_blocks, number_names
 from core.datasets.dataset import Dataset
-from core.datasets.understanding.leakage_prefilter import leakage_candidates
 from core.datasets.understanding.prepared_target import (
     MIN_CLASS_ROWS,
     PreparedTarget,
@@ -33,39 +34,118 @@ MIN_COPY_ROWS = 50  # with fewer, an honest column may have no error
 MIN_ROWS = 100  # the same for a column with more values than classes
 _MIN_KNOWN_ROWS = 20
 _MIN_ROWS_PER_VALUE = 10  # on average; with fewer, values merely identify rows
-_FIRST_ROWS = 1000  # of a column that may be a copy
+_FIRST_ROWS, _SAMPLE_ROWS = 1000, 5000  # of a column that may be a copy, or tell the target
 _MAX_OTHER_COLUMNS, _TREES, _ROWS_OF_OTHERS = 200, 40, 2000
 _RANKED_CELLS = 4_000_000  # by which very many columns are ranked
+_MAX_CHANGES = 0.1  # share of rows where the class may change within the intervals of a candidate
+_FEW_VALUES, _CORRELATED = 20, 0.99
 
 
-def leaking_columns(dataset: Dataset, names: Sequence[str]) -> list[str]:
-    """The columns among `names`, those without a person's role, that leak the target, in order."""
-    if dataset.table is None or dataset.rows < MIN_COPY_ROWS:
-        return []
-    table, target = dataset.table, prepare_target(dataset)
-    candidates = leakage_candidates(dataset)
-    copies = {name for name in candidates if _is_copy(table[name], target)}
-    suspects: set[str] = set()
-    if dataset.rows >= MIN_ROWS:
-        # Not dates: models see points in time, so equal rows of one day are no evidence.
-        dates = {column.name for column in dataset.columns if column.kind == "date"}
-        free = (name for name in candidates if name not in copies | dates)
-        suspects = {name for name in free if _tells_target(table[name], target)}
-    if suspects.intersection(names):
-        # Also without leaks that a person uses.
-        other_features = [name for name in dataset.feature_names if name not in copies | suspects]
-        if other_features and worth_together(dataset, other_features) >= OTHERS:
-            suspects = set()
-    return [name for name in names if name in copies | suspects]
+class LeakageCheck:
+    """What the columns of a dataset's table tell of its target."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        assert dataset.table is not None
+        self._dataset, self._table = dataset, dataset.table
+
+    @cached_property
+    def _target(self) -> PreparedTarget:
+        return prepare_target(self._dataset)
+
+    @cached_property
+    def candidates(self) -> list[str]:
+        """The features that need a check of their own.
+
+        Excluded are complete numeric columns where in more than a tenth of the rows the class
+        changes as they grow, or few values have another class, or |correlation| is below .99.
+        """
+        rows = self._target.first_rows
+        names = [c.name for c in self._dataset.columns if c.role == "feature"]
+        if not len(rows):
+            rows = evenly_spaced(np.arange(self._dataset.rows), _FIRST_ROWS)
+        amounts, excluded = self._target.values[rows], set[str]()
+        for block_names, matrix in column_blocks(self._table, number_names(self._table), rows):
+            with np.errstate(invalid="ignore", over="ignore"):
+                select = _by_class if self._target.classes else _by_amount
+                is_candidate = select(matrix, amounts)
+            pairs = zip(block_names, is_candidate, strict=True)
+            excluded.update(name for name, can_leak in pairs if not can_leak)
+        return [name for name in names if name not in excluded]
+
+    @cached_property
+    def copies(self) -> list[str]:
+        """The features that are the target: each value one class, each class one value."""
+        if self._dataset.rows < MIN_COPY_ROWS:
+            return []
+        return [name for name in self.candidates if _is_copy(self._table[name], self._target)]
+
+    def leaking_columns(self, names: Sequence[str]) -> list[str]:
+        """The columns among `names`, those without a person's role, that leak the target."""
+        dataset, copies = self._dataset, set(self.copies)
+        suspects: set[str] = set()
+        if dataset.rows >= MIN_ROWS:
+            # Not dates: models see points in time, so equal rows of one day are no evidence.
+            dates = {column.name for column in dataset.columns if column.kind == "date"}
+            free = (name for name in self.candidates if name not in copies | dates)
+            suspects = {name for name in free if _tells_target(self._table[name], self._target)}
+        if suspects.intersection(names):
+            # Also without leaks that a person uses.
+            others = [name for name in dataset.feature_names if name not in copies | suspects]
+            if others and worth_together(dataset, others) >= OTHERS:
+                suspects = set()
+        return [name for name in names if name in copies | suspects]
+
+    def telling_columns(self) -> list[str]:
+        """The features that tell the target without error."""
+        rows = np.arange(self._dataset.rows)
+        sample = evenly_spaced(rows, _SAMPLE_ROWS)
+        looks = [sample] if len(sample) == len(rows) else [sample, rows]
+        return [
+            name
+            for name in self.candidates
+            if len(rows) >= _MIN_KNOWN_ROWS
+            and all(_determines(self._table[name].iloc[look], self._target, look) for look in looks)
+        ]
 
 
-def copies_of_target(dataset: Dataset) -> list[str]:
-    """The features that are the classes renamed: each value one class, each class one value."""
-    if dataset.table is None or not dataset.classes or dataset.rows < MIN_COPY_ROWS:
-        return []
-    target = prepare_target(dataset)
-    candidates = leakage_candidates(dataset)
-    return [name for name in candidates if _is_copy(dataset.table[name], target)]
+def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    by_class = np.argsort(classes, kind="stable")  # then equal numbers change the class least
+    matrix, classes = matrix[:, by_class], classes[by_class]
+    order = np.argsort(matrix, axis=1, kind="stable")
+    is_change = np.diff(classes[order], axis=1) != 0
+    is_other = np.diff(np.take_along_axis(matrix, order, axis=1), axis=1) != 0
+    values = 1 + np.count_nonzero(is_other, axis=1)
+    labels, max_changes = len(np.unique(classes)), _MAX_CHANGES * len(classes)
+    is_pure = np.count_nonzero(is_change & ~is_other, axis=1) <= max_changes
+    changes_rarely = np.count_nonzero(is_change, axis=1) <= labels + max_changes
+    has_few_values = values <= max(_FEW_VALUES, labels)
+    return np.asarray(has_few_values & is_pure | changes_rarely | np.isnan(matrix).any(axis=1))
+
+
+def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    scale = np.abs(matrix).max(axis=1, keepdims=True)
+    X = matrix / scale - (matrix / scale).mean(axis=1, keepdims=True)
+    y = amounts / np.abs(amounts).max()
+    y = y - y.mean()
+    size = np.sqrt(np.einsum("ij,ij->i", X, X) * (y @ y))
+    return ~(np.abs(X @ y) / size < _CORRELATED)  # NaN is a candidate
+
+
+def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> bool:
+    is_known = values.notna().to_numpy()
+    if is_known.sum() < max(_MIN_KNOWN_ROWS, 0.9 * len(values)):
+        return False
+    values, labels = values[is_known], target.values[rows][is_known]
+    if not target.classes:
+        return _is_linear(values, labels, 1 - 1e-6)
+    codes, uniques = pd.factorize(values)
+    pairs = np.unique(codes.astype(np.int64) * target.classes + labels)
+    present = len(np.unique(labels))
+    if present < 2 or len(pairs) > len(uniques):
+        return False
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return _changes(values.to_numpy(dtype=float), labels) == present - 1
+    return len(uniques) <= len(values) / 5
 
 
 def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
@@ -73,8 +153,7 @@ def _is_copy(values: pd.Series, target: PreparedTarget) -> bool:
         spread = slice(None, None, max(1, len(values) // _FIRST_ROWS))
         is_near = _is_linear(values.iloc[spread], target.values[spread], 0.99)
         return is_near and _is_linear(values, target.values, 1 - 1e-6)
-    # The first rows exclude nearly every column.
-    head = values.iloc[:_FIRST_ROWS]
+    head = values.iloc[:_FIRST_ROWS]  # excludes nearly every column
     return _pairs_off(head, target, has_all_rows=False) and _pairs_off(values, target)
 
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.columns import (
-    check_names,
     count_distinct,
     describe_column,
     sentence_columns,
     text_length,
     unknown_column,
 )
-from core.datasets.dataset import Column, Dataset, Kind, Role
+from core.datasets.dataset import Column, Dataset, Role
 from core.datasets.finding import Finding
 from core.datasets.raw_table import DataOptions, RawTable
 from core.datasets.task import Task
 from core.datasets.texts.documents import language_of_texts, refuse_lonely_words
 from core.datasets.texts.stop_words import AUTO, LANGUAGES, NONE
 from core.datasets.texts.vocabulary import WordRules
-from core.datasets.understanding.feature_table import left_out, row_groups
+from core.datasets.understanding.feature_table import dataset_of_rows
 from core.datasets.understanding.target import USUAL_NAMES
 from core.errors import UnusableError
 
@@ -33,46 +31,33 @@ _NO_TARGET = ("identifier", "constant", "date", "text")  # kinds of columns that
 
 def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
     """The documents of a column, "" for the one with the longest texts; UnusableError for none."""
-    table, roles, kinds = raw_table.table, choices.roles, choices.kinds
+    table = raw_table.table
+    text_column = _text_column(table, choices.target, choices.roles, raw_table.name)
     names = [str(column) for column in table.columns]
-    check_names(roles, names, "role", get_args(Role))
-    check_names(kinds, names, "kind", get_args(Kind))
-    text_column = _text_column(table, names, choices.target, roles, raw_table.name)
+    missing, distinct = int(table[text_column].isna().sum()), count_distinct(table[text_column])
     columns = tuple(
-        _documents_column(table[column])
+        Column(text_column, "feature", "text", missing, distinct)
         if column == text_column
-        else _unused_column(table[column], i == 0, roles.get(column, ""), kinds.get(column, ""))
+        else _unused_column(table[column], i == 0, choices)
         for i, column in enumerate(names)
     )
-    return Dataset(
-        name=raw_table.name,
-        source=raw_table.source,
-        columns=columns,
-        table=table[[text_column]],
-        matrix=None,
-        target=np.zeros(len(table)),
-        task=Task.TOPICS,
-        row_groups=row_groups(table, columns),
-        findings=(*raw_table.findings, *_findings(columns, text_column)),
-        left_out=left_out(table, columns) if len(names) > 1 else None,
-    )
+    target = np.zeros(len(table))
+    dataset = dataset_of_rows(raw_table, columns, [text_column], target, Task.TOPICS)
+    return replace(dataset, findings=(*dataset.findings, *_findings(columns, text_column)))
 
 
 def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
     """The dataset of topics with rules on words and a detected language, or UnusableError."""
     if dataset.task.has_target:
         return dataset
-    if dataset.table is None:
-        text_dataset = replace(dataset, words=replace(rules, language=NONE))
-    else:
-        language, is_guessed = rules.language, rules.language == AUTO
-        if is_guessed:
-            language = language_of_texts(dataset.table.iloc[:, 0])
-        text_dataset = replace(
-            dataset,
-            words=replace(rules, language=language),
-            findings=(*dataset.findings, *_language_findings(language, is_guessed)),
-        )
+    language, findings = NONE, list[Finding]()
+    if dataset.table is not None:
+        is_guessed = rules.language == AUTO
+        texts = dataset.table.iloc[:, 0]
+        language = language_of_texts(texts) if is_guessed else rules.language
+        findings = _language_findings(language, is_guessed)
+    words = replace(rules, language=language)
+    text_dataset = replace(dataset, words=words, findings=(*dataset.findings, *findings))
     refuse_lonely_words(text_dataset.documents, dataset.name)
     return text_dataset
 
@@ -80,34 +65,13 @@ def with_words(dataset: Dataset, rules: WordRules) -> Dataset:
 def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
     if not is_guessed or language == "en":
         return []
-    if language in LANGUAGES:
-        name = LANGUAGES[language]
-        return [Finding(f"The texts look {name}: the stop words of {name} are left out.")]
-    return [
-        Finding(
-            "The language of the texts is not one whose stop words are known; words in more than"
-            " half of the texts are left out."
-        )
-    ]
-
-
-def texts_test_part(train: Dataset, raw_table: RawTable) -> Dataset:
-    """A second file's documents; raises UnusableError without a column of texts."""
-    table, name = raw_table.table, raw_table.name
-    [column] = train.feature_names
-    if column not in table.columns:
-        raise unknown_column(column, [str(c) for c in table.columns], name)
-    _refuse_numbers(table[column], name)
-    return Dataset(
-        name=raw_table.name,
-        source=raw_table.source,
-        columns=train.columns,
-        table=table[[column]],
-        matrix=None,
-        target=np.zeros(len(table)),
-        task=Task.TOPICS,
-        row_groups=row_groups(table, [c for c in train.columns if c.name in table.columns]),
+    sentence = (
+        "The language of the texts is not one whose stop words are known; words in more than"
+        " half of the texts are left out."
     )
+    if name := LANGUAGES.get(language):
+        sentence = f"The texts look {name}: the stop words of {name} are left out."
+    return [Finding(sentence)]
 
 
 def only_texts(table: pd.DataFrame) -> bool:
@@ -128,13 +92,12 @@ def _title_columns(table: pd.DataFrame) -> list[str]:
     return sorted(different, key=lambda name: -lengths[name])
 
 
-def _text_column(
-    table: pd.DataFrame, names: list[str], texts: str, roles: Mapping[str, str], where: str
-) -> str:
+def _text_column(table: pd.DataFrame, texts: str, roles: Mapping[str, str], where: str) -> str:
+    names = [str(column) for column in table.columns]
     if texts:
         if texts not in names:
             raise unknown_column(texts, names, where)
-        _refuse_numbers(table[texts], where)
+        refuse_numbers(table[texts], f"{where}, column {texts}")
         return texts
     free = [name for name in names if roles.get(name, "feature") == "feature"]
     empty = [name for name in free if table[name].isna().all()]  # refused for having no words
@@ -142,34 +105,22 @@ def _text_column(
     for columns in (sentence_columns(table[free]), _title_columns(table[free]), empty, alone):
         if columns:
             return columns[0]
-    cure = "choose a file with a column of texts"
-    raise UnusableError("no column holds texts", where=where, cure=cure)
+    fault, cure = "no column holds texts", "choose a file with a column of texts"
+    raise UnusableError(fault, where=where, cure=cure)
 
 
-def _refuse_numbers(values: pd.Series, where: str) -> None:
+def refuse_numbers(values: pd.Series, where: str) -> None:
+    """Raise UnusableError for a column of numbers, of which there are no topics."""
     if pd.api.types.is_numeric_dtype(values.dtype) and values.notna().any():
         fault = f"the column holds numbers ({values.dropna().iloc[0]:g}), and topics are of texts"
-        cure = "choose a column of texts"
-        raise UnusableError(fault, where=f"{where}, column {values.name}", cure=cure)
+        raise UnusableError(fault, where=where, cure="choose a column of texts")
 
 
-def _documents_column(values: pd.Series) -> Column:
-    missing, distinct = int(values.isna().sum()), count_distinct(values)
-    return Column(str(values.name), "feature", "text", missing, distinct)
-
-
-def _unused_column(values: pd.Series, first: bool, role: str, kind: str) -> Column:
-    described = describe_column(values, first=first, kind=kind)
-    column_role: Any = "group" if role == "group" else "ignore"
-    return Column(
-        described.name,
-        column_role,
-        described.kind,
-        described.missing,
-        described.distinct,
-        described.categories,
-        date_format=described.date_format,
-    )
+def _unused_column(values: pd.Series, first: bool, choices: DataOptions) -> Column:
+    name = str(values.name)
+    column = describe_column(values, first=first, kind=choices.kinds.get(name, ""))
+    role: Role = "group" if choices.roles.get(name) == "group" else "ignore"
+    return replace(column, role=role, note="")
 
 
 def _findings(columns: Sequence[Column], text_column: str) -> list[Finding]:

@@ -62,6 +62,7 @@ _OTHERS = {
     "scipy.sparse._csr.csr_matrix",
 }
 _OURS = {
+    "core.datasets.fixed_folds.FixedFolds",
     "core.datasets.texts.tfidf.TextTfidf",
     *_types("core.datasets.texts.word_counts", "CommonCounts TextCounts"),
     *_types("core.estimators.averages.structured", "AveragedFolder AveragedTagger"),

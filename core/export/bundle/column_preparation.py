@@ -1,15 +1,15 @@
-"""Raw rows as the numbers that a model takes, by numpy alone; carried into exported folders."""
+"""Raw rows as the numbers that a model takes, by numpy and pandas; carried into folders."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from core.export.bundle.csv_rows import UnreadableError, columns_of, number_of
+from core.datasets.cell_values import ColumnFormat, moments, read_cells
+from core.export.bundle.csv_rows import UnreadableError, columns_of
 from core.export.cell_format import CellFormat, cell_format_of
 
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -45,37 +45,56 @@ def prepare_columns(settings: dict[str, Any], text: str) -> np.ndarray:
         return _libsvm_rows(text, settings["width"], 0 if settings["zero_based"] else 1)
     cell_format = cell_format_of(settings)
     transforms = [ColumnTransform(**fields_by_name) for fields_by_name in settings["parts"]]
-    names = [transform.column for transform in transforms]
-    columns, lines = columns_of(text, names, cell_format)
-    blocks = [
-        _column_values(transform, columns[transform.column], lines, cell_format)
-        for transform in transforms
-    ]
-    return np.hstack(blocks)
+    forms = {t.column: _format_of(t, settings, cell_format) for t in transforms}
+    cells, lines = columns_of(text, list(forms), cell_format)
+    columns = {
+        name: read_cells(pd.Series(cells[name], dtype="str", name=name), form)
+        for name, form in forms.items()
+    }
+    for name, form in forms.items():
+        if form.kind == "number":
+            columns[name] = _numbers(columns[name], cells[name], lines, form)
+    return np.hstack([_column_values(t, columns[t.column]) for t in transforms])
 
 
-def _column_values(
-    transform: ColumnTransform, cells: list[str], lines: list[int], cell_format: CellFormat
-) -> np.ndarray:
-    """What the cells of one column become, (rows, outputs)."""
-    column = transform.column
-    missing = {"", *cell_format.missing_words(column)}
+def _format_of(
+    transform: ColumnTransform, settings: dict[str, Any], cell_format: CellFormat
+) -> ColumnFormat:
+    """How the cells of a column are written; folders of earlier versions say it for all columns."""
+    if fields_by_name := settings.get("formats", {}).get(transform.column):
+        texts = {name: tuple(fields_by_name[name]) for name in ("missing", "pair")}
+        return ColumnFormat(**{**fields_by_name, **texts})
+    missing = tuple(cell_format.missing_words(transform.column))
     if transform.kind == "text":
-        table = np.array(transform.table)
-        code_of_key = {key: code for code, key in enumerate(transform.keys)}
-        unknown = len(transform.keys)
-        texts = ["" if cell in missing else cell for cell in cells]
-        encoded_cells: np.ndarray = table[[code_of_key.get(cell, unknown) for cell in texts]]
-        return encoded_cells
+        return ColumnFormat(missing=missing, whole=False)
     if transform.kind == "date":
-        numbers = [_date_part(cell, transform.format, transform.part) for cell in cells]
-    else:
-        pairs = zip(cells, lines, strict=True)
-        numbers = [
-            math.nan if cell.strip() in missing else _parse_number(cell, line, column, cell_format)
-            for cell, line in pairs
-        ]
-    x = np.array(numbers)
+        return ColumnFormat("date", missing, date_format=transform.format)
+    return ColumnFormat("number", missing, cell_format.decimal, cell_format.thousands or "")
+
+
+def _numbers(
+    numbers: pd.Series, cells: list[str], lines: list[int], form: ColumnFormat
+) -> pd.Series:
+    """The numbers, true and false among them; UnreadableError for a cell that is none."""
+    numbers = numbers.copy()
+    for row in np.flatnonzero(numbers.isna()).tolist():
+        cell = cells[row].strip()
+        if cell.lower() in TRUTH:
+            numbers.iloc[row] = TRUTH[cell.lower()]
+        elif cell and cell not in form.missing:
+            where = f"line {lines[row]}, column {numbers.name}"
+            raise UnreadableError(f"“{cell[:40]}” is no number", where)
+    return numbers
+
+
+def _column_values(transform: ColumnTransform, values: pd.Series) -> np.ndarray:
+    """What the cells of one column become, (rows, outputs)."""
+    if transform.kind == "text":
+        code_of_key = {key: code for code, key in enumerate(transform.keys)}
+        codes = values.fillna("").map(lambda text: code_of_key.get(text, len(code_of_key)))
+        encoded_cells: np.ndarray = np.array(transform.table)[codes.to_numpy(int)]
+        return encoded_cells
+    x = _date_part(values, transform) if transform.kind == "date" else values.to_numpy(float)
     if "missing" in (transform.kind, transform.part):
         return np.isnan(x).astype(float)[:, None]
     x = np.where(np.isnan(x), transform.fill, x)
@@ -84,27 +103,16 @@ def _column_values(
     return ((x - transform.mean) / transform.scale)[:, None]
 
 
-def _parse_number(cell: str, line: int, column: str, cell_format: CellFormat) -> float:
-    truth_value = TRUTH.get(cell.strip().lower())
-    if truth_value is not None:
-        return truth_value
-    return number_of(cell, line, column, cell_format)
-
-
-def _date_part(cell: str, date_format: str, part: str) -> float:
-    text = cell.strip()
-    try:
-        iso = date_format == "ISO8601"
-        date = datetime.fromisoformat(text) if iso else datetime.strptime(text, date_format)
-        date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return math.nan
-    if part == "year":
-        return float(date.year - 1970)
-    if part == "weekday":
-        return float(date.isoweekday())
-    is_whole = part in ("month", "hour")
-    return float(getattr(date, part) if is_whole else math.floor(date.timestamp()))
+def _date_part(texts: pd.Series, transform: ColumnTransform) -> np.ndarray:
+    """A part of dates, NaN for what is none."""
+    times = moments(texts, transform.format).dt.tz_localize(None).to_numpy().astype("M8[s]")
+    letter = {"year": "Y", "month": "M", "weekday": "D", "hour": "h"}.get(transform.part, "s")
+    units = times.astype(f"M8[{letter}]").astype(np.int64)
+    if transform.part == "weekday":
+        units = (units + 3) % 7 + 1  # 1970 began on a Thursday
+    elif letter in "Mh":
+        units = units % 12 + 1 if letter == "M" else units % 24
+    return np.where(np.isnat(times), np.nan, units.astype(float))
 
 
 def _libsvm_rows(text: str, width: int, first: int) -> np.ndarray:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from core.datasets.files.conll import SENTENCE, ConllError, conll_table
+from core.datasets.files.conll import SENTENCE, LineError, conll_table
 from core.datasets.files.dot_brackets import (
     LETTERS_COLUMN,
-    DotBracketError,
     dot_bracket_table,
     looks_like_dot_brackets,
 )
@@ -95,7 +95,7 @@ def _columns_of_trade(
         if SENTENCE not in needed or SENTENCE in first:
             return None
         tokens = conll_table(lines, needed)
-    except (ConllError, DotBracketError) as fault:
+    except LineError as fault:
         raise UnreadableError(fault.fault, f"line {fault.line}", fault.cure) from None
     if not set(needed) <= set(tokens.names):
         raise _missing_columns([n for n in needed if n not in tokens.names], tokens.names)
@@ -106,7 +106,9 @@ def _columns_as(
     text: str, needed: list[str], cell_format: CellFormat
 ) -> tuple[dict[str, list[str]], list[int]]:
     first = next((line for line in text.splitlines() if line.strip()), "")
-    headers = [_split_cells(first, delimiter, cell_format) for delimiter in DELIMITERS]
+    own_names = {unicodedata.normalize("NFC", name): name for name in needed}
+    split = (_split_cells(first, delimiter, cell_format) for delimiter in DELIMITERS)
+    headers = [[own_names.get(cell, cell) for cell in cells] for cells in split]
     fits = [sum(name in header for name in needed) for header in headers]
     if not any(fits) and needed == ["column 1"]:
         headers[0] = [first]  # one column without a name: its texts may hold every delimiter
@@ -152,7 +154,7 @@ def _checked_lines(lines: Iterable[str], quotes: Quotes) -> Iterator[str]:
 
 def _split_cells(line: str, delimiter: str, cell_format: CellFormat) -> list[str]:
     reader = csv_reader([line], _quotes_of(delimiter, cell_format))
-    return [cell.strip() for cell in next(reader, [])]
+    return [unicodedata.normalize("NFC", cell.strip()) for cell in next(reader, [])]
 
 
 def _read_rows(reader: Any, width: int, header_rows: int) -> tuple[list[list[str]], list[int]]:

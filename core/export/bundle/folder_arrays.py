@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from core.datasets.table_formats import formats_of
 from core.export.bundle.folder_columns import column_transforms, transform_document
 from core.export.files.parameter_arrays import Arrays, cell_format_of_run
 from core.export.finished_run import FinishedRun
@@ -87,7 +88,11 @@ def _dlgm_arrays(
         arrays |= {f"weights_{t}_{letter}": value for letter, value in member.weights_.items()}
     columns: dict[str, Any] = {"width": len(run.takeaway.feature_names)}
     if run.takeaway.source.format != "libsvm":
-        columns = {"parts": [transform_document(t) for t in column_transforms(prepare)]}
+        forms = formats_of(run.takeaway.columns, run.takeaway.source)
+        columns = {
+            "parts": [transform_document(t) for t in column_transforms(prepare)],
+            "formats": {name: to_plain(forms[name]) for name in run.takeaway.feature_names},
+        }
     return arrays, {**columns, "activations": [member.activation for member in members]}
 
 

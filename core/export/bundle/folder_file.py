@@ -54,6 +54,7 @@ class PredictorProgram:
     modules: tuple[str, ...]  # each after those that it imports from
     predicts: str  # the module with `predict_table`
     opening: str  # of README.txt, with {noun} and {dataset}
+    needs: str = "numpy"
 
 
 PROGRAMS = {
@@ -71,19 +72,21 @@ PROGRAMS = {
     "classes": PredictorProgram(
         "dlgm",
         "Predicts the classes of new rows.",
-        "NEW.csv has the columns that the model was trained on, in any order; the target may be "
-        "absent. OUT.csv gets the class, and the probability of every class, averaged over all "
-        "models of the average.",
+        "NEW.csv has the columns that the model was trained on, in any order; cells may be "
+        "written in other ways, and the target may be absent. OUT.csv gets the class, and the "
+        "probability of every class, averaged over all models of the average.",
         (
             *READING,
             "core.estimators.dlgm.network",
             "core.estimators.dlgm.predictive",
+            "core.datasets.cell_values",
             "core.export.bundle.column_preparation",
             "core.export.bundle.dlgm_prediction",
             _MAIN,
         ),
         "core.export.bundle.dlgm_prediction",
         "This is {noun} for {dataset} as Tunescope tuned it",
+        "numpy and pandas",
     ),
 }
 _BY_KIND = {program.kind: program for program in PROGRAMS.values()}
@@ -111,7 +114,7 @@ def program_source(run: FinishedRun) -> str:
     predictor = PROGRAMS[run.model.folder]
     source_bundle = bundle_modules(importlib.import_module(name) for name in predictor.modules)
     usage = f"    python {PROGRAM} NEW.csv OUT.csv"
-    needs = f"The model is {MODEL} beside this file. It needs numpy."
+    needs = f"The model is {MODEL} beside this file. It needs {predictor.needs}."
     paragraphs = [predictor.does, usage, textwrap.fill(predictor.files, 96), needs]
     standard_lines, library_lines = source_bundle.import_lines()
     description = "\n\n".join(paragraphs)
@@ -140,10 +143,12 @@ def _folder_name(run: FinishedRun) -> str:
 def _readme_text(run: FinishedRun, arrays: Arrays) -> str:
     count = len(arrays["weights"])
     model_text = f"the average of {count} models" if count > 1 else "one model"
-    opening = PROGRAMS[run.model.folder].opening
-    first = opening.format(noun=run.model.noun, dataset=run.takeaway.dataset)
+    program = PROGRAMS[run.model.folder]
+    first = program.opening.format(noun=run.model.noun, dataset=run.takeaway.dataset)
     first += f", {model_text}: {run.test_score_text('.6g')}."
-    second = f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only numpy."
+    second = (
+        f"python {PROGRAM} NEW.csv OUT.csv predicts a new file, and needs only {program.needs}."
+    )
     return textwrap.fill(first, 80) + "\n\n" + textwrap.fill(second, 80) + "\n"
 
 

@@ -1,9 +1,8 @@
 """The ONNX export: preparation and model in one file for any ONNX runtime.
 
-Inputs have the columns' names, (N, 1) each: double for numbers (NaN where missing) and dates
-(seconds since 1970), text for the others ("" where missing). A column without a name, or with an
-output's, has "column " before its name; "inputs" in the metadata has the column of each input. A
-LIBSVM file's rows are one input of the shape (N, features).
+Inputs have the columns' names, (N, 1) each, and take what `INPUTS` says. A column without a name,
+or with an output's, has "column " before its name; "inputs" in the metadata has the column of each
+input. A LIBSVM file's rows are one input of the shape (N, features).
 
 Outputs are "prediction" (N) and, for classes, "probabilities" (N, K) in the order of the classes,
 or "scores" (N, K) where the model has no probabilities. The metadata hold the model's card.
@@ -28,6 +27,12 @@ from core.export.onnx.rows import MATRIX, date_formats, rows_graph
 from core.json_reading import read_as
 
 KEY = "tunescope"  # of the metadata
+# In the file, for whoever feeds it; "formats" of the metadata says how cells are written.
+INPUTS = (
+    "Inputs take values as they are read, not as files write them: numbers without units and signs "
+    "between thousands (NaN where missing), dates as seconds since 1970 in UTC, texts in the "
+    'spelling of the training rows ("" where missing).'
+)
 CHUNK_ROWS = 1000  # rows that are predicted together: kernels of all rows would fill the memory
 
 
@@ -61,6 +66,7 @@ def onnx_model(pipeline: Any) -> Any:
         number = graph.add_node("Reshape", add_regressor(graph, X, model), flat)
         graph.add_output("prediction", number, np.dtype(float))
     model_proto = graph.model_proto()
+    model_proto.doc_string = INPUTS
     card = getattr(pipeline, ATTRIBUTE, {})
     card = {**card, "dates": date_formats(prepare), "inputs": graph.inputs}
     card["classes"] = labels.tolist()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from core.datasets.files.arff_table import ArffFile
+from core.datasets.files.line_table import ArffFile
 from core.datasets.files.sniffing import decode_head
 from core.export.own_table.answer_rows import Answers, answer_text, check_row_count
 from core.export.own_table.read_table import ReadTable

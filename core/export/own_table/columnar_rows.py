@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.datasets.files.columnar_table import ColumnarFile
-from core.datasets.files.packages import check_package
+from core.datasets.files.columnar_table import ColumnarFile, check_package
 from core.export.own_table.answer_rows import Answers, Cell, check_row_count
 
 _BATCH = 20_000  # rows in memory at a time

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from core.datasets.files.arff_table import ArffFile
-from core.datasets.files.line_table import LineFile
-from core.datasets.files.packages import check_package
+from core.datasets.files.columnar_table import check_package
+from core.datasets.files.line_table import ArffFile, LineFile
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
 from core.datasets.files.table_file import TableFile, TextFile
 from core.errors import UnusableError

@@ -7,9 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from core.datasets.files.arff_table import ArffFile
 from core.datasets.files.columnar_table import ColumnarFile
-from core.datasets.files.line_table import LineFile
+from core.datasets.files.line_table import ArffFile, LineFile
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
 from core.datasets.files.table_file import TableFile, TextFile
 from core.errors import UnusableError

@@ -15,6 +15,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from core.datasets.files.spreadsheets import xlsx
+from core.datasets.files.spreadsheets.sheet_header import column_letters
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
 from core.datasets.files.spreadsheets.zipped_xml import CONTENT, damaged_file_error, open_archive
 from core.errors import UnusableError
@@ -52,7 +53,7 @@ class SheetTable(ReadTable):
         row_numbers = [raw.line_of(row) for row in range(len(raw.table))]
         names = answers.names_beside(self.names) if self.has_header else None
         kind = _XlsxRows if self.file.kind == "xlsx" else _OdsRows
-        rows = kind(self.file.sheet_name, start, row_numbers, answers, names)
+        rows = kind(self.file.sheet_name, start, row_numbers, answers, names, bool(raw.units))
         with open_archive(self.file.path) as archive:
             part_name = CONTENT
             if self.file.kind == "xlsx":
@@ -83,6 +84,7 @@ class _SheetRows:
     row_numbers: Sequence[int]  # of the table's rows in the sheet, from 1
     answers: Answers
     names: list[str] | None  # above the answers; None for none
+    has_units: bool  # in a row between the names and the table
     edits: list[_Edit] = field(default_factory=list)
     written_count: int = 0  # rows with answers
 
@@ -90,7 +92,7 @@ class _SheetRows:
         self._parser = expat.ParserCreate()
         self._open_edit: _Edit | None = None  # it ends where the next thing begins
         self._answer_rows = self.answers.rows()
-        self._header: _Edit | None = None  # puts the names into the last row above the table
+        self._header: list[_Edit] = []  # put the names into a row above the table
         self._row = self._column = 0  # the current row, from 1; the current cell's column, from 0
         self._insert_at = -1  # where answers go in the current row; -1 for its end
         self._is_filled = False  # whether the current row has a cell
@@ -141,7 +143,7 @@ class _SheetRows:
         start = self._insert_at if self._insert_at >= 0 else end
         is_above = not self.written_count and len(table_rows) and self._row < table_rows[0]
         if is_above and self._is_filled and self.names is not None:
-            self._header = _Edit(start, end, self._cells(self.names, tag))
+            self._header.append(_Edit(start, end, self._cells(self.names, tag)))
         edit: _Edit | None = None
         for _ in range(repeats):
             if self.written_count < len(table_rows) and table_rows[self.written_count] == self._row:
@@ -151,8 +153,8 @@ class _SheetRows:
                 self.written_count += row is not None
             self._row += 1
         if edit is not None:
-            self.edits += [*([self._header] if self._header is not None else []), edit]
-            self._header = None
+            self.edits += [*self._header[-1 - self.has_units :][:1], edit]
+            self._header = []
 
     def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
         raise NotImplementedError
@@ -171,7 +173,8 @@ class _XlsxRows(_SheetRows):
                 self._begin_edit(keeps=True)
         elif local == "c":
             address = attributes.get("r", "")
-            self._column = _column_of(address) if address else self._column + 1
+            letters = address.rstrip("0123456789").replace("$", "")
+            self._column = xlsx.column_of(letters) if address else self._column + 1
             if self._column >= self.start and self._insert_at < 0:
                 self._insert_at = self._parser.CurrentByteIndex
         elif local in ("v", "t"):
@@ -185,7 +188,7 @@ class _XlsxRows(_SheetRows):
     def _cells(self, row: Sequence[Cell], tag: str) -> bytes:
         prefix = tag.removesuffix("row")
         cells = (
-            sheet_cell(cell, f"{_letters_of(self.start + index)}{self._row}", prefix)
+            sheet_cell(cell, f"{column_letters(self.start + index)}{self._row}", prefix)
             for index, cell in enumerate(row)
             if not is_empty(cell)
         )
@@ -240,22 +243,6 @@ def _ods_cell(cell: Cell) -> str:
     if isinstance(cell, (int, float)) and not isinstance(cell, bool):
         kind = f'office:value-type="float" office:value={quoteattr(repr(cell))}'
     return f"<table:table-cell {kind}><text:p>{text}</text:p></table:table-cell>"
-
-
-def _column_of(address: str) -> int:
-    column = 0
-    for letter in address.rstrip("0123456789").replace("$", "").upper():
-        column = 26 * column + ord(letter) - ord("A") + 1
-    return column - 1
-
-
-def _letters_of(column: int) -> str:
-    letters = ""
-    column += 1
-    while column:
-        column, digit = divmod(column - 1, 26)
-        letters = chr(ord("A") + digit) + letters
-    return letters
 
 
 def _copy_archive(source_path: Path, part_name: str, edits: Sequence[_Edit], path: Path) -> None:

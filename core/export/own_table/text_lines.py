@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import IO, cast
 
-from core.datasets.files import csv_table
-from core.datasets.files.arff_table import ArffFile
 from core.datasets.files.delimiters import ONE_COLUMN
-from core.datasets.files.file_bytes import HEAD_BYTES, GuardedFile, open_bytes
+from core.datasets.files.file_bytes import GuardedFile, open_bytes
+from core.datasets.files.line_table import ArffFile
 from core.datasets.files.quotes import (
     BACKSLASH,
     DOUBLED,
@@ -74,7 +73,7 @@ class TextTable:
     def names(self) -> list[str]:
         """The columns' names as they are read; "" for names of rows, which have no header."""
         row_names = [""] if self.dialect.extra == "names" else []
-        return [*row_names, *csv_table.names_of(self.dialect)]
+        return [*row_names, *self.dialect.names]
 
     @property
     def delimiter(self) -> str:
@@ -116,8 +115,7 @@ class TextTable:
 
 def text_table_of(file: TextFile, column: str = "") -> TextTable:
     """The table of a delimited text; `column` is one that the model needs."""
-    complete = len(file.head) < HEAD_BYTES
-    dialect = sniff_dialect(file.head, file.path.name, complete=complete, required_column=column)
+    dialect = sniff_dialect(file.head, file.path.name, file.is_complete, column)
     return TextTable(file, dialect, form_of(file, column))
 
 
@@ -173,10 +171,12 @@ class _AnsweredText:
         table, rows, row_count = self.table, self.answers.rows(), 0
         names = self.answers.names_beside(table.names)
         preamble = row_sampling.preamble(lines, table.form)
+        has_units = bool(table.dialect.units)
         for number, line in enumerate(preamble):
-            is_header = table.has_header and number == len(preamble) - 1
-            if is_header:
-                line = self._behind(self._without_formulas(line), names, is_header=True)
+            to_last = len(preamble) - 1 - number
+            if table.has_header and to_last <= has_units:
+                cells = names if to_last == has_units else [""] * len(names)
+                line = self._behind(self._without_formulas(line), cells, is_header=True)
             self.write(line)
         for line in row_sampling.logical_lines(lines, table.form):
             if not row_sampling.is_row(line, table.form):

@@ -15,6 +15,7 @@ from core.export.report.svg import (
     svg_number,
 )
 from core.tuning.why.answer_types import (
+    ColumnImportance,
     Dependence,
     LearningSize,
     ResidualBin,
@@ -27,10 +28,13 @@ _LONG = 36  # characters of a column's name
 
 
 def column_bars(
-    losses: Sequence[ScoreLoss], label: str, format_value: Callable[[float], str]
+    importance: ColumnImportance,
+    losses: Sequence[ScoreLoss],
+    label: str,
+    format_value: Callable[[float], str],
 ) -> str:
     """A bar for each column with its interval."""
-    bars = [(" + ".join(loss.names), loss.mean, *_interval_ends(loss)) for loss in losses]
+    bars = [(importance.title_of(loss), loss.mean, *_interval_ends(loss)) for loss in losses]
     return interval_bars(bars, label, format_value, "Which columns matter")
 
 

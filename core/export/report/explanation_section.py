@@ -94,7 +94,11 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
     weights = any(column.weight is not None for column in importance.columns)
     header = ("column", "loss of score", "low", "high", *(["weight, scaled"] if weights else []))
     rows = [
-        (*_loss_cells(column, format_difference), *([column.weight] if weights else []))
+        (
+            importance.title_of(column),
+            *_loss_cells(column, format_difference),
+            *([column.weight] if weights else []),
+        )
         for column in importance.columns
     ]
     sentences = [
@@ -107,11 +111,14 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
             f"Of {importance.total:,} columns the {len(importance.columns)} that correlate "
             "most with its predictions were shuffled."
         )
-    body = figures.column_bars(shown, label, format_difference) if shown else ""
+    body = figures.column_bars(importance, shown, label, format_difference) if shown else ""
     as_table = html_table(header, rows, row_heads=True)
     body += paragraphs(sentences) + collapsible("As a table", as_table)
     if importance.alike:
-        group_rows = [_loss_cells(group, format_difference) for group in importance.groups]
+        group_rows = [
+            (importance.title_of(group), *_loss_cells(group, format_difference))
+            for group in importance.groups
+        ]
         group_header = ("columns shuffled together", "loss of score", "low", "high")
         as_table = html_table(group_header, group_rows, row_heads=True)
         body += collapsible("Correlated columns together", as_table)
@@ -123,21 +130,22 @@ def _column_sections(importance: ColumnImportance, examples: bool) -> list[str]:
     sections = [section_card("Which columns matter?", question, body)]
     if examples:
         question = "Thick: the mean over test rows, with its 95 % confidence interval. Pale: rows."
-        for name, dependence in (importance.dependence or {}).items():
+        for dependence in (importance.dependence or {}).values():
             if not dependence.problem:
                 values: Sequence[str | float] = dependence.words or dependence.grid
                 curve = zip(values, dependence.mean, dependence.low, dependence.high, strict=True)
-                as_table = html_table((name, "mean", "low", "high"), curve)
+                as_table = html_table((dependence.title, "mean", "low", "high"), curve)
                 figure = figures.dependence(dependence) + collapsible("As a table", as_table)
-                sections.append(section_card(f"What does {name} do?", question, figure, "half"))
+                sections.append(
+                    section_card(f"What does {dependence.name} do?", question, figure, "half")
+                )
     return sections
 
 
 def _loss_cells(
     loss: ScoreLoss, format_difference: Callable[[float | None], str]
 ) -> tuple[str, ...]:
-    losses = (format_difference(value) for value in (loss.mean, loss.low, loss.high))
-    return (" + ".join(loss.names), *losses)
+    return tuple(format_difference(value) for value in (loss.mean, loss.low, loss.high))
 
 
 def _difference_text(share: bool, value: float | None) -> str:
@@ -163,7 +171,14 @@ def _row_sections(run: FinishedRun, diagnostics: RowDiagnostics) -> list[str]:
             "eighth of the test rows, with its 95 % confidence interval."
         )
         rows = [
-            (name or "prediction", entry.at, entry.mean, entry.low, entry.high, entry.rows)
+            (
+                residuals.title_of(name) or "prediction",
+                entry.at,
+                entry.mean,
+                entry.low,
+                entry.high,
+                entry.rows,
+            )
             for name, bins in residuals.bins.items()
             if run.allows_examples or not name
             for entry in bins

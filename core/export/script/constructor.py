@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +68,7 @@ class CodeWriter:
     def _simple_value(self, value: Any) -> str:
         if isinstance(value, BaseCrossValidator):
             self._import_name(type(value))
-            return repr(value)
+            return re.sub(r"\d{80}(?=\d)", r"\g<0>'\n    '", repr(value))
         if isinstance(value, type) or callable(value):
             return self._import_name(value)
         if isinstance(value, np.ndarray):
@@ -83,7 +84,7 @@ class CodeWriter:
     def _import_name(self, definition: Any) -> str:
         module = _public_module(definition)
         name = definition.__name__
-        if module != "builtins":
+        if module.split(".")[0] not in ("builtins", "core"):  # ours is carried
             self.imports.setdefault(module, set()).add(name)
         return name
 

@@ -36,6 +36,7 @@ _OWN_COLUMNS = (
     '    own_columns = ColumnTransformer([("own", "passthrough", columns)], sparse_threshold=1.0)',
     '    return Pipeline([("columns", own_columns), ("model", model)])',
 )
+_FOLDS_IMPORT = "from core.datasets.fixed_folds import FixedFolds"
 EXACT_TOLERANCE = 1e-10  # the solver's tolerance where a penalty learner's solution is met again
 
 
@@ -47,9 +48,10 @@ def write(run: FinishedRun, path: Path) -> None:
 def script_source(run: FinishedRun) -> str:
     """The program's text."""
     code = CodeWriter()
-    model_sources = carried_source(_import_lines(run), code)
     data, split = data_block(run, code), split_block(run, code)
     model, scores = _model_block(run, code), _score_block(run, code)
+    folds = [_FOLDS_IMPORT] if "FixedFolds(" in model else []
+    model_sources = carried_source([*_import_lines(run), *folds], code)
     future = ["from __future__ import annotations"] if model_sources else []
     head = [
         docstring(run, _settings(run), carries=bool(model_sources)),

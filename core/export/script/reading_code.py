@@ -65,8 +65,8 @@ def reading_functions(sources: Sources, target_type: str, code: CodeWriter) -> l
     lines += [f"    return table[FEATURES].reset_index(drop=True), table[TARGET]{target_type}"]
     if formats & set(_SHEETS):
         lines += ["", "", *carried_lines([filling], code), "", ""]
-        lines += ["def read_sheet(path, merged=(), **how):"]
-        lines += ["    table = with_fills(pd.read_excel(path, **how), merged)"]
+        lines += ["def read_sheet(path, merged=(), shown=None, **how):"]
+        lines += ["    table = with_fills(pd.read_excel(path, **how), merged, shown)"]
         lines += ['    return parts(table.dropna(how="all"))']
     if not all(_is_arff(source) or source.format in (*_SHEETS, *_COLUMNS) for source in sources):
         lines += ["", "", "def read(path, **how):", "    return parts(pd.read_csv(path, **how))"]
@@ -138,6 +138,8 @@ def read_lines(
         reading = "".join(f", {parameter_name(n)}={value_code(v)}" for n, v in options)
         text = wrapped_list(list(arguments.get("dtype", {})), 4)
         table = f"pd.read_{kind}({file_code}{reading})"
+        if "places" in source.reading:
+            table = f"columns_at({file_code}, {kind!r}{reading})"
         if source.sampled:
             table = sampled_table_code(file_code, source, source.sampled)
         body = f"    {table},\n    text={text},\n"
@@ -168,6 +170,8 @@ def read_lines(
     if kind in _SHEETS and source.merged:
         fills = [list(fill) for fill in source.merged]
         codes.append(f"merged={CodeWriter().expression(fills, 4)}")
+    if source.shown:
+        codes.append(f"shown={CodeWriter().expression(source.shown, 4)}")
     body = "".join(f"    {argument},\n" for argument in (file_code, *codes))
     function = "read_sheet" if kind in _SHEETS else "read"
     return [f"{names} = {function}(\n{body})"]

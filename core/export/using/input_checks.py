@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.datasets.cell_values import moments
+from core.datasets.dates import seconds_since_1970
 from core.export.raw_rows import ReadNotes
 from core.export.using.loaded_model import LoadedModel
 from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn
@@ -21,6 +23,8 @@ MAX_NEW_CATEGORIES = 1000  # new categories of one column that are counted
 OUTSIDE = "mostly outside the range of training"
 NEW = "values never seen in training"
 NO_DATES = "values that are no dates like those of training"
+MAX_DATE_YEARS = 200  # between a date and the middle one of training
+NEVER = "9999"  # a year that stands for no end
 ROUND = 0.1  # how near to a power of ten a ratio must be, in powers of ten
 
 
@@ -135,11 +139,16 @@ class InputChecks:
 
 
 def with_unreadable(
-    reasons: list[str], unreadable: dict[str, dict[int, str]], model: LoadedModel
+    reasons: list[str],
+    unreadable: dict[str, dict[int, str]],
+    model: LoadedModel,
+    words_by_row: dict[int, list[str]],
 ) -> list[str]:
-    """The reasons of every row, with its `unreadable` cells, {column: {row from 0: text}}."""
+    """The reasons of every row, with its `unreadable` cells, {column: {row from 0: text}}.
+
+    `words_by_row`: further reasons, as of `far_dates`.
+    """
     kinds = {c.name: c.kind for c in (model.training.columns if model.training else ())}
-    words_by_row: dict[int, list[str]] = {}
     for name, texts in unreadable.items():
         is_date = kinds.get(name) == DATE
         what = "date like those of training" if is_date else "number"
@@ -150,6 +159,26 @@ def with_unreadable(
         "; ".join([*([reason] if reason else []), *_at_most(words_by_row.get(row, []))])
         for row, reason in enumerate(reasons)
     ]
+
+
+def far_dates(rows: Any, model: LoadedModel) -> dict[int, list[str]]:
+    """{row from 0: sentences} on dates that lie centuries from those of training."""
+    words_by_row: dict[int, list[str]] = {}
+    for column in _dates_of(model):
+        if not isinstance(rows, pd.DataFrame) or column.name not in rows:
+            continue
+        texts = pd.concat([pd.Series([column.typical]), rows[column.name]]).astype("str")
+        try:
+            seconds = seconds_since_1970(moments(texts, column.format))
+        except (ValueError, TypeError):  # a stranger's format
+            continue
+        is_far = np.abs(seconds[1:] - seconds[0]) > MAX_DATE_YEARS * 365.25 * 86400
+        for row in np.flatnonzero(is_far & ~texts.iloc[1:].str.contains(NEVER).to_numpy(bool)):
+            sentence = (
+                f"{column.name}: “{_shortened(texts.iloc[row + 1])}” is centuries from training"
+            )
+            words_by_row.setdefault(int(row), []).append(sentence)
+    return words_by_row
 
 
 def _at_most(sentences: list[str]) -> list[str]:

@@ -20,7 +20,7 @@ from core.export.exporters import export_run
 from core.export.finished_run import FinishedRun
 from core.export.prediction import predict_file
 from core.export.raw_rows import ReadNotes, rows_of
-from core.export.using.input_checks import InputChecks, with_unreadable
+from core.export.using.input_checks import InputChecks, far_dates, with_unreadable
 from core.export.using.loaded_model import NOT_KNOWN, LoadedModel, compared_columns
 from core.export.using.out_of_distribution import unlike_reasons
 
@@ -81,11 +81,12 @@ class PredictionStream:
             _add_interval(table, self.model.interval)
         compared_rows, marked_count = compared_columns(rows, self.model), 0
         is_compared = compared_rows is not None and self.model.profile is not None
-        if is_compared or noted.unreadable:
+        far = far_dates(rows, self.model)
+        if is_compared or noted.unreadable or far:
             words = [""] * len(table)
             if compared_rows is not None and self.model.profile is not None:
                 words = unlike_reasons(compared_rows, self.model.profile)
-            table[UNLIKE] = words = with_unreadable(words, noted.unreadable, self.model)
+            table[UNLIKE] = words = with_unreadable(words, noted.unreadable, self.model, far)
             marked_count = sum(map(bool, words))
         if (checked_rows := rows if isinstance(rows, pd.DataFrame) else compared_rows) is not None:
             self._checks.add_rows(checked_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.datasets.finding import column_title
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.evaluation.conformal import MIN_ERRORS
@@ -18,6 +19,7 @@ NO_DATE = "is no date like {}, so it counts as missing"
 def form_of_model(model: LoadedModel) -> ModelForm:
     """The fields of a model's form."""
     training, card = model.training, model.card
+    target_format = (card.formats or {}).get(card.target)
     if training is not None:
         columns = training.columns
     else:
@@ -29,7 +31,7 @@ def form_of_model(model: LoadedModel) -> ModelForm:
         )
     return ModelForm(
         name=model.name,
-        target=card.target,
+        target=column_title(card.target, target_format.unit if target_format else ""),
         task=card.task,
         fields=columns[:MAX_FIELDS],
         known=training is not None,

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 
 from core.datasets.categories import Categories
 from core.datasets.dataset import Column, Dataset
+from core.datasets.encoders import EVERY_LEVEL
 from core.datasets.preparation import preparation
-from core.datasets.prepared_columns import encoding_sentences
+from core.datasets.prepared_columns import (
+    date_parts,
+    encoder_of,
+    is_known_level,
+    listed_steps,
+    merged_levels,
+)
 from core.datasets.reading_report import ReadingReport, reading_report
+from core.datasets.texts.tfidf import TextTfidf
+from core.estimators.multi_model import SEVERAL
 from core.estimators.registry import MODELS
 from core.tuning.candidate_models import shares_levels
 from core.tuning.guidance.choosing import chosen_or_recommended
@@ -30,10 +46,10 @@ def report_on(data: DataPlan) -> ReadingReport:
 
 
 def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
-    """{column: words} of the columns that are encoded or filled for a model of this name.
+    """{column: words} of the columns that are encoded or filled for a model, "" for several.
 
-    For several models together where there is no such name. {} where the model takes rows as they
-    are, and of tables with more than `MAX_CELLS` cells in such columns.
+    {} where the model takes rows as they are, and of tables with more than `MAX_CELLS` cells in
+    such columns.
     """
     if dataset.table is None or not dataset.task.is_table:
         return {}
@@ -42,8 +58,9 @@ def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
     if not names or len(names) * dataset.rows > MAX_CELLS:
         return {}
     part = replace(dataset, columns=columns, table=dataset.table[names], test=None)
-    shared: Categories = "both" if shares_levels(dataset) else "means"
-    categories = MODELS[model].categories if model in MODELS else shared
+    categories: Categories = "both" if shares_levels(dataset) else "means"
+    if model in MODELS and model != SEVERAL:
+        categories = MODELS[model].categories
     prepare = preparation(part, scale=False, sparse_ok=True, categories=categories)
     prepare.fit(part.features, part.target)
     sentences = encoding_sentences(prepare, dataset.columns, dataset.rows + dataset.set_aside)
@@ -53,3 +70,88 @@ def column_encodings(dataset: Dataset, model: str = "") -> dict[str, str]:
 def _may_change(column: Column) -> bool:
     is_encoded = column.kind in ("category", "yes/no", "date")
     return is_encoded or (column.kind == "number" and column.missing > 0)
+
+
+def encoding_sentences(fitted: Pipeline, columns: Sequence[Column], rows: int) -> dict[str, str]:
+    """What became of each column that was encoded or filled, {column: a sentence}.
+
+    `fitted` is the preparation, `rows` the number of rows in which `columns` were described.
+    """
+    described = {column.name: column for column in columns}
+    encode = fitted.named_steps["columns"]
+    steps = list(listed_steps(getattr(encode, "transformers_", ())))
+    telling = {n for _, step, names in steps if isinstance(step, MissingIndicator) for n in names}
+    sentences: dict[str, str] = {}
+    for step_name, step, names in steps:
+        if isinstance(step, (MissingIndicator, TextTfidf)):
+            continue
+        for index, name in enumerate(names):
+            column = described.get(name)
+            share = column.missing / rows if column is not None and rows else 0.0
+            if step_name == EVERY_LEVEL:
+                sentences[name] += "; for linear models a column each"
+            elif encoder := encoder_of(step, OneHotEncoder, TargetEncoder):
+                words = _level_words(encoder, index, share, column.distinct if column else 0)
+                sentences[name] = f"“{name}”: {words}"
+            elif words := _words_of(step, index, share, tells=name in telling):
+                sentences[name] = f"“{name}”: {words}"
+    return {name: sentences[name] for name in described if name in sentences}
+
+
+def _words_of(step: Any, index: int, share: float, *, tells: bool) -> str:
+    """What became of a number, yes/no or date, or ""; `share` of its values are missing."""
+    if isinstance(step, Pipeline) and "read" in step.named_steps:
+        return _date_words(step, share)
+    fill = encoder_of(step, SimpleImputer)
+    if fill is None or not share:
+        return ""
+    number = float(np.nan_to_num(fill.statistics_[index]))
+    value = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+    if fill.strategy == "most_frequent":
+        ordinal = (
+            step.named_steps["encode"] if "encode" in getattr(step, "named_steps", {}) else None
+        )
+        value = value if ordinal is None else str(ordinal.categories_[index][int(number)])
+    filled = {"median": "the median", "mean": "the mean"}.get(fill.strategy, "the most frequent,")
+    return f"{_share_text(share)} missing: {filled} {value}" + (
+        " and a column that says so" if tells else ""
+    )
+
+
+def _level_words(
+    encoder: OneHotEncoder | TargetEncoder, index: int, share: float, distinct: int
+) -> str:
+    known = sum(is_known_level(level) for level in encoder.categories_[index])
+    missing = f"; {_share_text(share)} missing" if share else ""
+    if share and known < len(encoder.categories_[index]):
+        missing += ", a value of their own"
+    if isinstance(encoder, TargetEncoder):
+        return f"{known:,} values, each by {_mean_words(encoder)} among its rows{missing}"
+    if rare := merged_levels(encoder, index):
+        return f"{known - len(rare):,} values have a column each, {len(rare):,} rare ones share one"
+    if distinct > known:
+        return f"{known:,} of {distinct:,} values have a column each, the others none{missing}"
+    every = {1: "the one value has a column", 2: "both values have a column each"}
+    return every.get(known, f"all {known:,} values have a column each") + missing
+
+
+def _mean_words(encoder: TargetEncoder) -> str:
+    kinds: Mapping[str, str] = {
+        "continuous": "the mean of the target",
+        "multiclass": "the share of every class",
+    }
+    return kinds.get(encoder.target_type_) or f"the share of {encoder.classes_[1]}"
+
+
+def _date_words(step: Pipeline, share: float) -> str:
+    parts = [part for part, _ in date_parts(step)]
+    taken = ["a number", *(part for part in parts if part not in ("seconds", "missing"))]
+    text = " and ".join([", ".join(taken[:-1]), taken[-1]]) if len(taken) > 1 else taken[0]
+    if not share:
+        return f"as {text}"
+    tells = " and a column that says so" if "missing" in parts else ""
+    return f"as {text}; {_share_text(share)} missing: the middle date{tells}"
+
+
+def _share_text(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.datasets.dataset import Dataset, DataSource
-from core.datasets.prepared_columns import encoding_sentences, output_names
+from core.datasets.prepared_columns import output_names
 from core.errors import UnusableError, write_error
 from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
+from core.tuning.guidance.column_encodings import encoding_sentences
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
 from core.tuning.plan import Plan

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from core.records import Record, to_plain
+from core.datasets.finding import column_title
+from core.records import Record, optional, to_plain
 
 FORM = 1  # of what is written; other forms are not read
 NUMBER, CHOICE, DATE, TEXT = "number", "choice", "date", "text"
@@ -27,6 +28,12 @@ class TrainingColumn(Record):
     choices: tuple[float | str, ...] = ()  # its values, the most frequent first
     more: bool = False  # whether there were further ones, which are not stored
     format: str = ""  # of dates, for `pandas.to_datetime`; "" for none
+    unit: str | None = optional()  # of numbers
+
+    @property
+    def title(self) -> str:
+        """The name with the unit."""
+        return column_title(self.name, self.unit)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,10 @@ def training_rows_of(dataset: Dataset, rows: np.ndarray | None = None) -> Traini
     table = dataset.table[names]
     table = table if rows is None else table.iloc[rows]
     by_name = {column.name: column for column in dataset.columns}
-    training_columns = (_training_column(table[name], by_name[name]) for name in names)
+    training_columns = (
+        replace(_training_column(table[name], by_name[name]), unit=by_name[name].unit or None)
+        for name in names
+    )
     return TrainingRows(len(table), tuple(training_columns))
 
 
@@ -138,7 +142,10 @@ def _read_column(plain: Mapping[str, Any]) -> TrainingColumn:
     form = _require_type(str, plain["format"])
     if len(form) > MAX_FORMAT_LETTERS or (form and kind != DATE):
         raise ValueError("no date was ever written like this")
-    return TrainingColumn(name, kind, numeric, low, high, typical, is_integer, choices, more, form)
+    unit = _require_type(str, plain.get("unit") or "")[:MAX_FORMAT_LETTERS] or None
+    return TrainingColumn(
+        name, kind, numeric, low, high, typical, is_integer, choices, more, form, unit
+    )
 
 
 def _require_type(kind: type, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.datasets.task import CLASSIFICATION_TASKS, Task
-from core.datasets.texts.limits import MAX_TEXT_COLUMNS
+from core.datasets.texts import MAX_TEXT_COLUMNS
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.penalties.learner_options import (
     DirectOptions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from core.datasets.finding import column_title
 from core.evaluation.calibration_bin import CalibrationBin
 from core.records import Record, optional
 
@@ -104,6 +105,11 @@ class Residuals(Record):
     left_out: int  # how many columns are not in ``along``
     along: dict[str, list[str | float | None]]  # the drawn rows' values in each column
     bins: dict[str, list[ResidualBin]]  # along each column; those along the prediction as ""
+    units: dict[str, str] | None = optional()  # {column: unit}
+
+    def title_of(self, name: str) -> str:
+        """A column's name with its unit."""
+        return column_title(name, (self.units or {}).get(name))
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class Dependence(Answer):
     @property
     def title(self) -> str:
         """The column's name with its unit."""
-        return f"{self.name}, {self.unit}" if self.unit else self.name
+        return column_title(self.name, self.unit)
 
     def __iter__(self) -> Iterator[str]:
         if self.problem:
@@ -185,7 +191,14 @@ class ColumnImportance(Answer):
     groups: list[ScoreLoss] = field(default_factory=list)  # with similar columns together
     shuffled: int = 0
     dependence: dict[str, Dependence] | None = optional()  # of the first columns, once it is done
+    units: dict[str, str] | None = optional()  # {column: unit}
     done: bool = True
+
+    def title_of(self, columns: ScoreLoss | AlikeColumns) -> str:
+        """The names with their units."""
+        return " + ".join(
+            column_title(name, (self.units or {}).get(name)) for name in columns.names
+        )
 
 
 @dataclass(frozen=True)

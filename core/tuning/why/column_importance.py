@@ -65,6 +65,7 @@ def importance(tested_model: TestedModel) -> Iterator[ColumnImportance]:
         screened=len(chosen_columns) < len(names),
         alike=[AlikeColumns([names[c] for c in group], least) for group, least in alike],
         asked=len(column_groups),
+        units=tested_model.dataset.units_of_columns or None,
         done=False,
     )
     losses: dict[tuple[int, ...], ScoreLoss] = {}

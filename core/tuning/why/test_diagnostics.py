@@ -159,6 +159,7 @@ def _residuals(tested_model: TestedModel) -> Residuals:
         left_out=max(0, len(tested_model.dataset.feature_names) - MAX_COLUMNS),
         along={name: _to_json(values[rows]) for name, values in values_by_column.items() if name},
         bins=bins,
+        units=tested_model.dataset.units_of_columns or None,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli.commands import build_parser, main
 from app.cli.parsing.column_options import parse_column_words
-from core.datasets.option_syntax import column_option, option_with_value
+from core.datasets.finding import column_option, option_with_value
 
 
 @pytest.mark.parametrize("name", ["a", "a b", "-x", "it's", "a=b", " a", "a,b", "{a", "Ä“$(x)", ""])

@@ -48,7 +48,8 @@ def test_it_says_how_a_file_is_read(orders, capsys):
     assert re.search(r"^rating +number +feature +15 \(12 %\) +5$", said, re.MULTILINE)
     assert "“NA” is a value of its own (40 rows); otherwise: --reading country=missing" in said
     assert "is a code" in said
-    assert said.rstrip().endswith("letter by letter: “weight”.")
+    assert "120 cells of “weight” do not come back from their values letter by letter" in lines[-1]
+    assert lines[-1].endswith("in “weight” (--reading weight=text keeps the texts).")
 
 
 def test_json_has_the_same_facts(orders, capsys):

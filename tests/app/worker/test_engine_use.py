@@ -146,7 +146,7 @@ def test_single_rows_and_rows_of_the_test_set_are_answered(ended):
     assert form.fields[0].high == 42
     said = engine.answer(m.PredictRow(folder, "", False, {"x": 40.0})).prediction
     assert said.prediction == "up"
-    assert "no number" in engine.answer(m.PredictRow(folder, "", False, {"x": "?"})).problem
+    assert "no number" in engine.answer(m.PredictRow(folder, "", False, {"x": "many"})).problem
     found = engine.answer(m.FindTestRow(folder, 2)).row
     line = (place / "data.csv").read_text().splitlines()[found.line - 1]
     assert line == f"{found.values['x']:g},{found.truth}"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, read_cells
+from core.datasets.cell_values import ColumnFormat, cell_number, cell_text, iso_date, read_cells
 
 NUMBER = ColumnFormat("number")
 GERMAN = ColumnFormat("number", (), ",", ".")
@@ -53,6 +53,21 @@ def test_text_of_a_cell(cell: object, text: str) -> None:
         ("1e3", NUMBER, 1000),
         ("4.2 kg", ColumnFormat("number", unit="kg"), 4.2),
         ("67.0%", ColumnFormat("number", unit="%"), 67),
+        ("$(1,234.00)", DOLLARS, -1234),
+        ("($ 3.00)", DOLLARS, -3),
+        ("$ -", DOLLARS, 0),
+        ("1'200.-", ColumnFormat("number", (), ".", "'"), 1200),
+        ("CHF 1'200.-", ColumnFormat("number", (), ".", "'", "CHF"), 1200),
+        ("12,34,567.5", DOLLARS, 1234567.5),
+        ("5 KG", ColumnFormat("number", unit="kg"), 5),
+        ("1 day", ColumnFormat("number", unit="days"), 1),
+        ("122k", ColumnFormat("number", scaled=True), 122_000),
+        ("$1.2M", ColumnFormat("number", unit="$", scaled=True), 1_200_000),
+        ("2,5 Mrd. €", ColumnFormat("number", (), ",", "", "€", True), 2.5e9),
+        ("<0.01", NUMBER, 0.01),
+        ("≥ 90", NUMBER, 90),
+        ("90+", NUMBER, 90),
+        ("≈5", NUMBER, 5),
     ],
 )
 def test_numbers_as_they_are_written(text: str, form: ColumnFormat, number: float) -> None:
@@ -74,6 +89,12 @@ def test_numbers_as_they_are_written(text: str, form: ColumnFormat, number: floa
         ("-", NUMBER),
         ("12a", NUMBER),
         ("1e400", NUMBER),
+        ("12,345,67", DOLLARS),
+        ("12,34,56", DOLLARS),
+        ("122k", NUMBER),
+        ("5 MW", ColumnFormat("number", unit="mW")),
+        ("$", DOLLARS),
+        ("<", NUMBER),
     ],
 )
 def test_what_is_no_number_of_this_form(text: str, form: ColumnFormat) -> None:
@@ -126,6 +147,59 @@ def test_nothing_is_copied_where_nothing_changes() -> None:
     assert read_cells(numbers, NUMBER) is numbers
 
 
+def test_levels_that_differ_in_case_alone_can_be_one() -> None:
+    form = ColumnFormat(missing=("NA",), folds=True)
+    assert read(["Berlin", "BERLIN ", "NA"], form) == ["berlin", "berlin", None]
+
+
+MONTHS = {
+    "English": "January February March April May June "
+    "July August September October November December",
+    "German": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "French": "janvier février mars avril mai juin "
+    "juillet août septembre octobre novembre décembre",
+    "Spanish": "enero febrero marzo abril mayo junio "
+    "julio agosto septiembre octubre noviembre diciembre",
+    "Italian": "gennaio febbraio marzo aprile maggio giugno "
+    "luglio agosto settembre ottobre novembre dicembre",
+    "Portuguese": "janeiro fevereiro março abril maio junho "
+    "julho agosto setembro outubro novembro dezembro",
+    "Dutch": "januari februari maart april mei juni "
+    "juli augustus september oktober november december",
+}
+
+
+@pytest.mark.parametrize("language", MONTHS)
+def test_months_of_several_languages(language: str) -> None:
+    form = ColumnFormat("date", date_format="ISO8601", order="dmy")
+    for number, name in enumerate(MONTHS[language].split(), 1):
+        for written in (name, name.upper(), f"{name[:4]}."):
+            assert iso_date(f"3. {written} 2021", form) == f"2021-{number:02d}-03"
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "date"),
+    [
+        ("Jan-21", "my", "2021-01-01"),
+        ("Q4 2021", "qy", "2021-10-01"),
+        ("2021 Q2", "yq", "2021-04-01"),
+        ("20240229", "ymd", "2024-02-29"),
+        ("20230229", "ymd", ""),
+        ("Mon, 3 May 2021", "dmy", "2021-05-03"),
+        ("3 de mayo de 2021 9:05", "dmy", "2021-05-03 09:05:00"),
+        ("1er mars 2021", "dmy", "2021-03-01"),
+        ("31.12.68", "dmy", "2068-12-31"),
+        ("31.12.69", "dmy", "1969-12-31"),
+        ("31.12.213", "dmy", ""),
+        ("Q5 2021", "qy", ""),
+        ("3 May", "dmy", ""),
+        ("2021-05-03", "my", ""),
+    ],
+)
+def test_dates_by_the_order_of_their_parts(text: str, order: str, date: str) -> None:
+    assert iso_date(text, ColumnFormat("date", date_format="ISO8601", order=order)) == date
+
+
 def test_infinity_is_no_number_to_learn_from() -> None:
     assert read([1.0, math.inf, -math.inf], NUMBER) == [1.0, None, None]
 
@@ -136,3 +210,10 @@ def test_dates_come_in_the_form_of_the_training_rows(form: str) -> None:
     written = [day.strftime(form), "2024-03-25", "2024-03-25T00:00:00", day, "no date"]
     expected = [*[day.strftime(form)] * 4, "no date"]
     assert read(written, ColumnFormat("date", date_format=form)) == expected
+
+
+def test_a_date_that_a_form_cannot_hold_stays() -> None:
+    form = ColumnFormat("date", date_format="%d.%m.%y")
+    assert read(["2300-01-05", "1066-10-14", "2021-01-05"], form) == [
+        *("2300-01-05", "1066-10-14", "05.01.21")
+    ]

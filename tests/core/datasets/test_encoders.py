@@ -14,9 +14,11 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from core.datasets.dataset import Dataset
-from core.datasets.preparation import preparation, stays_sparse
-from core.datasets.prepared_columns import encoding_sentences, output_names, output_sources
+from core.datasets.preparation import plain_preparation, preparation, stays_sparse
+from core.datasets.prepared_columns import output_names, output_sources
+from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
+from core.tuning.guidance.column_encodings import encoding_sentences
 
 
 def read_table(tmp_path: Path, table: pd.DataFrame) -> Dataset:
@@ -96,6 +98,28 @@ def test_no_target_leaks_into_its_own_mean(tmp_path: Path) -> None:
     assert abs(np.corrcoef(first[:, 0], dataset.target[~held])[0, 1]) < 0.15
     in_sight = prepare.transform(dataset.features[~held])[:, 0]
     assert np.corrcoef(in_sight, dataset.target[~held])[0, 1] > 0.4
+
+
+def test_a_category_that_is_the_group_itself_says_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(100), 8)
+    y = rng.normal(size=100)[person] * 3 + rng.normal(size=800)
+    table = pd.DataFrame({"id": person, "name": [f"p{p}" for p in person], "y": y})
+    table["town"] = [f"t{p % 30}" for p in person]
+    path = tmp_path / "table.csv"
+    table.to_csv(path, index=False)
+    dataset = read_dataset(str(path), DataOptions(roles={"id": "group"}))
+    prepare = preparation(dataset, scale=False, sparse_ok=False)
+    rows = np.flatnonzero(person % 7 > 0)  # a part of them, as in a fold
+    fitted = prepare.fit_transform(dataset.features.iloc[rows], y[rows])[:, :2]
+    assert output_names(prepare)[:2] == ["town (mean of target)", "name (mean of target)"]
+    of_town, of_person = fitted.T  # each person has one value, of five
+    same_mean = [np.unique(of_person[person[rows] == p]).size for p in np.unique(person[rows])]
+    assert set(same_mean) == {1}
+    assert np.unique(of_person).size <= 5
+    assert np.corrcoef(of_person, y[rows])[0, 1] < 0.1 < np.corrcoef(of_town, y[rows])[0, 1]
+    steps = plain_preparation(prepare).named_steps["columns"].named_transformers_
+    assert {type(steps[f"category means{end}"].cv) for end in ("", " of groups")} == {KFold}
 
 
 def test_shares_of_classes(tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ def test_names_that_are_pixels(names, shape):
         numbered(1849, "feature ", 2)[:-3],
         [n for n in numbered(64, "x") if n != "x7"],  # a gap
         numbered(61, "p"),  # a prime
+        numbered(64, "pixel", 10**19),  # moments in time
+        [f"p{10**20 + r}_{c}" for r in range(5) for c in range(5)],
         ["x_1_1", "x_1_1"],
         ["V1", "V1"],
         ["mean", "mean"],

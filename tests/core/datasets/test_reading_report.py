@@ -68,6 +68,42 @@ def test_the_day_or_the_month_comes_first(table_path: str) -> None:
     assert column(table_path, "day", "day first") != column(table_path, "day", "month first")
 
 
+def test_cells_that_do_not_come_back_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    table = pd.DataFrame(
+        {
+            "version": ["1.10" if step % 3 == 0 else f"{step % 7}.5" for step in STEPS],
+            "price": [f"{step % 7}.50" for step in STEPS],  # always two decimals
+            "name": ["Ulm " if step % 4 == 0 else "Bern" for step in STEPS],
+            "y": STEPS,
+        }
+    )
+    table.to_csv(path, index=False)
+    version = column(str(path), "version")
+    assert (version.rewritten_cells, version.rewritten_example) == (20, "“1.10” is 1.1")
+    assert column(str(path), "version", version.kept.split("=")[1]).rewritten_cells == 0
+    assert not column(str(path), "price").rewritten
+    assert column(str(path), "name").rewritten_cells == 15
+    assert column(str(path), "name").kept == ""
+
+
+def test_the_sign_of_all_columns_is_changed_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    numbers = [f"{step % 9 + 1}.{step % 7}25" for step in STEPS]
+    table = pd.DataFrame({"a": numbers, "b": numbers[::-1], "c": STEPS % 5, "y": STEPS})
+    table.to_csv(path, sep=";", index=False)
+    dataset = read_dataset(str(path), DataOptions(target="y"))
+    [change] = reading_report(dataset).together
+    assert reading_report(dataset).columns[0].rewritten_example == f"“{numbers[0]}” is 1025"
+    assert change.words == "Read all 2 columns with a decimal point"
+    assert change.option == "--reading a=point --reading b=point"
+    again = read_dataset(str(path), DataOptions(target="y", readings=change.readings))
+    assert again.table is not None
+    assert again.table["a"].tolist() == list(map(float, numbers))
+    assert again.table["b"].tolist() == list(map(float, numbers[::-1]))
+    assert reading_report(again).together[0].words.endswith("decimal comma")  # and back
+
+
 def test_words_are_refused_as_numbers(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     pd.DataFrame({"a": ["x", "1", "y"] * 20, "y": STEPS}).to_csv(path, index=False)

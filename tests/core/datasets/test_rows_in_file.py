@@ -59,3 +59,14 @@ def test_of_rows_that_were_drawn_the_lines_are_those_of_the_whole_file(tmp_path)
     found = rows_in_file(dataset, [0, 50, 99])
     wanted = dataset.table["a"].iloc[[0, 50, 99]].tolist()
     assert [lines[line - 1].split(",")[0] for line in found.lines] == [str(a) for a in wanted]
+
+
+def test_a_class_of_one_row_is_passed_over(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{at},{'rare' if at == 2 else 'ab'[at % 2]}" for at in range(40)]
+    path.write_text("\n".join(["number,target", *rows]))
+    dataset = read_dataset(str(path))
+    assert dataset.rows == 39
+    found = rows_in_file(dataset, [0, 2])
+    assert (found.counted, found.lines) == ("line", [2, 5])
+    assert [row[0] for row in found.cells] == [0, 3]

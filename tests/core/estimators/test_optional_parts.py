@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.files.packages import NEEDED
+from core.datasets.files.columnar_table import NEEDED
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators import optional_parts

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.column_format import guess_format
 from core.datasets.files.table_file import open_table
 from core.datasets.sampling.file_parts import FilePart
 from core.export.exporters import export_from_folder
+from core.export.finished_run import finished_run
 from core.export.prediction import load_model, predict_file
-from core.export.raw_rows import ReadNotes, rows_of
+from core.export.raw_rows import ReadNotes, feature_cells, rows_of
+from core.export.using.loaded_model import model_of_file
+from core.export.using.prediction_stream import UNLIKE, PredictionStream
+from core.export.using.row_prediction import predict_row
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import read_data
 from core.tuning.runs.run_folder import RunFolder
@@ -124,3 +131,138 @@ def test_a_cell_that_cannot_be_read_is_marked_in_its_row(model: Path, tmp_path: 
     assert notes.unreadable == {"price": {2: "a lot"}, "day": {4: "last week"}}
     assert np.isnan(table["price"][2])
     assert len(predict_file(model, tmp_path / "new.csv")) == 6
+
+
+GERMAN = ("Jan", "Feb", "März", "April", "Mai", "Juni", "Juli", "Aug", "Sept", "Okt", "Nov", "Dez")
+ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def made_forms() -> pd.DataFrame:
+    """Months, quarters, days and amounts as people write them, and a sum of what they mean."""
+    rng = np.random.default_rng(8)
+    day = pd.Series(pd.Timestamp("2019-01-03") + pd.to_timedelta(rng.integers(0, 900, ROWS), "D"))
+    first = day.dt.to_period("M").dt.to_timestamp()
+    quarter = day.dt.to_period("Q").dt.to_timestamp()
+    born = pd.Timestamp("1930-02-03") + pd.to_timedelta(rng.integers(0, 30_000, ROWS), "D")
+    price = rng.uniform(1, 3000, ROWS).round(2)
+    weight, bound = rng.uniform(1, 90, ROWS).round(1), rng.uniform(0.05, 3, ROWS).round(2)
+    bound[::9] = 0.05
+    people = rng.integers(1, 40, ROWS) * np.where(np.arange(ROWS) % 2, 1_000, 1_000_000)
+    town = rng.choice(["Berlin", "Ulm"], ROWS)
+    table = pd.DataFrame(
+        {
+            "month": [f"{ENGLISH[d.month - 1]}-{d:%y}" for d in first],
+            "quarter": [f"{d.year}Q{d.quarter}" for d in quarter],
+            "day": [f"{d.day}. {GERMAN[d.month - 1]} {d.year}" for d in day],
+            "date": [f"{d:%Y%m%d}" for d in day],
+            "born": [f"{d:%d.%m.%y}" for d in born],
+            "price": [f"CHF {p:,.2f}".replace(",", "'").replace(".00", ".-") for p in price],
+            "weight": [f"{w} {'Kg' if i % 5 else 'kg'}" for i, w in enumerate(weight)],
+            "trace": ["<0.05" if b == 0.05 else f"{b:.2f}" for b in bound],
+            "people": [f"{n // 1000}k" if n < 10**6 else f"{n // 10**6}M" for n in people],
+            "town": [name if i % 3 else name.lower() for i, name in enumerate(town)],
+        }
+    )
+    days = (day - pd.Timestamp("2019-01-01")).dt.days.to_numpy() / 300
+    worth = days + price / 1000 + weight / 30 + bound + people / 10**7 + 2 * (town == "Ulm")
+    return table.assign(y=worth.round(3))
+
+
+@pytest.fixture(scope="module")
+def forms_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = tmp_path_factory.mktemp("forms")
+    made_forms().to_csv(folder / "train.csv", index=False)
+    data = DataPlan(str(folder / "train.csv"), readings={"town": "any case"})
+    plan = Plan(data, "linear", "random", trials=1)
+    run = RunFolder.create(plan, path=folder / "run")
+    for _ in tune(plan, read_data(data), folder=run):
+        pass
+    return run
+
+
+def as_iso(table: pd.DataFrame, name: str, form: str) -> pd.Series:
+    return pd.to_datetime(table[name], format=form).dt.strftime("%Y-%m-%d")
+
+
+OTHER_FORMS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "months": lambda t: t.assign(month=as_iso(t, "month", "%b-%y")),
+    "quarters": lambda t: t.assign(quarter=[f"Q{q[-1]} {q[:4]}" for q in t["quarter"]]),
+    "first days": lambda t: t.assign(quarter=pd.PeriodIndex(t["quarter"], freq="Q").to_timestamp()),
+    "compact": lambda t: t.assign(date=as_iso(t, "date", "%Y%m%d")),
+    "numbers": lambda t: t.assign(date=t["date"].astype(int)),
+    "no unit": lambda t: t.assign(weight=t["weight"].str[:-3]),
+    "capital unit": lambda t: t.assign(weight=t["weight"].str.upper()),
+    "amounts": lambda t: t.assign(price=t["price"].str.replace("CHF |'|-", "", regex=True)),
+    "bounds": lambda t: t.assign(trace=t["trace"].str.replace("<", "")),
+    "written out": lambda t: t.assign(
+        people=[n.replace("k", "000").replace("M", "000000") for n in t["people"]]
+    ),
+    "capital towns": lambda t: t.assign(town=t["town"].str.upper()),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_every_form_of_the_same_rows(forms_run: RunFolder, tmp_path: Path, form: str) -> None:
+    model = export_from_folder(forms_run, tmp_path / "model.skops")
+    rows = made_forms().drop(columns="y").head(40)
+    rows.to_csv(tmp_path / "same.csv", index=False)
+    OTHER_FORMS[form](rows).to_csv(tmp_path / "new.csv", index=False)
+    expected = predict_file(model, tmp_path / "same.csv")["prediction"].to_numpy(float)
+    np.testing.assert_allclose(expected, made_forms()["y"].head(40), atol=1.5)
+    predicted = predict_file(model, tmp_path / "new.csv")["prediction"].to_numpy(float)
+    np.testing.assert_allclose(predicted, expected)
+
+
+def test_one_row_takes_every_form(forms_run: RunFolder, tmp_path: Path) -> None:
+    model = export_from_folder(forms_run, tmp_path / "model.skops")
+    rows = made_forms().drop(columns="y").head(1)
+    rows.to_csv(tmp_path / "same.csv", index=False)
+    [expected] = predict_file(model, tmp_path / "same.csv")["prediction"]
+    loaded = model_of_file(str(model))
+    assert loaded is not None
+    for spelling in (lambda table: table, *OTHER_FORMS.values()):
+        values = {str(name): str(cell) for name, cell in spelling(rows).iloc[0].items()}
+        assert predict_row(loaded, values)["prediction"] == pytest.approx(expected)
+
+
+def test_the_script_reads_the_same_forms(
+    forms_run: RunFolder, run_outside: Any, tmp_path: Path
+) -> None:
+    script = export_from_folder(forms_run, tmp_path / "tuned.py")
+    code = f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
+    ran = run_outside(code, forms_run.path.parent)
+    assert ran.returncode == 0, ran.stderr
+    printed = re.findall(r"tuned: (-?\d+\.\d+)$", ran.stdout, re.MULTILINE)
+    results = finished_run(forms_run).results
+    assert printed == [f"{results.test[results.metric]:.6f}"]
+
+
+@pytest.mark.parametrize(
+    ("trained", "new"),
+    [
+        ("%d.%m.%y", ["2300-01-01", "01.01.2300", "1066-10-14"]),
+        ("%d.%m.%Y", ["12345-01-01", "soon"]),
+        ("%Y-%m-%d", ["12345-01-01", "2021-02-30"]),
+        ("%Y%m%d", ["99999999", "20211301"]),
+    ],
+)
+def test_a_date_that_the_form_of_training_cannot_hold_is_marked(
+    trained: str, new: list[str]
+) -> None:
+    days = pd.Series(pd.date_range("2020-01-01", periods=90).strftime(trained), name="date")
+    form = guess_format(days).form
+    for text in new:
+        strays = feature_cells(pd.Series([days[3], text]), form)[1]
+        assert strays.tolist() == [text]
+
+
+def test_a_date_centuries_away_is_marked_in_its_row(model: Path, tmp_path: Path) -> None:
+    rows = as_trained(made_table()).drop(columns="y").head(5)
+    rows["day"] = ["01.03.2300", "14.10.1066", "31.12.9999", "", rows["day"][4]]
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    loaded = model_of_file(str(model))
+    assert loaded is not None
+    [part] = list(PredictionStream(loaded, str(tmp_path / "new.csv")))
+    marked = ["“01.03.2300” is centuries" in part.answers[UNLIKE][0]]
+    marked += ["day: " in words for words in part.answers[UNLIKE][1:]]
+    assert marked == [True, True, False, False, False]

@@ -101,7 +101,8 @@ def test_no_cell_is_quoted_where_examples_are_to_stay(
         .read_text()
         for told in (True, False)
     ]  # fmt: skip
-    assert any(word in texts[0] for word in WORDS)
+    # A script reads strays by its rule for numbers and names none.
+    assert any(word in texts[0] for word in WORDS) or ending == ".py"
     assert [word for word in WORDS if word in texts[1]] == []
     assert "colour" in texts[1]
 

@@ -75,6 +75,8 @@ def save_sheet(path: Path, made: pd.DataFrame) -> None:
     sheet.append([None, *made.columns])
     for row in made.itertuples(index=False):
         sheet.append([None, *(None if value != value else value for value in row)])
+    for row in range(4, sheet.max_row + 1):
+        sheet.cell(row, 2).number_format = '0.000" kg"'
     same = next(i for i in range(10, 80) if made["colour"][i] == made["colour"][i + 1])
     sheet.merge_cells(f"C{same + 4}:C{same + 5}")
     book.save(path)

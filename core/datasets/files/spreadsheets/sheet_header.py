@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from core.datasets.dataset import Fill
 from core.datasets.files.column_names import unique_names
-from core.datasets.files.filling import date_text
+from core.datasets.files.header_rows import is_figure, names_place
 from core.datasets.files.sniffing import header_of
-from core.datasets.files.spreadsheets.workbook import Merged
+from core.datasets.files.spreadsheets.workbook import Merged, SheetExtent
 from core.datasets.finding import Finding
 from core.errors import UnusableError
 
 _MAX_ROWS_ABOVE = 50  # rows among which the header is looked for
 _MAX_HEADER_ROWS = 5
+_MAX_FILLS = 100_000
+Rows = Sequence[list[str]]
 
 
 @dataclass(frozen=True)
@@ -23,77 +25,74 @@ class SheetHeader:
     """The beginning of a sheet's table; rows of the sheet count from 0."""
 
     column_names: list[str]
-    first: int  # of the table below the header
-    header_row: int  # the last one of the header; -1 for none
-    plain: bool  # pandas gives the same column names
+    first: int  # row of the table below the header
+    has_names: bool
     rows: list[list[str]]  # the first ones of the table, as text
     phrases: list[str]  # for a lay person
     findings: list[Finding]
+    units: dict[str, str] = field(default_factory=dict)  # from a row below the names
 
 
 def head_of(
-    cells: Sequence[Sequence[Any]],
-    where: str,
-    required_column: str = "",
-    columns: Sequence[int] = (),
-    merged: Sequence[Merged] = (),
+    rows: Rows, extent: SheetExtent, columns: Sequence[int], required_column: str = ""
 ) -> SheetHeader:
     """The beginning of a sheet's table; UnusableError if nothing is below the header.
 
-    A header in several rows, by `merged` cells, is joined: "group: name".
+    A header in several rows, by merged cells, is joined: "group: name".
     """
-    rows = [[_as_text(value) for value in row] for row in cells]
-    columns = columns or range(max(map(len, rows), default=0))
-    start = _rows_above(rows, required_column)
-    start, depth = _header_rows(rows, start, columns, merged)
-    joined = _joined_names(rows[start : start + depth], start, columns, merged)
-    table = [row for row in [joined, *rows[start + depth :]] if any(row)] if rows else []
+    start, depth = _header_rows(rows, _rows_above(rows, required_column), columns, extent.merged)
+    units: tuple[str, ...] = ()
+    filled = [i for i in range(start, len(rows)) if any(rows[i])]
+    if depth == 1 and filled:
+        place, units = names_place([rows[i] for i in filled], required_column)
+        start = filled[place]
+    joined = _joined_names(rows[start : start + depth], start, columns, extent.merged)
+    table = [row for row in [joined, *rows[start + depth :]] if any(row)]
     header = header_of(table, len(table[0])) if table else ()
-    if table and (depth > 1 or (required_column and required_column in map(str.strip, joined))):
+    if table and (depth > 1 or units or (required_column and required_column in joined)):
         header = tuple(joined)
-    below = table[1:] if header else table
+    below = table[1 + bool(units) :] if header else table
     if not below:
-        raise UnusableError("there is no row below the header", where=where, cure="add rows")
-    findings: list[Finding] = []
-    names = [f"column {i + 1}" for i in range(len(table[0]))]
+        raise no_rows_error(extent)
+    names, findings = [f"column {i + 1}" for i in range(len(table[0]))], list[Finding]()
     if header:
-        names, findings = unique_names(header, where)
+        names, findings = unique_names(header, extent.where)
     if header and depth > 1:
         findings.append(_joined_finding(names, depth))
-    phrases = ["a header" if header else "no header"]
+    phrases = ["a header" if header else "no header"] + ["units below it"] * bool(units)
     if start:
         phrases.append(f"{'1 line' if start == 1 else f'{start} lines'} above the table left out")
-    return SheetHeader(
-        names,
-        start + depth if header else start,
-        start + depth - 1 if header else -1,
-        bool(header) and depth == 1 and names == list(cells[start]),
-        below,
-        phrases,
-        findings,
-    )
+    first = start + depth if header else start
+    if units:
+        first = filled[place + 1] + 1
+    unit_of = {name: unit for name, unit in zip(names, units, strict=False) if unit}
+    return SheetHeader(names, first, bool(header), below, phrases, findings, unit_of)
 
 
-def _rows_above(rows: Sequence[Sequence[str]], required_column: str) -> int:
+def no_rows_error(extent: SheetExtent) -> UnusableError:
+    """The error for a sheet without rows, whose formulas may lack their values."""
+    if extent.lost:
+        fault = f"its {sum(extent.lost.values()):,} formulas have no values in the file"
+        cure = "open it in a spreadsheet program and save it again"
+        return UnusableError(fault, where=extent.where, cure=cure)
+    return UnusableError("there is no row below the header", where=extent.where, cure="add rows")
+
+
+def _rows_above(rows: Rows, required_column: str) -> int:
     filled = [sum(map(bool, row)) for row in rows]
     counts = Counter(count for count in filled[1:] or filled if count)
     usual = max(counts, key=lambda count: (counts[count], count), default=0)
+    needed = max(2, usual / 2) if usual > 1 else 1
     for row_index, row in enumerate(rows[:_MAX_ROWS_ABOVE]):
-        if required_column and required_column in (cell.strip() for cell in row):
-            return row_index
-        if filled[row_index] > 1 and 2 * filled[row_index] >= usual:
-            return row_index
-        if filled[row_index] == 1 and usual <= 1:
+        if (required_column and required_column in row) or filled[row_index] >= needed:
             return row_index
     return next((index for index, count in enumerate(filled) if count), 0)
 
 
 def _header_rows(
-    rows: Sequence[Sequence[str]], start: int, columns: Sequence[int], merged: Sequence[Merged]
+    rows: Rows, start: int, columns: Sequence[int], merged: Sequence[Merged]
 ) -> tuple[int, int]:
     """The first row of the header and how many rows it has, by its merged cells."""
-    if not columns:
-        return start, 1
     ranges = [
         (top, bottom, right > left)
         for top, left, bottom, right in merged
@@ -113,35 +112,29 @@ def _header_rows(
         below = rows[last + 1] if last + 1 < len(rows) else []
         if ends and max(ends) < start + _MAX_HEADER_ROWS:
             last = max(ends)
-        elif has_group and any(below) and not any(map(_is_figure, below)):
+        elif has_group and any(below) and not any(map(is_figure, below)):
             last += 1
         else:
             break
-    if any(_is_figure(cell) for row in rows[start + 1 : last + 1] for cell in row):
+    if any(is_figure(cell) for row in rows[start + 1 : last + 1] for cell in row):
         return start, 1  # merged cells of the table itself
     return start, last - start + 1
 
 
 def _joined_names(
-    rows: Sequence[Sequence[str]], start: int, columns: Sequence[int], merged: Sequence[Merged]
+    rows: Rows, start: int, columns: Sequence[int], merged: Sequence[Merged]
 ) -> list[str]:
     """The header's rows as one: "group: name", a merged cell's name in all that it covers."""
-    names: list[list[str]] = [[] for _ in columns]
-    positions = {column: i for i, column in enumerate(columns)}
+    names: list[dict[str, None]] = [{} for _ in columns]
     for i, row in enumerate(rows, start):
         texts = list(row)
         for top, left, bottom, right in merged:
-            if not (top <= i <= bottom and top >= start):
-                continue
-            inside = [positions[c] for c in range(left, right + 1) if c in positions]
-            written = next((rows[top - start][j] for j in inside if rows[top - start][j]), "")
-            for j in inside:
-                texts[j] = written
+            if start <= top <= i <= bottom:
+                inside = [j for j, column in enumerate(columns) if left <= column <= right]
+                written = next(filter(None, (rows[top - start][j] for j in inside)), "")
+                texts = [written if j in inside else text for j, text in enumerate(texts)]
         for name, text in zip(names, texts, strict=False):
-            if text.strip() and text.strip() not in name:
-                name.append(text.strip())
-    if len(rows) == 1:
-        return [texts[0] if texts else "" for texts in names]
+            name |= {text: None} if text or len(rows) == 1 else {}
     return [": ".join(name) for name in names]
 
 
@@ -151,17 +144,35 @@ def _joined_finding(names: Sequence[str], depth: int) -> Finding:
     return Finding(f"The header has {depth} rows, which are read as one name a column{examples}.")
 
 
-def _is_figure(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+def fills_of(extent: SheetExtent, names: Mapping[int, str], head: SheetHeader) -> tuple[Fill, ...]:
+    """Merged cells below the header (column, first, last row); UnusableError across columns."""
+    fills = []
+    for range_ in extent.merged:
+        top, left, bottom, right = range_
+        inside = [column for column in names if left <= column <= right]
+        bottom = min(bottom, extent.rows - 1)
+        if not inside or (top, left) == (bottom, right) or max(top, bottom) < head.first:
+            continue
+        if left != right or top < head.first:
+            raise _merged_cells_error(extent, range_, "")
+        fills.append((names[inside[0]], top - head.first, bottom - head.first))
+    if len(fills) > _MAX_FILLS:
+        raise _merged_cells_error(extent, extent.merged[0], f"and {len(fills):,} others ")
+    return tuple(fills)
 
 
-def _as_text(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, float):
-        return repr(value).removesuffix(".0")
-    return date_text(value)
+def _merged_cells_error(extent: SheetExtent, range_: Merged, which: str) -> UnusableError:
+    top, left, bottom, right = range_
+    cells = f"{column_letters(left)}{top + 1}:{column_letters(right)}{bottom + 1}"
+    cure = "unmerge them in the spreadsheet program and give each cell a value of its own"
+    return UnusableError(f"the cells {cells} {which}are merged", where=extent.where, cure=cure)
+
+
+def column_letters(column: int) -> str:
+    """The spreadsheet name of a column (from 0): A to Z, then AA, AB and so on."""
+    column_name = ""
+    column += 1
+    while column:
+        column, letter_index = divmod(column - 1, 26)
+        column_name = chr(ord("A") + letter_index) + column_name
+    return column_name

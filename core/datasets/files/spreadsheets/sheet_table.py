@@ -2,199 +2,203 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from core.datasets.column_format import MISSING
+from core.datasets.column_format import MISSING, quoted_words
 from core.datasets.dataset import DataSource, Fill, saved_csv
 from core.datasets.files.addresses import with_sheet
 from core.datasets.files.file_bytes import fingerprint
-from core.datasets.files.filling import with_fills
+from core.datasets.files.filling import date_text, with_fills
+from core.datasets.files.header_rows import is_figure
 from core.datasets.files.spreadsheets import ods, xls, xlsb, xlsx
-from core.datasets.files.spreadsheets.merged_cells import fills_of
-from core.datasets.files.spreadsheets.sheet_header import SheetHeader, head_of
-from core.datasets.files.spreadsheets.workbook import SheetExtent, Workbook
-from core.datasets.files.spreadsheets.zipped_xml import (
-    check_parts,
-    damaged_file_error,
-    open_archive,
+from core.datasets.files.spreadsheets.sheet_header import (
+    SheetHeader,
+    fills_of,
+    head_of,
+    no_rows_error,
 )
+from core.datasets.files.spreadsheets.workbook import SheetExtent
+from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error
 from core.datasets.finding import Finding
-from core.datasets.raw_table import RawTable
+from core.datasets.raw_table import STORED, RawTable
 from core.errors import UnusableError
 
-_READ_SHEETS: dict[str, Callable[[Path], Workbook]] = {
-    "xlsx": xlsx.read_sheets,
-    "xlsb": xlsb.read_sheets,
-    "xls": xls.read_sheets,
-    "ods": ods.read_sheets,
+_KINDS: dict[str, tuple[str, Callable[[Path], list[SheetExtent]]]] = {
+    "xlsx": ("Excel workbook", xlsx.read_sheets),
+    "xlsb": ("binary Excel workbook", xlsb.read_sheets),
+    "xls": ("Excel workbook of before 2007", xls.read_sheets),
+    "ods": ("OpenDocument spreadsheet", ods.read_sheets),
 }
-_TITLES = {
-    "xlsx": "Excel workbook",
-    "xlsb": "binary Excel workbook",
-    "xls": "Excel workbook of before 2007",
-    "ods": "OpenDocument spreadsheet",
-}
-_HEAD_ROWS = 500
+_HEAD_ROWS = 500  # with a value
+_MANY_ROWS = 20  # by which a sheet of texts is a table
 _EMPTY = ""  # a cell without a value
-_DATES = {datetime.date, datetime.datetime}
 
 
 @dataclass(frozen=True)
-class _Survey:
-    columns: list[int]  # that hold values
+class _Sheet:
+    """A sheet that was looked at."""
+
+    extent: SheetExtent
+    columns: list[int]  # that hold values, from 0
     head: list[list[Any]]  # the first rows of these, "" where there is no value
-    types: list[set[type]]  # of the values below, by column
+
+    def header(self, required_column: str = "") -> SheetHeader:
+        """The beginning of its table; raises UnusableError if nothing is below the header."""
+        rows = [list(map(_as_text, row)) for row in self.head]
+        return head_of(rows, self.extent, self.columns, required_column)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is no note: several columns, one of them numbers, or many rows."""
+        try:
+            rows = [row for row in self.header().rows if any(row)]
+        except UnusableError:
+            return False
+        columns = [[cell for cell in column if cell] for column in zip(*rows, strict=True)]
+        full = [cells for cells in columns if 2 * len(cells) >= len(rows)]
+        has_numbers = any(all(map(is_figure, cells)) for cells in full)
+        if len(full) < 2:  # texts, one below the other
+            return len(rows) >= 5 * _MANY_ROWS
+        return len(rows) > 1 and (has_numbers or len(rows) >= _MANY_ROWS)
 
 
 @dataclass(frozen=True)
 class SheetFile:
-    """A sheet of a workbook; `requested_sheet` is "" for the first with data."""
+    """A sheet of a workbook; `requested_sheet` is "" for the first with a table."""
 
     path: Path
     kind: str
     requested_sheet: str = ""
 
     @cached_property
-    def workbook(self) -> Workbook:
-        """Its sheets; raises UnusableError if damaged."""
-        if self.kind != "xls":
-            with open_archive(self.path) as archive:
-                check_parts(archive, self.path.name)
+    def _extents(self) -> dict[str, SheetExtent]:
+        """All sheets, hidden ones last; raises UnusableError if damaged."""
         with _library_faults(self.path.name):
-            return _READ_SHEETS[self.kind](self.path)
+            extents = _KINDS[self.kind][1](self.path)
+        return {extent.name: extent for extent in sorted(extents, key=lambda e: e.is_hidden)}
 
     @cached_property
     def sheet_names(self) -> tuple[str, ...]:
         """The sheets that hold data; raises UnusableError if none does."""
-        names = self.workbook.filled_sheets(self.path.name)
+        names = tuple(name for name, extent in self._extents.items() if extent.is_filled())
         if not names:
+            formulas = [extent for extent in self._extents.values() if extent.lost]
+            if formulas:
+                raise no_rows_error(formulas[0])
             cure = "choose a file with rows"
             raise UnusableError("no sheet holds anything", where=self.path.name, cure=cure)
         return names
 
+    @cached_property
+    def _sheet(self) -> _Sheet:
+        """The sheet that is read; raises UnusableError if it does not exist or is empty."""
+        names, wanted = self.sheet_names, self.requested_sheet
+        if not wanted:
+            first = self._opened(names[0])
+            return first if first.is_table else next(self._tables(names[1:]), first)
+        if wanted in names:
+            return self._opened(wanted)
+        fault = "is empty" if wanted in self._extents else "is not in the workbook"
+        name_list = ", ".join(f"“{name}”" for name in names[:8])
+        cure = f"choose one of {name_list}" if len(names) > 1 else f"choose {name_list}"
+        raise UnusableError(f"the sheet “{wanted}” {fault}", where=self.path.name, cure=cure)
+
+    def _tables(self, names: Sequence[str]) -> Iterator[_Sheet]:
+        for name in names:
+            with suppress(UnusableError):
+                if not self._extents[name].is_hidden and (sheet := self._opened(name)).is_table:
+                    yield sheet
+
     @property
     def sheet_name(self) -> str:
-        """The sheet that is read; raises UnusableError if it does not exist or is empty."""
-        sheet = self.requested_sheet
-        if not sheet:
-            return self.sheet_names[0]
-        if sheet in self.sheet_names:
-            return sheet
-        fault = "is empty" if sheet in self.workbook.names else "is not in the workbook"
-        name_list = ", ".join(f"“{name}”" for name in self.sheet_names[:8])
-        cure = f"choose one of {name_list}" if len(self.sheet_names) > 1 else f"choose {name_list}"
-        raise UnusableError(f"the sheet “{sheet}” {fault}", where=self.path.name, cure=cure)
+        """The name of the sheet that is read."""
+        return self.sheet_extent.name
 
-    @cached_property
+    @property
     def sheet_extent(self) -> SheetExtent:
-        """The extent of the sheet."""
-        return self.workbook.sheet_extent(self.sheet_name, self.path.name)
+        """Its extent; raises UnusableError as reading does."""
+        return self._sheet.extent
 
     @cached_property
-    def excel_file(self) -> pd.ExcelFile:
-        """The opened workbook; its extent was checked, since opening may read every sheet."""
-        assert self.sheet_extent
+    def _excel_file(self) -> pd.ExcelFile:
+        content = io.BytesIO(self.path.read_bytes())  # so that no file stays open
+        return pd.ExcelFile(content, engine="calamine")
+
+    def _opened(self, name: str) -> _Sheet:
+        extent = self._extents[name].complete()  # first, since opening may read every sheet
         with _library_faults(self.path.name):
-            content = io.BytesIO(self.path.read_bytes())  # so that no file stays open
-            return pd.ExcelFile(content, engine="calamine")
+            sheet = self._excel_file.book.get_sheet_by_name(name)
+            if sheet.start is None:
+                raise damaged_file_error(self.path.name, "its cells cannot be read")
+            head: list[list[Any]] = []
+            empty, n_filled = set(range(sheet.width)), 0  # columns, rows
+            for row in sheet.iter_rows():
+                if n_filled < _HEAD_ROWS:
+                    head.append(row)
+                    n_filled += any(cell != _EMPTY for cell in row)
+                elif not empty:
+                    break
+                empty -= {i for i in empty if row[i] != _EMPTY}
+        filled = [i for i in range(sheet.width) if i not in empty]
+        cells = [[row[i] for i in filled] for row in head]
+        return _Sheet(extent, [sheet.start[1] + i for i in filled], cells)
 
     def first_cells(self, required_column: str = "") -> dict[str, list[str]]:
         """Every column's first values as text."""
-        head = self._sheet_header(required_column)
+        head = self._sheet.header(required_column)
         return {name: [row[i] for row in head.rows] for i, name in enumerate(head.column_names)}
 
     def read(
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table, empty cells missing; raises UnusableError with the cell where known."""
-        head = self._sheet_header(required_column)
-        fills = fills_of(self.sheet_extent, self.columns, head)
-        arguments = self._arguments(head, kinds)
-        table = with_fills(self._read_excel(**arguments), fills).dropna(how="all")
+        sheet = self._sheet
+        head = sheet.header(required_column)
+        names = dict(zip(sheet.columns, head.column_names, strict=True))
+        fills = fills_of(sheet.extent, names, head)
+        shows = {
+            name: sheet.extent.numbers[column]
+            for column, name in names.items()
+            if kinds.get(name) != STORED
+        }
+        forms = {n: "0" for n in head.column_names if kinds.get(n) in ("category", "text")}
+        forms |= {name: form for name, each in shows.items() if (form := _common_form(each))}
+        arguments: dict[str, Any] = {
+            "engine": "calamine",
+            "sheet_name": self.sheet_name,
+            **{"header": None, "skiprows": head.first, "names": head.column_names},
+            **{"usecols": sheet.columns, "dtype": "object"},
+            **{"na_values": [""], "keep_default_na": False},
+        }
+        with _library_faults(self.path.name):
+            options = {name: value for name, value in arguments.items() if name != "engine"}
+            table = self._excel_file.parse(**options)
+        table = with_fills(table, fills, forms).dropna(how="all")
         if table.empty:
-            fault = "there is no row below the header"
-            raise UnusableError(fault, where=self.sheet_extent.where, cure="add rows")
+            raise no_rows_error(sheet.extent)
         rows = table.index.to_numpy()
         table = table.reset_index(drop=True)
 
         def line_of(row: int) -> int:
             return int(head.first + rows[row] + 1) if row < len(rows) else 0
 
-        source = self._data_source(arguments, head, fills, table)
-        findings = (*head.findings, *self._findings(head, fills))
-        return RawTable(self.path.name, table, source, line_of, findings)
-
-    @property
-    def columns(self) -> list[int]:
-        """The columns of the sheet that hold values, from 0."""
-        return self._survey.columns
-
-    @cached_property
-    def _survey(self) -> _Survey:
-        with _library_faults(self.path.name):
-            sheet = self.excel_file.book.get_sheet_by_name(self.sheet_name)
-            if sheet.start is None:
-                raise damaged_file_error(self.path.name, "its cells cannot be read")
-            left = sheet.start[1]
-            rows = sheet.iter_rows()
-            head = list(islice(rows, _HEAD_ROWS))
-            types: list[set[type]] = [set() for _ in range(sheet.width)]
-            for row in rows:
-                for seen, cell in zip(types, row, strict=True):
-                    if cell != _EMPTY:
-                        seen.add(type(cell))
-        width = range(len(types))
-        filled = [i for i in width if types[i] or any(row[i] != _EMPTY for row in head)]
-        cells = [[row[i] for i in filled] for row in head]
-        return _Survey([left + i for i in filled], cells, [types[i] for i in filled])
-
-    def _sheet_header(self, required_column: str) -> SheetHeader:
-        extent, survey = self.sheet_extent, self._survey
-        return head_of(survey.head, extent.where, required_column, survey.columns, extent.merged)
-
-    def _arguments(self, head: SheetHeader, kinds: Mapping[str, str]) -> dict[str, Any]:
-        arguments: dict[str, Any] = {"engine": "calamine", "sheet_name": self.sheet_name}
-        if head.plain:
-            arguments["header"] = head.header_row
-        else:
-            arguments |= {"header": None, "skiprows": head.first, "names": head.column_names}
-        if self.columns != list(range(len(self.columns))) or not head.plain:
-            arguments["usecols"] = self.columns
-        arguments |= {"na_values": [""], "keep_default_na": False}
-        survey, first = self._survey, head.first
-        names = [*enumerate(head.column_names)]
-        dtypes = {name: _dtype_of(survey, i, first, kinds.get(name, "")) for i, name in names}
-        dtypes = {name: dtype for name, dtype in dtypes.items() if dtype}
-        return arguments | ({"dtype": dtypes} if dtypes else {})
-
-    def _read_excel(self, **arguments: Any) -> pd.DataFrame:
-        with _library_faults(self.path.name):
-            options = {name: value for name, value in arguments.items() if name != "engine"}
-            return self.excel_file.parse(**{"sheet_name": self.sheet_name, **options})
-
-    def _data_source(
-        self,
-        arguments: dict[str, Any],
-        head: SheetHeader,
-        fills: Sequence[Fill],
-        table: pd.DataFrame,
-    ) -> DataSource:
-        as_csv = saved_csv(name for name in table.columns if table[name].dtype.kind not in "iuf")
-        if head.header_row < 0:
+        texts = [name for name in table.columns if table[name].dtype.kind not in "iuf"]
+        as_csv = saved_csv(texts)
+        if not head.has_names:
             as_csv |= {"header": None, "names": head.column_names}
-        phrases = [_TITLES[self.kind], f"sheet “{self.sheet_name}”", *head.phrases]
-        return DataSource(
+        phrases = [_KINDS[self.kind][0], f"sheet “{self.sheet_name}”", *head.phrases]
+        source = DataSource(
             str(self.path),
             self.kind,  # type: ignore[arg-type]
             as_csv,
@@ -202,25 +206,34 @@ class SheetFile:
             fingerprint(self.path),
             ", ".join(phrases),
             reading=arguments,
-            merged=tuple(fills),
+            merged=fills,
             sheets=self.sheet_names,
+            shown=forms or None,
         )
+        of_forms = chain.from_iterable(map(_form_findings, shows, shows.values()))
+        findings = (*head.findings, *self._findings(names, fills), *of_forms)
+        return RawTable(self.path.name, table, source, line_of, findings, units=head.units)
 
-    def _findings(self, head: SheetHeader, fills: Sequence[Fill]) -> Iterator[Finding]:
-        if not self.requested_sheet and len(self.sheet_names) > 1:
-            other_sheet = with_sheet(self.path.name, self.sheet_names[1])
+    def _findings(self, names: Mapping[int, str], fills: Sequence[Fill]) -> Iterator[Finding]:
+        name, extent = self.sheet_name, self.sheet_extent
+        others = [other for other in self.sheet_names if other != name]
+        if extent.is_hidden and not self.requested_sheet:
+            yield Finding(f"The sheet “{name}”, which was read, is hidden in the workbook.")
+        if others and not self.requested_sheet:
             yield Finding(
-                f"{len(self.sheet_names)} sheets hold data; “{self.sheet_name}” was read. To read "
-                f"another, choose it, or put its name behind the file: {other_sheet}."
+                f"{len(self.sheet_names)} sheets hold data; “{name}” was read, not "
+                f"{quoted_words(others)}. To read another, choose it, or put its name behind the "
+                f"file: {with_sheet(self.path.name, others[0])}."
             )
-        names = dict(zip(self.columns, head.column_names, strict=True))
+        if hidden := [names[column] for column in names if column in extent.hidden]:
+            columns = "Column {} is" if len(hidden) == 1 else "Columns {} are"
+            yield Finding(f"{columns.format(quoted_words(hidden))} hidden in the sheet and read.")
         if fills:
             filled = list(dict.fromkeys(column for column, _, _ in fills))
-            name_list = ", ".join(f"“{name}”" for name in filled[:3])
-            name_list += " …" if len(filled) > 3 else ""
             cells = "A merged cell" if len(fills) == 1 else f"{len(fills):,} merged cells"
-            yield Finding(f"{cells} in {name_list}: every row that one reaches over has its value.")
-        for column, count in sorted(self.sheet_extent.lost.items()):
+            where = quoted_words(filled)
+            yield Finding(f"{cells} in {where}: every row that one reaches over has its value.")
+        for column, count in sorted(extent.lost.items()):
             if column in names:
                 formulas = "1 formula has" if count == 1 else f"{count:,} formulas have"
                 yield Finding(
@@ -231,13 +244,27 @@ class SheetFile:
                 )
 
 
-def _dtype_of(survey: _Survey, column: int, first: int, kind: str) -> str:
-    """Of pandas: "str" for texts from a row on, "object" where mixed, "" for pandas' own choice."""
-    head = {type(row[column]) for row in survey.head[first:] if row[column] != _EMPTY}
-    types = head | survey.types[column]
-    if kind in ("category", "text") or types == {str}:
-        return "str"
-    return "" if types <= {int, float} or types <= _DATES else "object"
+def _common_form(counts: Counter[str]) -> str:
+    """The form in which most numbers of a column show (see `number_form`); "" if in several."""
+    forms = [form for form in counts if form]
+    return forms[0] if len(forms) == 1 and 2 * counts[forms[0]] > counts.total() else ""
+
+
+def _form_findings(name: str, counts: Counter[str]) -> Iterator[Finding]:
+    forms, n_plain = [form for form in counts if form], counts[""] - is_figure(name)
+    if len(forms) > 1:
+        sentence = f"The numbers of “{name}” show as {quoted_words(forms)} and are read alike."
+        yield Finding(sentence, name, serious=True)
+    elif (form := _common_form(counts)) and n_plain > 0:
+        count = "1 number does" if n_plain == 1 else f"{n_plain:,} numbers do"
+        sentence = f"In column “{name}”, {count} not show as “{form}” and read as the others."
+        yield Finding(sentence, name, serious=True)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return date_text(value).strip()
 
 
 @contextmanager

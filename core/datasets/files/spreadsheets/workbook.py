@@ -1,8 +1,9 @@
-"""The content of a workbook's sheets before reading: extent, merged cells, lost formulas."""
+"""The guard of all workbooks: what a sheet holds, counted before a library reads its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error
@@ -15,22 +16,56 @@ SMALL_GRID_CELLS, MIN_FILLED_SHARE = 500_000, 0.01  # of a larger grid, this sha
 Merged = tuple[int, int, int, int]  # top, left, bottom, right: from 0, the last ones included
 
 
-class ScanFinished(Exception):  # noqa: N818 - it ends a scan early and is no error
+class _EnoughSeen(Exception):  # noqa: N818 - it ends a scan early and is no error
     """The sheet holds a value, and no more was asked."""
 
 
 @dataclass
 class SheetExtent:
-    """The filled part of a sheet; rows and columns count from 0."""
+    """The filled part of a sheet, in which rows and columns count from 0."""
 
     name: str
-    where: str  # file and sheet
+    file: str
+    is_hidden: bool = False
+    scan: Callable[[SheetExtent], None] | None = None  # counts its cells; None where that was done
+    max_rows: int = MAX_ROWS
+    max_columns: int = MAX_COLUMNS
+    is_probe: bool = False  # only whether it holds a value is asked
     rows: int = 0  # down to the last value
     width: int = 0  # columns up to the last value
     cells: int = 0  # with a value
     letters: int = 0
     merged: list[Merged] = field(default_factory=list)
-    lost: dict[int, int] = field(default_factory=dict)  # formulas without value, by column
+    lost: Counter[int] = field(default_factory=Counter)  # formulas without value, by column
+    hidden: set[int] = field(default_factory=set)  # columns
+    forms: Mapping[Hashable, str] = field(default_factory=dict)  # of styles: see `number_form`
+    numbers: defaultdict[int, Counter[str]] = field(  # {column: {how it shows: how many do}}
+        default_factory=lambda: defaultdict(Counter)
+    )
+
+    @property
+    def where(self) -> str:
+        """File and sheet, for errors."""
+        return f"{self.file}, sheet {self.name}"
+
+    def is_filled(self) -> bool:
+        """Whether it holds a value; raises UnusableError if damaged."""
+        if self.scan is not None:
+            probe = SheetExtent(self.name, self.file, is_probe=True)
+            try:
+                self.scan(probe)
+            except _EnoughSeen:
+                return True
+            self.lost = probe.lost
+        return self.cells > 0
+
+    def complete(self) -> SheetExtent:
+        """The same once all cells are counted; UnusableError if damaged or too large."""
+        if self.scan is not None:
+            scan, self.scan = self.scan, None
+            scan(self)
+        self._check_spread()
+        return self
 
     def add_cells(
         self, row: int, column: int, rows: int = 1, columns: int = 1, letters: int = 0
@@ -38,7 +73,7 @@ class SheetExtent:
         """Record a value of so many letters that fills rows and columns from a cell on."""
         if not (rows > 0 and columns > 0):
             return
-        if not (0 <= row <= MAX_ROWS - rows and 0 <= column <= MAX_COLUMNS - columns):
+        if not (0 <= row <= self.max_rows - rows and 0 <= column <= self.max_columns - columns):
             why = "a cell lies beyond the last row or column of a sheet"
             raise damaged_file_error(self.where, why)
         if row + rows > self.rows:
@@ -50,6 +85,8 @@ class SheetExtent:
             raise self._too_large(f"more than {MAX_GRID_CELLS:,} cells")
         if letters:
             self.add_letters(letters * rows * columns)
+        if self.is_probe:
+            raise _EnoughSeen
 
     def add_letters(self, letters: int) -> None:
         """Record the texts of cells."""
@@ -57,7 +94,16 @@ class SheetExtent:
         if self.letters > MAX_LETTERS:
             raise self._too_large(f"texts of more than {MAX_LETTERS:,} letters")
 
-    def check_spread(self) -> None:
+    def hide_columns(self, first: int, last: int) -> None:
+        """Record hidden columns."""
+        self.hidden.update(range(max(first, 0), min(last + 1, self.max_columns)))
+
+    def add_numbers(self, column: int, style: Hashable, count: int = 1) -> None:
+        """Record how numbers of a column show, by the style of their cells."""
+        if self.forms:
+            self.numbers[column][self.forms.get(style, "")] += count
+
+    def _check_spread(self) -> None:
         """Check that the cells are not so far apart that empty ones between fill the memory."""
         grid_cells = self.rows * self.width
         if grid_cells > SMALL_GRID_CELLS and self.cells < MIN_FILLED_SHARE * grid_cells:
@@ -75,45 +121,11 @@ class SheetExtent:
         return UnusableError(fault, where=self.where, cure="save it as CSV and open that")
 
 
-@dataclass(frozen=True)
-class Workbook:
-    """The sheets of a workbook by name, hidden ones last."""
-
-    names: tuple[str, ...]  # of every sheet
-    scan: Callable[[SheetExtent, bool], None]  # with True, perhaps up to the first value alone
-
-    def sheet_extent(self, sheet: str, file: str) -> SheetExtent:
-        """The extent of a sheet; raises UnusableError if damaged or too large."""
-        extent = SheetExtent(sheet, f"{file}, sheet {sheet}")
-        self.scan(extent, False)
-        extent.check_spread()
-        return extent
-
-    def filled_sheets(self, file: str) -> tuple[str, ...]:
-        """The sheets that hold values."""
-        return tuple(name for name in self.names if self._is_filled(name, file))
-
-    def _is_filled(self, sheet: str, file: str) -> bool:
-        extent = SheetExtent(sheet, f"{file}, sheet {sheet}")
-        try:
-            self.scan(extent, True)
-        except ScanFinished:
-            return True
-        return extent.cells > 0
-
-
-def scanned_workbook(extents: list[SheetExtent]) -> Workbook:
-    """A workbook whose sheets were all looked at; UnusableError if together they are too large."""
-    by_name = {extent.name: extent for extent in extents}
-    for extent in extents:
-        extent.check_spread()
-    n_cells = sum(extent.rows * extent.width for extent in extents)
+def scanned_sheets(extents: Sequence[SheetExtent]) -> list[SheetExtent]:
+    """Sheets of which a library reads all at once; UnusableError if together they are too large."""
+    n_cells = sum(extent.complete().rows * extent.width for extent in extents)
     if n_cells > MAX_GRID_CELLS or sum(extent.letters for extent in extents) > MAX_LETTERS:
         fault = "its sheets together hold more than can be read from a workbook"
         cure = "save the one that you mean as CSV and open that"
-        raise UnusableError(fault, where=extents[0].where.partition(", sheet ")[0], cure=cure)
-
-    def scan(extent: SheetExtent, is_enough: bool) -> None:
-        vars(extent).update(vars(by_name[extent.name]))
-
-    return Workbook(tuple(by_name), scan)
+        raise UnusableError(fault, where=extents[0].file, cure=cure)
+    return list(extents)

@@ -14,32 +14,58 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets.files.file_bytes import file_faults
-from core.datasets.files.spreadsheets.workbook import SheetExtent, Workbook, scanned_workbook
-from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error
+from core.datasets.files.spreadsheets.number_forms import BUILT_IN, forms_of_styles
+from core.datasets.files.spreadsheets.workbook import SheetExtent, scanned_sheets
+from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error, password_error
 from core.errors import UnusableError
 
 MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADER, _ENTRY, _MINI_STREAM = 512, 128, 4096  # bytes; a smaller stream is in the mini stream
 _END, _FREE = 0xFFFFFFFE, 0xFFFFFFFF
 _ROWS, _COLUMNS = 2**16, 2**8  # of a sheet
+# The records' numbers, and how long they are at least.
 _EOF, _PASSWORD, _SHEET, _STRINGS, _DIMENSIONS, _MERGED = 0x0A, 0x2F, 0x85, 0xFC, 0x200, 0xE5
 _CONTINUED, _SHARED, _MULTIPLE = 0x3C, 0xFD, 0xBD  # the last: several cells of a row
-_CELLS = frozenset((0x06, 0x203, 0x204, 0x205, 0x27E, 0xFD, 0xD6))
+_COLUMN, _FORMAT, _STYLE, _FORMULA = 0x7D, 0x41E, 0xE0, 0x06
+_CELLS = frozenset((_FORMULA, 0x203, 0x204, 0x205, 0x27E, _SHARED, 0xD6))
+_NUMBERS = frozenset((_FORMULA, 0x203, 0x27E))
+_MIN_BYTES = {_SHEET: 8, _STRINGS: 8, _SHARED: 10, _MULTIPLE: 12, _MERGED: 2, _DIMENSIONS: 10}
+_MIN_BYTES |= {_COLUMN: 10, _FORMAT: 5, _STYLE: 4} | dict.fromkeys(_CELLS - {_SHARED}, 6)
 
 
-def read_sheets(path: Path) -> Workbook:
-    """The sheets of a workbook, hidden ones last; raises UnusableError if damaged or too large."""
+def read_sheets(path: Path) -> list[SheetExtent]:
+    """The sheets of a workbook, in order; raises UnusableError if damaged or too large."""
     with file_faults(path.name):
         content = path.read_bytes()
     book = _CompoundFile(content, path.name).workbook_stream()
-    sheets = sorted(_sheets(book, path.name), key=lambda sheet: sheet[0])
-    lengths = _text_lengths(book, path.name)
-    extents = []
-    for _, name, position in sheets:
-        extent = SheetExtent(name, f"{path.name}, sheet {name}")
-        _scan_cells(book, position, extent, lengths)
-        extents.append(extent)
-    return scanned_workbook(extents)
+    pieces: list[bytes] = []  # of the shared texts
+    codes, ids, places = dict(BUILT_IN), [], []
+    extents: list[SheetExtent] = []
+    last = 0
+    for kind, start, end in _records(book, 0, path.name):
+        if kind == _PASSWORD:
+            raise password_error(path.name)
+        if kind == _STRINGS:
+            if struct.unpack_from("<I", book, start + 4)[0] > len(book):
+                raise damaged_file_error(path.name, "it states more texts than it has")
+            pieces = [book[start + 8 : end]]
+        elif kind == _CONTINUED and last in (_STRINGS, _CONTINUED) and pieces:
+            pieces.append(book[start:end])
+        elif kind == _FORMAT:
+            codes[struct.unpack_from("<H", book, start)[0]] = _text(book[start + 2 : end], "<H")
+        elif kind == _STYLE:
+            ids.append(struct.unpack_from("<H", book, start + 2)[0])
+        elif kind == _SHEET and book[start + 5] == 0:  # others are charts and macros
+            is_hidden, old = book[start + 4] & 0x3F != 0, book[4:6] != b"\x00\x06"
+            name = _text(book[start + 6 : end], "<B", is_old=old).replace("\0", "")
+            extents.append(SheetExtent(name, path.name, is_hidden, None, _ROWS, _COLUMNS))
+            places.append(struct.unpack_from("<I", book, start)[0])
+        last = kind
+    lengths, forms = _text_lengths(pieces), forms_of_styles(ids, codes)
+    for extent, place in zip(extents, places, strict=True):
+        extent.forms = forms
+        _scan_cells(book, place, extent, lengths)
+    return scanned_sheets(extents)
 
 
 class _CompoundFile:
@@ -52,25 +78,23 @@ class _CompoundFile:
             raise damaged_file_error(name, "its sectors have an odd size")
         self._size = 1 << shift
         self._content = content[self._size :] + bytes(-len(content) % self._size)
-        self._max_sectors = len(self._content) // self._size
         fats, start, _, _, mini_start, n_mini, difat_start, n_difat = struct.unpack_from(
             "<8I", content, 44
         )
         if max(fats, n_mini, n_difat, struct.unpack_from("<I", content, 40)[0]) > len(content):
             raise damaged_file_error(name, "it states more sectors than it has")
         sectors = list(struct.unpack_from("<109I", content, 76))
-        for _ in range(self._max_sectors + 1):
+        for _ in range(len(self._content) // self._size + 1):
             if difat_start in (_END, _FREE):
                 break
-            more = np.frombuffer(self._sector(difat_start), "<u4").tolist()
-            sectors += more[:-1]
-            difat_start = more[-1]
+            *more, difat_start = self._numbers(self._sector(difat_start))
+            sectors += more
         else:
             raise damaged_file_error(name, "its list of sectors runs in a circle")
-        fat = b"".join(self._sector(sector) for sector in sectors if sector != _FREE)
-        self._fat = np.frombuffer(fat, "<u4").tolist()
+        fat = (self._sector(sector) for sector in sectors if sector != _FREE)
+        self._fat = self._numbers(b"".join(fat))
         self._directory = self._chain(start)
-        self._mini_fat = np.frombuffer(self._chain(mini_start), "<u4").tolist()
+        self._mini_fat = self._numbers(self._chain(mini_start))
 
     def workbook_stream(self) -> bytes:
         streams: dict[str, tuple[int, int]] = {}
@@ -78,12 +102,10 @@ class _CompoundFile:
             entry = self._directory[i : i + _ENTRY]
             name = entry[:64].decode("utf-16-le", "replace").partition("\0")[0]
             start, size, high = struct.unpack_from("<3I", entry, 116)
-            if self._size > 512:
-                size |= high << 32
-            streams.setdefault(name, (start, size))
+            streams.setdefault(name, (start, size | (high << 32 if self._size > 512 else 0)))
         root = next(iter(streams.values()), (_END, 0))
         if "EncryptedPackage" in streams:
-            raise _password_error(self._name)
+            raise password_error(self._name)
         found = streams.get("Workbook") or streams.get("Book")
         if found is None:
             fault = "this is an Office document, but no spreadsheet"
@@ -95,11 +117,10 @@ class _CompoundFile:
         if found[1] >= _MINI_STREAM:
             return self._chain(found[0])[: found[1]]
         sectors = self._sectors(found[0], self._mini_fat)
-        pieces = (mini_stream[64 * sector : 64 * sector + 64] for sector in sectors)
-        return b"".join(pieces)[: found[1]]
+        return b"".join(mini_stream[64 * i : 64 * i + 64] for i in sectors)[: found[1]]
 
     def _chain(self, start: int) -> bytes:
-        return b"".join(self._sector(sector) for sector in self._sectors(start, self._fat))
+        return b"".join(map(self._sector, self._sectors(start, self._fat)))
 
     def _sectors(self, start: int, table: list[int]) -> list[int]:
         sectors: list[int] = []
@@ -111,58 +132,43 @@ class _CompoundFile:
         return sectors
 
     def _sector(self, sector: int) -> bytes:
-        if sector >= self._max_sectors:
+        if sector >= len(self._content) // self._size:
             raise damaged_file_error(self._name, "a sector lies behind its end")
         return self._content[sector * self._size : (sector + 1) * self._size]
 
-
-def _sheets(book: bytes, name: str) -> Iterator[tuple[bool, str, int]]:
-    """Whether each sheet is hidden, its name and where its records begin."""
-    is_biff8 = book[4:6] == b"\x00\x06"
-    for kind, start, end in _records(book, 0, name):
-        if kind == _PASSWORD:
-            raise _password_error(name)
-        if kind == _STRINGS and struct.unpack_from("<I", book, start + 4)[0] > len(book):
-            raise damaged_file_error(name, "it states more texts than it has")
-        if kind != _SHEET or end - start < 8 or book[start + 5] != 0:  # 0: no chart, no macros
-            continue
-        length, text = book[start + 6], book[start + 7 : end]
-        if not is_biff8:
-            sheet = text[:length].decode("cp1252", "replace")
-        elif text[0] & 1:
-            sheet = text[1 : 1 + 2 * length].decode("utf-16-le", "replace")
-        else:
-            sheet = text[1 : 1 + length].decode("latin-1")
-        is_hidden = book[start + 4] & 0x3F != 0
-        yield is_hidden, sheet.replace("\0", ""), struct.unpack_from("<I", book, start)[0]
+    @staticmethod
+    def _numbers(content: bytes) -> list[int]:
+        return np.frombuffer(content, "<u4").tolist()
 
 
-def _text_lengths(book: bytes, name: str) -> list[int]:
+def _text(content: bytes, form: str, *, is_old: bool = False) -> str:
+    """A text behind its length; before Excel 97 one byte a letter, else a byte tells the size."""
+    count, start = struct.unpack_from(form, content)[0], struct.calcsize(form)
+    if is_old:
+        return content[start : start + count].decode("cp1252", "replace")
+    if content[start] & 1:
+        return content[start + 1 : start + 1 + 2 * count].decode("utf-16-le", "replace")
+    return content[start + 1 : start + 1 + count].decode("latin-1")
+
+
+def _text_lengths(pieces: Sequence[bytes]) -> list[int]:
     """Letters of every shared text; in a continuing record a byte tells their size anew."""
-    pieces: list[bytes] = []
-    for kind, start, end in _records(book, 0, name):
-        if kind == _STRINGS:
-            pieces.append(book[start + 8 : end])
-        elif pieces and kind == _CONTINUED:
-            pieces.append(book[start:end])
-        elif pieces:
-            break
     lengths: list[int] = []
     piece = position = 0
     while piece < len(pieces):
-        if position + 3 > len(pieces[piece]):
-            piece, position = piece + 1, 0
+        content = pieces[piece]
+        if position + 3 > len(content):
+            piece, position = piece + 1, max(position - len(content), 0)
             continue
-        count, flags = struct.unpack_from("<HB", pieces[piece], position)
+        count, flags = struct.unpack_from("<HB", content, position)
         lengths.append(count)
         position += 3
         skipped = 0
-        if flags & 8 and position + 2 <= len(pieces[piece]):
-            skipped = 4 * int(struct.unpack_from("<H", pieces[piece], position)[0])
-            position += 2
-        if flags & 4 and position + 4 <= len(pieces[piece]):
-            skipped += struct.unpack_from("<I", pieces[piece], position)[0]
-            position += 4
+        for flag, digits, size in ((8, 2, 4), (4, 4, 1)):  # runs of fonts, phonetic signs
+            if flags & flag:
+                number = content[position : position + digits]
+                position += len(number)
+                skipped += size * int.from_bytes(number, "little")
         while count:
             width = 1 + (flags & 1)
             taken = min(count, max(len(pieces[piece]) - position, 0) // width)
@@ -173,41 +179,39 @@ def _text_lengths(book: bytes, name: str) -> list[int]:
                     return lengths
                 flags = pieces[piece][0]
         position += skipped
-        while piece < len(pieces) and position >= len(pieces[piece]):
-            piece, position = piece + 1, position - len(pieces[piece])
     return lengths
 
 
 def _scan_cells(book: bytes, position: int, extent: SheetExtent, lengths: Sequence[int]) -> None:
-    place, add_cells = struct.Struct("<2H"), extent.add_cells
+    place, half = struct.Struct("<3H"), struct.Struct("<H")
     for kind, start, end in _records(book, position, extent.where):
-        if kind in _CELLS and end - start >= 4:
-            row, column = place.unpack_from(book, start)
-            _check_column(column, extent)
+        if kind in _CELLS:
+            row, column, style = place.unpack_from(book, start)
             letters = end - start
-            if kind == _SHARED and letters >= 10:
+            if kind == _SHARED:
                 index = struct.unpack_from("<I", book, start + 6)[0]
                 letters = lengths[index] if index < len(lengths) else 0
-            add_cells(row, column, letters=letters)
-        elif kind == _MULTIPLE and end - start >= 6:
-            row, column = place.unpack_from(book, start)
-            _check_column(last := struct.unpack_from("<H", book, end - 2)[0], extent)
-            add_cells(row, column, 1, last - column + 1)
-        elif kind == _MERGED and end - start >= 2:
-            count = struct.unpack_from("<H", book, start)[0]
+            elif kind in _NUMBERS and book[start + 12 : start + 14] != b"\xff\xff":
+                extent.add_numbers(column, style)  # the result of a formula may be a text
+            extent.add_cells(row, column, letters=letters)
+        elif kind == _MULTIPLE:
+            row, column, _ = place.unpack_from(book, start)
+            last = half.unpack_from(book, end - 2)[0]
+            extent.add_cells(row, column, 1, last - column + 1)
+            for i in range(min(last - column + 1, (end - start - 6) // 6)):
+                extent.add_numbers(column + i, half.unpack_from(book, start + 4 + 6 * i)[0])
+        elif kind == _MERGED:
+            count = half.unpack_from(book, start)[0]
             for i in range(min(count, (end - start - 2) // 8)):
                 top, bottom, left, right = struct.unpack_from("<4H", book, start + 2 + 8 * i)
                 extent.merged.append((top, left, bottom, right))
-        elif kind == _DIMENSIONS and end - start >= 10:
+        elif kind == _COLUMN and book[start + 8] & 1:
+            extent.hide_columns(*struct.unpack_from("<2H", book, start))
+        elif kind == _DIMENSIONS:
             form = "<2I2H" if end - start >= 14 else "<4H"  # before Excel 97
             top, bottom, left, right = struct.unpack_from(form, book, start)
             if bottom > _ROWS or right > _COLUMNS or top > bottom or left > right:
                 raise damaged_file_error(extent.where, "it states more cells than a sheet has")
-
-
-def _check_column(column: int, extent: SheetExtent) -> None:
-    if column >= _COLUMNS:
-        raise damaged_file_error(extent.where, "a cell lies beyond the last column of a sheet")
 
 
 def _records(book: bytes, position: int, where: str) -> Iterator[tuple[int, int, int]]:
@@ -219,9 +223,6 @@ def _records(book: bytes, position: int, where: str) -> Iterator[tuple[int, int,
             return
         if position + length > len(book):
             raise damaged_file_error(where, "a record is cut short")
-        yield kind, position, position + length
+        if length >= _MIN_BYTES.get(kind, 0):
+            yield kind, position, position + length
         position += length
-
-
-def _password_error(name: str) -> UnusableError:
-    return UnusableError("the workbook has a password", where=name, cure="save it without one")

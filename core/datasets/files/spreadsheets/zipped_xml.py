@@ -12,26 +12,22 @@ from xml.parsers import expat
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
-CONTENT = "content.xml"  # the cells of an ods file, which are always parsed
+CONTENT = "content.xml"  # the cells of an ods file
 _PIECE = 2**18  # bytes unpacked at a time
 _MAX_PARTS = 10_000
-_XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff\x00<", b"<\x00", b"\x00<")
-
-Started = Callable[[str, dict[str, str]], None]
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
-class DamagedError(UnusableError):
-    """A workbook that cannot be read."""
-
-
-def damaged_file_error(name: str, why: str = "") -> DamagedError:
+def damaged_file_error(name: str, why: str = "") -> UnusableError:
     """The error for a workbook that cannot be read."""
     reason = f" ({' '.join(why.split())[:120]})" if why else ""
-    return DamagedError(
-        f"the workbook is damaged{reason}",
-        where=name,
-        cure="open it in a spreadsheet program and save it again, or save the table as CSV",
-    )
+    cure = "open it in a spreadsheet program and save it again, or save the table as CSV"
+    return UnusableError(f"the workbook is damaged{reason}", where=name, cure=cure)
+
+
+def password_error(name: str) -> UnusableError:
+    """The error for a workbook with a password."""
+    return UnusableError("the workbook has a password", where=name, cure="save it without one")
 
 
 @contextmanager
@@ -45,33 +41,17 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             if sum(entry.file_size for entry in entries) > max_unpacked_bytes(path.stat().st_size):
                 raise too_large_error(path)
             if any(entry.flag_bits & 1 for entry in entries):
-                fault = "the workbook has a password"
-                raise UnusableError(fault, where=path.name, cure="save it without one")
+                raise password_error(path.name)
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
+    except (*_FAULTS, OSError, ValueError, KeyError) as error:
         raise damaged_file_error(path.name, str(error)) from None
-    except (UnicodeDecodeError, OSError, ValueError) as error:
-        raise damaged_file_error(path.name, str(error)) from None
-
-
-def check_parts(archive: zipfile.ZipFile, name: str) -> None:
-    """Refuse entity definitions, which can expand beyond the memory, and malformed XML."""
-    for entry in archive.infolist():
-        if not entry.is_dir() and entry.filename != CONTENT and _is_xml(archive, entry):
-            parse_part(archive, entry.filename, name)
-
-
-def _is_xml(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
-    with archive.open(entry) as stream:
-        start = stream.read(64).lstrip()
-    return start.startswith(_XML) or entry.filename.lower().endswith((".xml", ".rels"))
 
 
 def parse_part(
     archive: zipfile.ZipFile,
     part_name: str,
     name: str,
-    on_start: Started | None = None,
+    on_start: Callable[[str, dict[str, str]], None] | None = None,
     on_end: Callable[[str], None] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> None:
@@ -82,14 +62,10 @@ def parse_part(
         fault = "the workbook defines XML entities, as files do that are made to fill the memory"
         raise UnusableError(fault, where=name, cure="save the table as CSV and open that")
 
-    parser.StartDoctypeDeclHandler = refuse_entities
-    parser.EntityDeclHandler = refuse_entities
-    if on_start is not None:
-        parser.StartElementHandler = on_start
-    if on_end is not None:
-        parser.EndElementHandler = on_end
-    if on_text is not None:
-        parser.CharacterDataHandler = on_text
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse_entities
+    parser.StartElementHandler = on_start
+    parser.EndElementHandler = on_end
+    parser.CharacterDataHandler = on_text
     try:
         with archive.open(part_name) as stream:
             while piece := stream.read(_PIECE):

@@ -19,7 +19,7 @@ from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
-from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.tuning.guidance.advice import advise
 from core.tuning.plan import DataPlan
 from core.tuning.problem import read_data

@@ -73,6 +73,18 @@ def test_a_link_reads_a_column_otherwise(opened, orders):
     assert last_asked(page).readings == {"country": "missing", "weight": "text"}
 
 
+def test_one_link_changes_the_decimal_sign_of_all_columns(opened, tmp_path):
+    numbers = [f"{i % 9 + 1}.{i % 7}25" for i in range(60)]
+    table = pd.DataFrame({"a": numbers, "b": numbers[::-1], "y": np.arange(60) % 7})
+    table.to_csv(tmp_path / "german.csv", sep=";", index=False)
+    page = opened(DataPlan(str(tmp_path / "german.csv"), target="y"))
+    together = page.readings.links[0]
+    assert together.text() == "Read all 2 columns with a decimal point"
+    assert "“a”, “b”" in together.accessibleDescription()
+    together.click()
+    assert last_asked(page).readings == {"a": "point", "b": "point"}
+
+
 def test_a_reading_replaces_a_kind_and_a_kind_a_reading(opened, orders):
     data = DataPlan(orders.file, kinds={"country": "category", "size": "category"})
     page = opened(data)

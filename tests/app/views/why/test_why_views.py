@@ -134,6 +134,9 @@ def test_columns_are_bars_with_intervals_and_weights(shown, qtbot):
     assert chosen == ["b"]
     view.grouping.setCurrentIndex(1)
     assert view.table_data()[1] == [["a + b", 0.4, 0.2, 0.6, None]]
+    view = shown(ColumnsView, replace(COLUMNS, units={"a": "kg"}))
+    assert [row[0] for row in view.table_data()[1]] == ["a, kg", "b"]
+    assert view.describe().startswith("a, kg matters most")
 
 
 def test_a_click_on_a_bar_chooses_its_column(shown, qtbot):

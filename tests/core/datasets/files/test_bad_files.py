@@ -7,16 +7,19 @@ import gzip
 import lzma
 import os
 import pickle
+import tempfile
 import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.datasets.files import file_bytes
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
-from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.errors import UnusableError
 
 HEADER = "p,q,r\n"
@@ -77,7 +80,18 @@ TEXTS = {
     ),
     "NUL": (HEADER + ROWS * 100 + "1,\0,a\n" + ROWS, "line 4002: there is a NUL byte"),
     "a web page": ("<!DOCTYPE html>\n<html>a,b\n</html>", "a web page"),
+    "a web page's table": ("<table><tr><td>1</td></tr></table>", "a web page"),
     "JSON": ('[{"a": 1,\n"b": 2}]', "a JSON file"),
+    "JSON lines": ('{"a": 1}\n{"a": 2}\n' * 9, "read_json(FILE, lines=True)"),
+    "Excel 2003": (
+        '<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>',
+        "save it as .xlsx",
+    ),
+    "NUL at once": (HEADER + "1,\0,a\n" + ROWS, "line 2: there is a NUL byte"),
+    "fixed widths": (
+        "".join(f"{i:<6}{'Ann B' if i % 2 else 'Al':<9}{i * 1.5:>8.2f}\n" for i in range(40)),
+        "pandas.read_fwf",
+    ),
 }
 
 
@@ -93,6 +107,12 @@ def test_texts(tmp_path: Path, case: str) -> None:
 
 BINARIES = {
     "noise": (bytes(range(256)) * 20, "binary file"),
+    "UTF-32": ((HEADER + ROWS).encode("utf-32"), "the text is in UTF-32; save it in UTF-8"),
+    "UTF-16 without a mark": ((HEADER + ROWS).encode("utf-16-le"), "without its mark; save it"),
+    "a PDF": (b"%PDF-1.7\n" + bytes(99), "a PDF document"),
+    "a database": (b"SQLite format 3\0" + bytes(99), "export the table of interest as CSV"),
+    "a pickle": (pickle.dumps({"a": [1]}), "a pickle, which could run anything"),
+    "an old pickle": (pickle.dumps({"a": [1]}, protocol=0), "a pickle, which could run anything"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "a picture"),
     "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 90, "the workbook is damaged"),
     "gzip cut short": (gzip.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
@@ -100,6 +120,7 @@ BINARIES = {
     "bz2 cut short": (bz2.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
     "xz cut short": (lzma.compress((HEADER + ROWS * 50).encode())[:-30], "broken"),
     "a zip of nothing": (b"PK\x03\x04" + b"abc" * 30, "broken"),
+    "a picture in gzip": (gzip.compress(b"GIF89a" + bytes(99)), "a picture"),
     "gzip within gzip": (gzip.compress(gzip.compress(HEADER.encode())), "binary file"),
 }
 
@@ -110,6 +131,20 @@ def test_binary_and_broken(tmp_path: Path, case: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     assert words in sentence_for(path)
+
+
+def test_control_characters_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(HEADER + ROWS + "1,2,\x1b[31ma\x1b[0m\n" + ROWS)
+    said = [finding.sentence for finding in read_dataset(str(path)).findings]
+    assert "a.csv holds control characters (first in line 42); they stay in its texts." in said
+
+
+@pytest.mark.parametrize("first", ["ORC", "BM", "GIF8", "[1]", "{a}", "II*", "RDA"])
+def test_a_name_of_a_column_is_no_sign_of_another_file(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{first},q,r\n{ROWS}")
+    assert read_dataset(str(path)).columns[0].name == first
 
 
 def test_broken_utf_16(tmp_path: Path) -> None:
@@ -280,3 +315,23 @@ def test_a_target_that_cannot_be_predicted_names_the_other_columns(tmp_path: Pat
     assert (again.sentence, again.columns) == (caught.value.sentence, ("weight", "kind"))
     for column in caught.value.columns:
         assert read_dataset(str(path), DataOptions(target=column)).target_name == column
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.binary(max_size=400), st.text(alphabet="01,;\n\"'a.:| \t-#", max_size=200)))
+def test_any_bytes_give_a_dataset_or_one_sentence(content: bytes | str) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "anything"
+        path.write_bytes(data)
+        dataset = sentence = None
+        try:
+            dataset = read_dataset(str(path))
+        except UnusableError as error:
+            sentence = error.sentence
+    if dataset is None:
+        assert sentence.endswith(".")
+        assert "\n" not in sentence
+    else:
+        assert dataset.rows == len(dataset.target) == dataset.features.shape[0]
+        assert dataset.features.shape[1] == len(dataset.feature_names) > 0

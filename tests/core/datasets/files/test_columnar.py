@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.files import packages
-from core.datasets.files.plain_columns import plain_columns
+from core.datasets.files import columnar_table
+from core.datasets.files.plain_columns import columns_at, plain_columns
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
+from core.datasets.sampling.file_parts import ALL, RowLimit
 from core.errors import UnusableError
 from core.extras import install_command
 
@@ -27,7 +28,7 @@ def test_a_missing_package_is_named_with_its_command(
 ) -> None:
     path = tmp_path / f"a.{ending}"
     path.write_bytes({"parquet": b"PAR1", "feather": b"ARROW1"}[ending] + bytes(99))
-    monkeypatch.setattr(packages, "find_spec", lambda module: None)
+    monkeypatch.setattr(columnar_table, "find_spec", lambda module: None)
     assert install_command("columnar") in refusal(path)
 
 
@@ -88,6 +89,7 @@ def test_every_type_of_a_column(tmp_path: Path, ending: str) -> None:
         "nothing": ("constant", COUNT),
         "r": ("category", 0),
     }
+    assert any("“wait” holds spans of time" in f.sentence for f in dataset.findings)
     first = dataset.table.iloc[0]
     assert (first["price"], first["wait"], first["half"], first["day"]) == (
         1.25,
@@ -179,13 +181,22 @@ def test_infinity_counts_as_missing(tmp_path: Path) -> None:
     assert sentence in [finding.sentence for finding in dataset.findings]
 
 
-def test_the_largest_whole_numbers_stay_positive(tmp_path: Path) -> None:
-    values = np.array([2**63 + 1000 * i for i in range(COUNT)], dtype="uint64")
-    values[:20] = values[20]
-    dataset = read_dataset(str(saved(tmp_path / "a.parquet", table_of(wide=values))))
+@pytest.mark.parametrize(
+    ("first", "kind"), [(2**63, "uint64"), (2**53, "Int64"), (decimal.Decimal(2**70), "object")]
+)
+def test_whole_numbers_that_floats_would_make_alike(
+    tmp_path: Path, first: int | decimal.Decimal, kind: str
+) -> None:
+    values = [first + i // 2 for i in range(COUNT)]
+    wide = pd.Series(values, dtype=kind)
+    wide[0] = None if kind == "Int64" else wide[0]  # with one missing, pandas has floats
+    path = saved(tmp_path / "a.parquet", table_of(wide=wide))
+    dataset = read_dataset(str(path))
     column = next(column for column in dataset.columns if column.name == "wide")
-    assert column.distinct == COUNT - 20  # no two of them are alike, as floats would be
+    assert column.distinct == COUNT / 2
     assert set(column.categories) <= {str(value) for value in values}
+    again = columns_at(str(path), "parquet", **dataset.source.reading)
+    assert plain_columns(again, ["wide"])["wide"].dropna().isin(map(str, values)).all()
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -197,16 +208,18 @@ def test_damage_is_said_in_one_sentence(tmp_path: Path, refusal, ending: str) ->
     assert "there is no row" in refusal(saved(tmp_path / f"b.{ending}", table_of().head(0)))
 
 
-def test_equal_values_that_fill_the_memory(tmp_path: Path, refusal) -> None:
+def test_equal_values_that_fill_the_memory_are_drawn_from(tmp_path: Path) -> None:
     from pyarrow import parquet
 
-    count = 3_000_000
-    long = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int8()), count), ["x"])
-    table = pa.table({f"c{i}": long for i in range(60)})
+    half = np.arange(3_000_000) < 1_500_000
     path = tmp_path / "a.parquet"
-    parquet.write_table(table, path)
+    parquet.write_table(pa.table({f"c{i}": half for i in range(20)}), path)
     assert path.stat().st_size < 1_000_000
-    assert "unpacked" in refusal(path)
+    dataset = read_dataset(str(path))
+    assert dataset.sampled is not None
+    assert dataset.rows * 20 * 8 < 2**28
+    with pytest.raises(UnusableError, match=r"unpacked.*--rows"):
+        read_dataset(str(path), row_limit=RowLimit(ALL))
 
 
 def test_feather_of_the_first_version_is_refused(tmp_path: Path, refusal) -> None:
@@ -215,12 +228,31 @@ def test_feather_of_the_first_version_is_refused(tmp_path: Path, refusal) -> Non
     assert "a Feather file of the first version" in refusal(path)
 
 
-def test_blanks_around_names_are_no_part_of_them(tmp_path: Path, refusal) -> None:
+def test_blanks_around_names_are_no_part_of_them(tmp_path: Path) -> None:
     table = table_of().rename(columns={"p": " p ", "r": "r "})
     dataset = read_dataset(str(saved(tmp_path / "a.parquet", table)), DataOptions(target=" r"))
     assert [column.name for column in dataset.columns] == ["p", "q", "r"]
-    twice = table_of().rename(columns={"q": " p"})
-    assert "2 columns are called “p”" in refusal(saved(tmp_path / "b.parquet", twice))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_equal_names_are_numbered(tmp_path: Path, ending: str) -> None:
+    from pyarrow import parquet
+
+    path = tmp_path / f"a.{ending}"
+    table = pa.table(table_of(lists=[[1]] * COUNT)).rename_columns(["p", " p", "lists", "r"])
+    if ending == "parquet":
+        parquet.write_table(table, path)
+    else:
+        with pa.ipc.new_file(str(path), table.schema) as file:
+            file.write_table(table)
+    dataset = read_dataset(str(path))
+    assert [column.name for column in dataset.columns] == ["p", "p (2)", "r"]
+    assert "Two columns are called “p” (columns 1 and 2)" in dataset.findings[0].sentence
+    again = columns_at(str(path), ending, **dataset.source.reading)
+    again = plain_columns(again, dataset.source.read_csv["dtype"])
+    pd.testing.assert_frame_equal(dataset.table, again[dataset.feature_names])
+    with pytest.raises(UnusableError, match="rows are drawn from"):
+        read_dataset(str(path), row_limit=RowLimit(9))
 
 
 def test_tokens_come_from_columns_too(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from core.datasets.cell_values import read_cells
 from core.datasets.dataset import Dataset
-from core.datasets.files.csv_table import first_cells
+from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -153,9 +153,12 @@ def test_missing_values_in_their_usual_spellings(write: Write) -> None:
     assert by_name["w"].missing == len(spellings) - 4
     assert set(by_name["w"].categories) == {"a", "b", "NA", "None", "-", "."}
     reading = next(reading for reading in dataset.readings if reading.column == "w")
-    assert reading.sentence == "“NA”, “None”, “-” … is a value of its own (4 rows)"
+    assert reading.sentence == (
+        "“NA”, “None”, “-” … is a value of its own (4 rows); "
+        "“N/A”, “NaN”, “nan” … counts as missing (7 rows)"
+    )
     reading = next(reading for reading in dataset.readings if reading.column == "x")
-    assert reading.sentence == "“NA”, “N/A”, “NaN” … counts as missing"
+    assert reading.sentence == "“NA”, “N/A”, “NaN” … counts as missing (11 rows)"
     again = read_dataset(dataset.source.path, DataOptions(readings={"w": "missing"}))
     column = next(column for column in again.columns if column.name == "w")
     assert (column.missing, column.categories) == (len(spellings), ("a", "b"))
@@ -186,7 +189,7 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
     rows = "".join(f"{i},a{mark}b{i % 3},{i % 2}\n" for i in range(20))
     text = f"si{mark}ze,words{mark}here,y\n" + rows
     names = [f"si{mark}ze", f"words{mark}here", "y"]
-    assert list(first_cells(text.encode(), "table.csv", complete=True)) == names
+    assert sniff_dialect(text.encode(), "table.csv", complete=True).names == names
     assert [column.name for column in read_dataset(str(write(text))).columns] == names
 
 
@@ -196,7 +199,7 @@ def test_what_ends_no_line_of_a_table(write: Write, mark: str) -> None:
 def test_blanks_around_names_are_no_part_of_them(write: Write, header: str) -> None:
     rows = "".join(f"{i},{'0' * (i % 3)}{i % 7},{i % 2}\n" for i in range(20))
     file = str(write(header + "\n" + rows))
-    assert list(first_cells(Path(file).read_bytes(), "", complete=True)) == ["size", "kind", "y"]
+    assert sniff_dialect(Path(file).read_bytes(), "", complete=True).names == ["size", "kind", "y"]
     for target in ("y", " y "):
         choices = DataOptions(
             target=target, kinds={"kind ": "category"}, roles={" size": "feature"}
@@ -490,3 +493,17 @@ def test_letters_of_windows_1252_come_at_any_place(write: Write) -> None:
     odd = b"n;word;kind\n" + b"".join(b"%d;\x81\xe4;%d\n" % (i, i % 2) for i in range(40))
     dataset = read_dataset(str(write(odd)), DataOptions(roles={"word": "feature"}))
     assert dataset.source.read_csv["encoding"] == "latin-1"  # 0x81 is none of Windows-1252
+
+
+@pytest.mark.parametrize(("word", "missing"), [("NA", 70), ("abc", 70), ("true", 70), ("", 70)])
+def test_words_below_the_first_rows_of_a_column_of_numbers(
+    write: Write, word: str, missing: int
+) -> None:
+    cells = [f"{i % 97}.5" if i < 630 or i % 2 else word for i in range(770)]
+    rows = "".join(f"{cell},{i % 3}.25,{i % 2}\n" for i, cell in enumerate(cells))
+    dataset = read_dataset(str(write("x,z,y\n" + rows)))
+    column = dataset.columns[0]
+    assert (column.kind, column.missing) == ("number", missing)
+    assert dataset.table is not None
+    known = dataset.table["x"].dropna().tolist()
+    assert known == [float(cell) for cell in cells if cell != word]

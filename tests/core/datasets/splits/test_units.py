@@ -460,6 +460,16 @@ def test_the_latest_rows_test_with_ties_whole() -> None:
     assert "The latest rows by “day” test the result" in said(dataset)
 
 
+def test_a_class_of_one_row_has_no_time() -> None:
+    table = dated()
+    target = table.columns[-1]
+    table[target] = np.where(np.arange(300) % 2, "a", "b")
+    table.loc[7, target] = "rare"
+    train, test = hold_out(table_dataset(table, latest="day", target=target), 0.3, 0)
+    days = pd.to_datetime(table.drop(index=7)["day"], format="%d.%m.%Y").to_numpy()
+    assert days[train].max() < days[test].min()
+
+
 def test_what_belongs_to_a_latest_row_does_not_train() -> None:
     table = dated()
     table["patient"] = np.arange(300) % 100

@@ -15,7 +15,7 @@ from core.datasets.reading import read_dataset
 from core.datasets.samples.registry import SAMPLES
 from core.datasets.summary import summarize
 from core.datasets.understanding.feature_table import from_table
-from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.records import to_plain
 
 

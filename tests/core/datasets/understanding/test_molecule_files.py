@@ -16,7 +16,7 @@ from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
-from core.datasets.understanding.fixable_input import FixableInputError
+from core.datasets.understanding.unusable_input import FixableInputError
 from core.errors import UnusableError
 
 Write = Callable[..., str]

@@ -18,7 +18,7 @@ from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.datasets.splits.splitting import cross_validation_folds, hold_out
 from core.datasets.summary import summarize
-from core.datasets.understanding.unusable_target import UnusableTargetError
+from core.datasets.understanding.unusable_input import UnusableTargetError
 from core.errors import UnusableError
 
 Write = Callable[..., str]
@@ -198,6 +198,13 @@ def test_too_many_labels(write: Write) -> None:
     rows = "".join(f"{k // 4},w{k % 6},t{k}\n" for k in range(40))
     with pytest.raises(UnusableTargetError, match="40 different labels"):
         read_dataset(write("sequence,word,tag\n" + rows), DataOptions(task="sequence"))
+
+
+def test_a_sequence_is_no_feature_that_tells_its_labels(write: Write) -> None:
+    rows = "".join(f"{n // 4},{'xyz'[n % 3]},{'AB'[n // 4 % 2]}\n" for n in range(80))
+    dataset = read_dataset(write("sequence,word,tag\n" + rows))
+    assert dataset.task == "sequence"
+    assert "alone tells the target" not in sentences(dataset)
 
 
 def test_labels_that_only_the_test_file_has(write: Write) -> None:

@@ -26,7 +26,7 @@ from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
 
 Outside = Callable[..., subprocess.CompletedProcess[str]]
-# Everything but Python's own library and numpy is out of reach.
+# Everything but Python's own library and numpy is out of reach (pandas reads tables).
 RUN = """
 import runpy
 class Missing:
@@ -38,6 +38,7 @@ sys.meta_path.insert(0, Missing())
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+RUN_TABLES = RUN.replace('"pandas,', '"')
 
 
 def unpacked(run: RunFolder, path: Path) -> Path:
@@ -48,8 +49,8 @@ def unpacked(run: RunFolder, path: Path) -> Path:
         return path.parent / archive.namelist()[0].split("/")[0]
 
 
-def predicted(run_outside: Outside, folder: Path, file: str) -> pd.DataFrame:
-    ran = run_outside(RUN, folder, "predict.py", file, "out.csv")
+def predicted(run_outside: Outside, folder: Path, file: str, run: str = RUN) -> pd.DataFrame:
+    ran = run_outside(run, folder, "predict.py", file, "out.csv")
     assert ran.returncode == 0, ran.stderr
     table = pd.read_csv(folder / "out.csv")
     start = next(i for i, name in enumerate(table) if name in ("topic 1", "prediction"))
@@ -84,7 +85,7 @@ def test_chinese_texts_are_cut_alike(run_outside: Outside, tmp_path: Path) -> No
     raw.loc[3, "text"] = "今天, 港口的风暴；a new one, 雨 望远镜"
     new = "\n".join(["text", *raw["text"]]) + "\n"
     (tmp_path / "new.csv").write_text(new, encoding="utf-16")
-    said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
+    said = predicted(run_outside, folder, str(tmp_path / "new.csv"), RUN_TABLES)
     pipeline = best_of(run)
     shares = pipeline[-1].transform(pipeline[0].transform(raw))
     assert "港口" in pipeline[0].named_steps["columns"].vocabulary_
@@ -104,7 +105,7 @@ def test_classes_are_those_of_the_estimator(
     table.loc[1, "day"] = "no date"
     table.loc[2, ["size", "weight", "paid", "colour", "day"]] = None
     table.to_csv(tmp_path / "new.csv", index=False, sep=";", decimal=",")
-    said = predicted(run_outside, folder, str(tmp_path / "new.csv"))
+    said = predicted(run_outside, folder, str(tmp_path / "new.csv"), RUN_TABLES)
     pipeline = best_of(run)
     shares = pipeline.predict_proba(table[pipeline[0][0].feature_names_in_])
     np.testing.assert_allclose(said.iloc[:, 1:].to_numpy(), shares, atol=1e-10)
@@ -117,6 +118,12 @@ def test_classes_are_those_of_the_estimator(
     here = predict_file(tmp_path / "causes.zip", tmp_path / "new.csv")
     pd.testing.assert_frame_equal(here, predict_file(folder / "model.npz", tmp_path / "new.csv"))
     assert here["prediction"].tolist() == said["prediction"].tolist()
+    new["paid"], new["colour"] = new["paid"].str.upper(), new["colour"] + "\u00a0"
+    new["day"] = pd.to_datetime(table["day"], errors="coerce", format="%d.%m.%Y").astype(str)
+    new["size"] = new["size"].str.replace("-", "\u2212")
+    new.to_csv(tmp_path / "spelled.csv", index=False, sep=";")
+    alike = predicted(run_outside, folder, str(tmp_path / "spelled.csv"), RUN_TABLES)
+    pd.testing.assert_frame_equal(alike, said)
 
 
 def test_classes_of_libsvm_lines(tmp_path: Path) -> None:

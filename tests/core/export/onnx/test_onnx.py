@@ -238,6 +238,7 @@ def test_one_input_a_column_with_its_name(make_run: Callable[..., Any], tmp_path
     assert list(inputs) == made.dataset.feature_names
     assert inputs["colour"] == ("tensor(string)", ["N", 1])
     assert inputs["age"] == ("tensor(double)", ["N", 1])
+    assert session.get_modelmeta().description == onnx_file.INPUTS
     assert [(out.name, out.shape) for out in session.get_outputs()] == [
         ("prediction", ["N"]),
         ("probabilities", ["N", 2]),

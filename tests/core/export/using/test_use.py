@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.cell_values import ColumnFormat
 from core.errors import UnusableError
 from core.export.exporters import export_run
 from core.export.finished_run import finished_run
 from core.export.prediction import predict_file
+from core.export.raw_rows import feature_cells
 from core.export.using import prediction_stream
 from core.export.using.loaded_model import NOT_KNOWN, model_of_file, model_of_run
 from core.export.using.prediction_stream import UNLIKE, PredictionStream
@@ -318,6 +320,14 @@ def test_a_number_that_was_always_the_same_is_said_so(tmp_path):
     folder.close()
     said = predict_row(model_of_run(finished_run(folder), dataset), {"feature 2": 5.0})
     assert said["unlike"].startswith("feature 2 was always 4")
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_what_is_no_number_stays_known_where_others_are_written_anew(decimal):
+    values = pd.Series([*(f"{i},5" for i in range(20)), "oops", None])
+    cells, strays = feature_cells(values, ColumnFormat("number", decimal=decimal))
+    assert cells.tolist()[:20] == [i + 0.5 for i in range(20)]
+    assert strays.to_dict() == {20: "oops"}
 
 
 def test_a_text_in_a_column_of_numbers_is_said_in_its_row(by_file, tmp_path):

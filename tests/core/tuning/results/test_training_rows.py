@@ -16,7 +16,7 @@ def dataset(tmp_path):
     table = pd.DataFrame(
         {
             "age": [20 + (7 * at) % count for at in range(count)],
-            "size": [0.5 * at if at % 4 else None for at in range(count)],
+            "size": [f"{0.5 * at} kg" if at % 4 else None for at in range(count)],
             "town": ["a", "b", "a", "c"] * (count // 4),
             "smokes": [0, 1, 1, 1] * (count // 4),
             "day": [f"2024-03-{1 + at % 28:02d}" for at in range(count)],
@@ -38,6 +38,7 @@ def test_ranges_categories_and_typical_values_are_those_of_the_rows(dataset):
     present = [0.5 * at for at in range(10, 30) if at % 4]
     assert (size.low, size.high) == (min(present), max(present))
     assert size.typical == np.median(present)
+    assert (size.title, age.title) == ("size, kg", "age")
     assert (town.kind, town.choices, town.typical) == ("choice", ("a", "b", "c"), "a")
     assert (smokes.kind, smokes.numeric, smokes.choices) == ("choice", True, (1.0, 0.0))
     assert by_name["day"].kind == "date"

@@ -49,16 +49,32 @@ def wide(text: str) -> bytes:
 
 
 def xlsb(
-    path: Path, rows: list[list[object]], *, first: int = 0, merged: tuple[int, ...] = ()
+    path: Path,
+    rows: list[list[object]],
+    *,
+    first: int = 0,
+    merged: tuple[int, ...] = (),
+    formats: tuple[str, ...] = (),
+    hidden: int = -1,
 ) -> Path:
-    """A binary workbook of one sheet, written by the records of [MS-XLSB]."""
+    """A binary workbook of one sheet, written by the records of [MS-XLSB]; a format a column."""
     width = max(map(len, rows))
     sheet = record(0x81) + record(0x94, struct.pack("<4I", 0, len(rows) - 1, 0, width - 1))
+    if hidden >= 0:
+        sheet += record(0x186) + record(0x3C, struct.pack("<4IH", hidden, hidden, 0, 0, 1))
+        sheet += record(0x187)
+    styles = b"".join(
+        record(0x2C, struct.pack("<H", 200 + i) + wide(code)) for i, code in enumerate(formats)
+    )
+    ids = [200 + i for i in range(len(formats))] or [0]
+    styles += record(0x272, struct.pack("<I", 1)) + record(0x2F, bytes(16)) + record(0x273)
+    cells = (record(0x2F, struct.pack("<2H", 0, each) + bytes(12)) for each in ids)
+    styles += record(0x269, struct.pack("<I", len(ids))) + b"".join(cells) + record(0x26A)
     sheet += record(0x91)
     for i, row in enumerate(rows):
         sheet += record(0x00, struct.pack("<I", i * (first or 1)) + bytes(21))
         for j, cell in enumerate(row):
-            place = struct.pack("<II", j, 0)
+            place = struct.pack("<II", j, j if formats else 0)
             if isinstance(cell, bool):
                 sheet += record(0x04, place + bytes([cell]))
             elif isinstance(cell, (int, float)):
@@ -86,6 +102,7 @@ def xlsb(
         archive.writestr("xl/workbook.bin", book)
         archive.writestr("xl/_rels/workbook.bin.rels", links)
         archive.writestr("xl/worksheets/sheet1.bin", sheet)
+        archive.writestr("xl/styles.bin", record(0x116) + styles + record(0x117))
     return path
 
 
@@ -119,6 +136,18 @@ def test_merged_cells_of_xlsb(tmp_path: Path) -> None:
     assert dataset.source.merged == (("site", 0, 39),)
 
 
+def test_formats_and_hidden_columns_of_xlsb(tmp_path: Path) -> None:
+    rows = [["rate", "code", "cost", "y"]]
+    rows += [[i * 37 % 101 / 1000, i % 9 * 47, i * 7 % 50 / 4, "ab"[i % 2]] for i in range(60)]
+    formats = ("0.0%", "00000", '"$"#,##0.00', "General")
+    dataset = read_dataset(str(xlsb(tmp_path / "a.xlsb", rows, formats=formats, hidden=2)))
+    kinds = [column.kind_text for column in dataset.columns]
+    assert kinds == ["number, %", "category", "number, $", "category"]
+    assert dataset.table["rate"].tolist()[:3] == [0.0, 3.7, 7.4]
+    assert dataset.table["code"].tolist()[:2] == ["00000", "00047"]
+    assert any("Column “cost” is hidden" in finding.sentence for finding in dataset.findings)
+
+
 def test_cells_of_xlsb_that_lie_far_apart(tmp_path: Path, refusal) -> None:
     far = [["p", "q"], [1, *[None] * 16382, 2]]
     path = xlsb(tmp_path / "a.xlsb", far, first=1_048_575)
@@ -136,7 +165,7 @@ def test_cells_of_xlsb_that_lie_far_apart(tmp_path: Path, refusal) -> None:
             "it states more cells",
         ),
         # the number of row 40, its last column
-        (struct.pack("<5H", 0x203, 14, 40, 1, 17), None, "beyond the last column"),
+        (struct.pack("<5H", 0x203, 14, 40, 1, 17), None, "beyond the last row or column"),
     ],
 )
 def test_statements_of_xls_that_fill_the_memory(
