@@ -216,8 +216,11 @@ def _some_texts(values: pd.Series) -> pd.Series:
 
 
 def _are_long(sample: pd.Series) -> bool:
+    letters = sample.str.len().mean()
+    if not letters / 2 + 1 > _MAX_CATEGORY_WORDS:
+        return False  # there are at most half as many words
     words = (sample.str.count(r"\s+") + sample.str.count(UNDIVIDED.pattern) / 2).mean() + 1
-    return bool(sample.str.len().mean() > _MAX_CATEGORY_LETTERS or words > _MAX_CATEGORY_WORDS)
+    return bool(letters > _MAX_CATEGORY_LETTERS or words > _MAX_CATEGORY_WORDS)
 
 
 def _kind_of_texts(
