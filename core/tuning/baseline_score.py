@@ -15,7 +15,7 @@ def baseline_score(problem: Problem) -> float | None:
     """The baseline's mean score over the folds; None where it is undefined or there is no table."""
     if not problem.dataset.task.is_table:
         return None
-    task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.metric
+    task, classes, metric = problem.dataset.task, problem.dataset.classes, problem.fold_metric
     target, scores = problem.dataset.target, []
     for fit_rows, score_rows in problem.splits:
         blank_fit_X, blank_score_X = (np.zeros((len(rows), 1)) for rows in (fit_rows, score_rows))

@@ -47,7 +47,7 @@ from core.tuning.scores.costs import costs_of
 from core.tuning.scores.document_metrics import COMPLETED
 from core.tuning.scores.imbalance import RareClass, class_counts, rare_class, recommended_metric
 from core.tuning.scores.metric import Metric
-from core.tuning.scores.metrics import EXPLAINED, METRICS
+from core.tuning.scores.metrics import EXPLAINED, METRICS, fold_metric
 from core.tuning.scores.scoring import FoldData, ScoringJob
 from core.tuning.strategies.registry import STRATEGIES
 from core.tuning.strategies.strategy import Strategy
@@ -185,6 +185,18 @@ class Problem:
             return self.metric
         return EXPLAINED if self.dataset.task.has_target else COMPLETED
 
+    @cached_property
+    def _fold_variance(self) -> float | None:
+        """The variance of the training targets, where numbers are predicted in folds."""
+        if self.validation_scheme != "cv" or not self.dataset.task.has_numbers:
+            return None
+        return float(np.var(self.dataset.target[self.train_rows]))
+
+    @property
+    def fold_metric(self) -> Metric:
+        """The metric of one fold's rows."""
+        return fold_metric(self.metric, self._fold_variance)
+
     @property
     def minutes(self) -> float | None:
         """How long one tuning may take; with outer folds all have equal parts."""
@@ -317,6 +329,7 @@ class Problem:
             returns_predictions=self.averages and self.validation_scheme != "training",
             returns_model=self.keeps_models,
             own_columns=self.own_columns,
+            variance=self._fold_variance,
             fitted_rows=self.validation_scheme == "training",
         )
 

@@ -221,7 +221,7 @@ class SettingEnsemble:
         return log_densities(y, predictions)
 
     def _score_fold(self, fold: int, predictions: Predictions) -> float:
-        metric = self._problem.metric
+        metric = self._problem.fold_metric
         if getattr(predictions, metric.needs) is None:
             return math.nan  # base pairs of an average are known only once it is one model
         return metric.score(self._y[fold], predictions)

@@ -1,6 +1,7 @@
 """Which of several models is tried next: the one with the most expected improvement a second.
 
-Every model first gets a few trials, so that none is given up on one bad draw. The next trial then
+Every model first gets a few trials, so that none is given up on one bad draw: the cheaper ones
+first, but the best at the screening before a third of the time is gone. The next trial then
 goes to the model with the largest expected improvement on the best score of all (Mockus 1975;
 Jones, Schonlau and Welch 1998), divided by its expected seconds (Snoek, Larochelle and Adams 2012,
 §3.2) to a power that falls from 1 to 0 with the time left, so that dear models are not starved by
@@ -20,7 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MIN_TRIALS = 3  # of every model, its default among them
-FIRST_SHARE, FLOOR_SHARE = 0.25, 0.08  # of the time left that a default, a further trial may take
+LEADER_SHARE = 1 / 3  # of the time, before which the best at the screening has a trial
+FIRST_LEADERS = 2  # the best at the screening, tried whatever share of the time left they take
+FIRST_SHARE, FLOOR_SHARE = 0.3, 0.08  # of the time left that a default, a further trial may take
 TURN_TRIALS = 8  # every so many trials the model that had the least time is tried
 ASKING_SECONDS = 0.15  # of every trial beside its fits
 MIN_GAIN = 0.02  # of the scores' scale; a smaller expected improvement is none
@@ -63,16 +66,20 @@ class RemainingBudget:
     share: float  # of the run's time or trials that is left
     done: int  # trials started so far, of all models
 
+    @property
+    def until_leader(self) -> float:
+        """Seconds until the best at the screening must have been tried."""
+        if self.share <= 0 or math.isinf(self.seconds_left):
+            return self.seconds_left
+        return self.seconds_left - (1 - LEADER_SHARE) * self.seconds_left / self.share
+
 
 def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudget) -> ArmChoice:
     """The model that is tried next; `scale` is the unit of small and large improvements."""
     seconds_left = budget.seconds_left
     new_arms = [arm for arm in arms if arm.trials == 0]
-    quick_arms = [arm for arm in new_arms if arm.expected_seconds <= FIRST_SHARE * seconds_left]
-    if quick_arms:
-        # The better half at the screening comes first; within a half the quicker first.
-        first = min(quick_arms, key=lambda a: (_screening_half(a, arms), a.expected_seconds))
-        return ArmChoice(first.model, "first")
+    if (first_arm := _first_arm(new_arms, arms, budget)) is not None:
+        return ArmChoice(first_arm.model, "first")
     if len(new_arms) == len(arms):
         return ArmChoice(min(new_arms, key=lambda arm: arm.expected_seconds).model, "first")
     started_arms = [arm for arm in arms if arm.trials > 0]
@@ -82,7 +89,7 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
     if floor_arms:
         fewest = min(floor_arms, key=lambda arm: (arm.trials, -arm.screening_score))
         return ArmChoice(fewest.model, "floor")
-    arms_in_time = [arm for arm in started_arms if arm.expected_seconds <= seconds_left]
+    arms_in_time = [arm for arm in arms if arm.expected_seconds <= seconds_left]
     if not arms_in_time:
         arms_in_time = [min(started_arms, key=lambda arm: arm.expected_seconds)]
     if budget.done % TURN_TRIALS == 0:
@@ -101,10 +108,21 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
     return ArmChoice(best.model, "gain")
 
 
-def _screening_half(arm: ArmEstimate, arms: Sequence[ArmEstimate]) -> int:
-    """0 for the better half at the screening, else 1."""
-    rank = sum(better_arm.screening_score > arm.screening_score for better_arm in arms)
-    return 0 if rank < (len(arms) + 1) // 2 else 1
+def _first_arm(
+    new_arms: Sequence[ArmEstimate], arms: Sequence[ArmEstimate], budget: RemainingBudget
+) -> ArmEstimate | None:
+    """The model whose default is tried next; None where those left would take too long."""
+    ranked = sorted(arms, key=lambda arm: -arm.screening_score)
+    leaders = [arm for arm in ranked[:FIRST_LEADERS] if arm in new_arms]
+    in_time = [arm for arm in new_arms if arm.expected_seconds <= budget.seconds_left]
+    share = FIRST_SHARE * budget.seconds_left
+    quick_arms = [arm for arm in in_time if arm in leaders or arm.expected_seconds <= share]
+    if not quick_arms:
+        return None
+    cheapest = min(quick_arms, key=lambda arm: arm.expected_seconds)
+    leader = next((arm for arm in leaders if arm in quick_arms), cheapest)
+    is_late = cheapest.expected_seconds + leader.expected_seconds > budget.until_leader
+    return leader if is_late else cheapest
 
 
 def scale_of_scores(defaults: Sequence[float], noise: float) -> float:

@@ -21,7 +21,6 @@ from core.tuning.events import (
 )
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import expected_improvement
-from core.tuning.race.learned_start import learned_start
 from core.tuning.scores.scoring import TrialResult
 from core.tuning.trials.ask_tell_study import AskTellStudy
 
@@ -56,8 +55,7 @@ class ModelArm:
     default_screening_score: float = -math.inf  # −∞ where it failed
     # (setting, score) of warm starts
     past_screenings: list[tuple[Setting, float]] = field(default_factory=list)
-    default_screening_seconds: float = 0.0  # 0 without a screening
-    screening_rows: int = 0
+    screening_times: dict[int, float] = field(default_factory=dict)  # {rows: seconds}, default's
     screening_seconds: float = 0.0  # of all its screenings
     failed: str = ""  # why it cannot be used; "" while it can
     failures: int = 0
@@ -65,8 +63,6 @@ class ModelArm:
 
     def __post_init__(self) -> None:
         self._starts = starts_of(self.problem)
-        if (learned := learned_start(self.problem)) is not None and learned not in self._starts:
-            self._starts = [learned, *self._starts]
         self._numbers: dict[int, int] = {}  # {number in the run: number in this model's study}
         self._proposal: TrialStarted | None = None
 
@@ -87,8 +83,19 @@ class ModelArm:
         if event.reason == "past":
             self.past_screenings.append((event.setting, score))
             return
-        self.default_screening_score = score
-        self.screening_rows, self.default_screening_seconds = max(event.rows, 1), event.took
+        if score > -math.inf or not self.screening_times:
+            self.default_screening_score = score
+        self.screening_times[max(event.rows, 1)] = max(event.took, _MIN_SECONDS)
+
+    @property
+    def screening_rows(self) -> int:
+        """The rows of its largest screening; 0 without one."""
+        return max(self.screening_times, default=0)
+
+    @property
+    def default_screening_seconds(self) -> float:
+        """The seconds of its largest screening; 0 without one."""
+        return self.screening_times.get(self.screening_rows, 0.0)
 
     @property
     def unscreened_settings(self) -> list[Setting]:
@@ -193,13 +200,22 @@ class ModelArm:
         if not self.scored_trials:
             if not self.screening_rows:
                 return 0.0
-            growth = (fit_rows / self.screening_rows) ** self.problem.model.growth
-            return max(self.default_screening_seconds, _MIN_SECONDS) * growth * folds
+            return self._fold_seconds(fit_rows) * folds
         unit = unit_vector(self.problem.space, setting)
         gaps = np.array([np.sum((trial.unit - unit) ** 2) for trial in self.scored_trials])
         weights = np.exp(-0.5 * gaps / _WIDTH**2) + 1e-3
         logs = np.log([self._seconds_from(trial, setting, folds) for trial in self.scored_trials])
         return float(np.exp(weights @ logs / weights.sum()))
+
+    def _fold_seconds(self, rows: int) -> float:
+        """A constant and a slope in rows^growth, through the screenings of two sizes."""
+        growth = self.problem.model.growth
+        sizes = [(size**growth, seconds) for size, seconds in sorted(self.screening_times.items())]
+        (size, seconds), slope = sizes[-1], sizes[-1][1] / sizes[-1][0]
+        if len(sizes) > 1:
+            small, small_seconds = sizes[0]
+            slope = min(slope, max(0.0, (seconds - small_seconds) / (size - small)))
+        return seconds + slope * (rows**growth - size)
 
     def _seconds_from(self, trial: ScoredTrial, setting: Setting, folds: int) -> float:
         """The same, judged by one trial alone."""
@@ -212,16 +228,23 @@ class ModelArm:
         names = [n for n in self.problem.model.dearer if trial_setting.get(n) and n in setting]
         return math.prod(float(setting[name]) / float(trial_setting[name]) for name in names)
 
-    def expected_gain(self, best: float, scale: float) -> float:
-        """The expected improvement of the best score of all by its next trial."""
-        expected, deviation = self._expected(best, scale)
+    def expected_gain(self, best: float, scale: float, leader_screening: float) -> float:
+        """The expected improvement of the best score of all by its next trial.
+
+        Args:
+            best: that score; `scale`: of scores.
+            leader_screening: the screening's score of the model that has the best score.
+        """
+        expected, deviation = self._expected(best, scale, leader_screening)
         return expected_improvement(expected, deviation, best)
 
-    def _expected(self, best: float, scale: float) -> tuple[float, float]:
+    def _expected(self, best: float, scale: float, leader_screening: float) -> tuple[float, float]:
         trials = self.scored_trials
         top_trial = self.best_trial or max(trials, key=lambda trial: trial.score, default=None)
         if top_trial is None:
-            return (self.screening_score if self.screening_score > -math.inf else best), scale
+            # As far behind the leader as at the screening, where that gave a score.
+            behind = self.screening_score - leader_screening
+            return best + (behind if math.isfinite(behind) else 0.0), scale
         proposal = self.proposal
         if proposal.expected is None or proposal.uncertainty is None:
             # Its sampler has no model of the scores yet: about its best, surer with more trials.

@@ -14,6 +14,7 @@ without another fit.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ from core.tuning.averaging.averaged_predictions import (
 from core.tuning.averaging.ensemble import holdout_folds, member_weights, predictions_by_fold
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
 from core.tuning.problem import Problem
+from core.tuning.race.ledger import MAX_ENDING_SHARE, refit_seconds
+from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
@@ -47,6 +50,7 @@ class _TrialPredictions:
     score: float
     folds: tuple[Predictions, ...]
     logs: tuple[np.ndarray, ...]  # log densities of the folds' rows
+    refit_seconds: float = 0.0  # to fit it again at the end
 
 
 class _NoModels:
@@ -104,7 +108,9 @@ class MultiModelEnsemble:
         pairs = zip(self._y, folds, strict=True)
         logs = tuple(log_densities(y, [predictions])[:, 0] for y, predictions in pairs)
         score = self._sign * outcome.score
-        self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs)
+        trial = Trial(outcome.number, outcome.setting, took=outcome.took, fits=len(folds))
+        seconds = refit_seconds(self._problem, trial)
+        self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs, seconds)
         self._drop_trials()
         self._new = self._new or outcome.number in self._trials
 
@@ -155,7 +161,7 @@ class MultiModelEnsemble:
         ranked = sorted(candidates, key=lambda n: -score_by_trial[n])
         if kind == "uniform":
             ranked = ranked[: member_count(self._finished)]
-            return dict.fromkeys(ranked, 1.0 / len(ranked))
+            return self._affordable(dict.fromkeys(ranked, 1.0 / len(ranked)))
         if self._problem.dataset.task.has_numbers:
             trials = [self._trials[n].folds for n in ranked]
             labels = [np.concatenate([trial[fold].labels for fold in folds]) for trial in trials]
@@ -164,7 +170,20 @@ class MultiModelEnsemble:
         else:
             logs = [np.concatenate([self._trials[n].logs[fold] for fold in folds]) for n in ranked]
             weights = member_weights("greedy", score_by_trial, ranked, True, np.stack(logs, axis=1))
-        return {n: float(w) for n, w in zip(ranked, weights, strict=True) if w > 0}
+        return self._affordable(
+            {n: float(w) for n, w in zip(ranked, weights, strict=True) if w > 0}
+        )
+
+    def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
+        """The same without the members that cost most for their weight, until the rest fits."""
+        minutes = self._problem.minutes
+        limit = math.inf if minutes is None else MAX_ENDING_SHARE / 2 * 60 * minutes
+        seconds = {n: self._trials[n].refit_seconds for n in weights}
+        while len(weights) > 1 and sum(seconds[n] for n in weights) > limit:
+            dearest = max(weights, key=lambda n: seconds[n] / weights[n])
+            weights = {n: weight for n, weight in weights.items() if n != dearest}
+        total = sum(weights.values())
+        return {n: weight / total for n, weight in weights.items()}
 
     def _compare_averages(self, candidates: Sequence[int]) -> tuple[str, float, float]:
         """The better kind of average, its score, and that of the single best; fold by fold."""
@@ -190,7 +209,7 @@ class MultiModelEnsemble:
         return float(np.mean(scores))
 
     def _fold_score(self, fold: int, predictions: Predictions) -> float:
-        return float(self._problem.metric.score(self._y[fold], predictions))
+        return float(self._problem.fold_metric.score(self._y[fold], predictions))
 
 
 def _best_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[int]) -> list[int]:

@@ -47,6 +47,7 @@ class ScreeningTask:
     model: str
     setting: Setting
     reason: str
+    rows: int  # that it is fitted on, at most
 
 
 class MultiModelStudy:
@@ -69,21 +70,32 @@ class MultiModelStudy:
         self._model_by_trial: dict[int, str] = {}
         self._choice, self._compared = ArmChoice("", ""), ModelsCompared()
         self.exhausted_reason = ""
+        self.expected_seconds = 0.0  # of the trial that was asked for last
         self.has_requests = False  # settings entered by hand are of one model
 
     # The screening -------------------------------------------------------------------------------
 
-    def pending_screenings(self) -> list[ScreeningTask]:
-        """Those of every default setting, then of warm starts; none once trials have started."""
+    def pending_screenings(self, max_rows: int) -> list[ScreeningTask]:
+        """Those of every default setting, then of warm starts; none once trials have started.
+
+        Where a fold has more than `max_rows`, a default is also fitted on a third of these: two
+        sizes tell how its time grows.
+        """
         if self._model_by_trial:
             return []
         arms = self.arms.values()
-        default = [(arm, arm.problem.default) for arm in arms if not arm.screening_rows]
-        past = [(arm, setting) for arm in arms for setting in arm.unscreened_settings]
+        sizes = [max_rows // 3, max_rows] if self._fit_rows > max_rows else [max_rows]
+        default = [
+            (arm, arm.problem.default, rows)
+            for rows in sizes
+            for arm in arms
+            if min(rows, self._fit_rows) > arm.screening_rows
+        ]
+        past = [(arm, setting, max_rows) for arm in arms for setting in arm.unscreened_settings]
         return [
-            ScreeningTask(arm.name, combined_setting(arm.name, setting), reason)
+            ScreeningTask(arm.name, combined_setting(arm.name, setting), reason, rows)
             for reason, settings in (("default", default), ("past", past))
-            for arm, setting in settings
+            for arm, setting, rows in settings
         ]
 
     def add_screening(self, event: ModelScreened) -> None:
@@ -95,13 +107,13 @@ class MultiModelStudy:
     def screening_limit(self, task: ScreeningTask, limit: float) -> float:
         """Seconds that a screening may take; 0 to skip it.
 
-        All screenings of a model share one limit; another starts if the default's time would fit.
+        All screenings of a model share one limit; another starts if it is expected to fit.
         """
         arm = self.arms[task.model]
         seconds_left = round(limit - arm.screening_seconds, 2)
-        if task.reason == "default":
-            return limit
-        return seconds_left if seconds_left > arm.default_screening_seconds else 0.0
+        growth = min(task.rows, self._fit_rows) / max(1, arm.screening_rows)
+        expected = arm.default_screening_seconds * growth
+        return seconds_left if seconds_left > expected else 0.0
 
     # Trials --------------------------------------------------------------------------------------
 
@@ -120,6 +132,7 @@ class MultiModelStudy:
         number = len(self._model_by_trial)
         self._model_by_trial[number] = self._choice.model
         arm = self.arms[self._choice.model]
+        self.expected_seconds = self._expected_seconds(arm)
         started = arm.take_proposal(number)
         return replace(started, setting=combined_setting(arm.name, started.setting))
 
@@ -131,6 +144,11 @@ class MultiModelStudy:
             self.exhausted_reason = "no model could be fitted"
         elif all(arm.exhausted_reason for arm in self._usable_arms):
             self.exhausted_reason = "no model has a setting left to try"
+
+    @property
+    def has_untried_models(self) -> bool:
+        """Whether a usable model had no trial yet."""
+        return any(arm.started_count == 0 for arm in self._usable_arms)
 
     @property
     def incumbent(self) -> Incumbent | None:
@@ -186,11 +204,17 @@ class MultiModelStudy:
                 arm.screening_score,
                 self._expected_seconds(arm),
                 arm.seconds,
-                arm.expected_gain(best.score, scale) if best is not None else scale,
+                self._gain_of(arm, best, scale),
             )
             for arm in self._usable_arms
             if not arm.exhausted_reason
         ]
+
+    def _gain_of(self, arm: ModelArm, best: ScoredTrial | None, scale: float) -> float:
+        if best is None:
+            return scale
+        leader = next(a for a in self.arms.values() if best in a.scored_trials)
+        return arm.expected_gain(best.score, scale, leader.screening_score)
 
     def _expected_seconds(self, arm: ModelArm) -> float:
         setting = arm.proposal.setting if arm.started_count else arm.problem.default
@@ -253,7 +277,7 @@ class MultiModelStudy:
         best = self.best_trial
         if best is None or arm.failed or arm.exhausted_reason or arm.screening_rows == 0:
             return 0.0
-        return arm.expected_gain(best.score, self._score_scale)
+        return self._gain_of(arm, best, self._score_scale)
 
     def _arm_state(self, arm: ModelArm) -> str:
         if arm.failed:

@@ -15,6 +15,7 @@ from core.tuning.events import Event, HistoryRead, ModelScreened, TrialFinished
 from core.tuning.history.run_history import read_before
 from core.tuning.history.warm_start import warm_start_history
 from core.tuning.problem import Problem
+from core.tuning.race.ledger import MAX_ENDING_SHARE, MachineLoad, ending_seconds
 from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
 from core.tuning.scores.scoring import TrialRequest, TrialResult
@@ -26,6 +27,8 @@ MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = 4e5, 250  # fewer rows of wide tables
 MAX_SCREENING_SECONDS, MIN_SCREENING_SECONDS = 5.0, 1.5  # of all screenings of a model
 SCREENING_SHARE = 0.03  # of the run's time, within these
 MIN_LIMIT_SECONDS = 10.0  # that a trial may take, however short the run
+LIMIT_FACTOR = 3.0  # of the expected seconds, that it may take
+PATIENCE_SHARE = 0.3  # of the time, that must pass without a better trial
 
 
 class RaceRun(TrialRun):
@@ -80,9 +83,9 @@ class RaceRun(TrialRun):
 
     def _before_trials(self, executor: TrialExecutor) -> Generator[Event, None, None]:
         """Screen every model."""
-        tasks = deque(self._study.pending_screenings())
         max_rows = screening_row_count(feature_count(self._problem.dataset))
-        fit_rows = min(max_rows, len(self._problem.splits[0][0]))
+        tasks = deque(self._study.pending_screenings(max_rows))
+        fit_rows = len(self._problem.splits[0][0])
         task_by_number: dict[int, ScreeningTask] = {}
         while tasks or executor.running:
             while tasks and executor.free_slots > 0:
@@ -91,9 +94,10 @@ class RaceRun(TrialRun):
                 if limit > 0:
                     number = -1 - len(task_by_number)  # below 0, as screenings are no trials
                     task_by_number[number] = task
-                    request = TrialRequest(number, task.setting, screening_rows=max_rows)
+                    request = TrialRequest(number, task.setting, screening_rows=task.rows)
                     executor.submit_request(request, limit)
             for outcome in executor.wait_for_results(BEAT_SECONDS) if executor.running else ():
+                self._load.add(outcome)
                 event = _screening_event(task_by_number[outcome.number], outcome, fit_rows)
                 self._study.add_screening(event)
                 self._state.consume(event)
@@ -104,11 +108,12 @@ class RaceRun(TrialRun):
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds that a trial may take."""
+        """Seconds that a trial may take, longer on a busy machine."""
         planned_limit, minutes = self._problem.plan.time_limit, self._problem.minutes
         if planned_limit is not None or minutes is None:
             return planned_limit
-        return max(MIN_LIMIT_SECONDS, LIMIT_SHARE * 60 * minutes)
+        limit = max(LIMIT_SHARE * 60 * minutes, LIMIT_FACTOR * self._study.expected_seconds)
+        return max(MIN_LIMIT_SECONDS, limit) * self._load.stretch
 
     @property
     def _gives_up(self) -> bool:
@@ -121,18 +126,42 @@ class RaceRun(TrialRun):
         if minutes is None:
             return MAX_SCREENING_SECONDS
         seconds = SCREENING_SHARE * 60 * minutes
-        return max(MIN_SCREENING_SECONDS, min(MAX_SCREENING_SECONDS, seconds))
+        seconds = max(MIN_SCREENING_SECONDS, min(MAX_SCREENING_SECONDS, seconds))
+        return seconds * self._load.stretch
+
+    @cached_property
+    def _load(self) -> MachineLoad:
+        return MachineLoad()
+
+    @property
+    def _budget_seconds(self) -> float:
+        """The run's seconds by the clock, more on a busy machine."""
+        minutes = self._problem.minutes
+        return math.inf if minutes is None else 60 * minutes * self._load.stretch
 
     @property
     def _remaining_seconds(self) -> float:
-        minutes = self._problem.minutes
-        return math.inf if minutes is None else max(0.0, 60 * minutes - self._clock.seconds)
+        budget = self._budget_seconds
+        if budget == math.inf:
+            return budget
+        ending = min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
+        return max(0.0, budget - ending * self._load.stretch - self._clock.seconds)
+
+    def _patience_is_spent(self, executor: TrialExecutor) -> bool:
+        """Only when every model had its turn, and seconds passed too."""
+        if not super()._patience_is_spent(executor):
+            return False
+        best, minutes = self._state.best_trial, self._problem.minutes
+        if minutes is None or self._problem.plan.patience is not None or best is None:
+            return True
+        waited = self._clock.seconds - best.ended
+        return waited >= PATIENCE_SHARE * 60 * minutes and not self._study.has_untried_models
 
     @property
     def _share_left(self) -> float:
         """Of the time or the trials."""
         minutes, total = self._problem.minutes, self._state.total
-        time_share = 1.0 if minutes is None else self._remaining_seconds / (60 * minutes)
+        time_share = 1.0 if minutes is None else self._remaining_seconds / self._budget_seconds
         trial_share = 1.0 - self._state.done_count / total if total else 1.0
         return max(0.0, min(time_share, trial_share))
 
@@ -149,6 +178,10 @@ class RaceRun(TrialRun):
         self._state.consume(started)
         yield started
 
+    def _report_result(self, outcome: TrialResult) -> Generator[Event, None, None]:
+        self._load.add(outcome)
+        yield from super()._report_result(outcome)
+
     def _after_trials(self) -> Generator[Event, None, None]:
         # The average of the end, where trials have ended since the last one.
         if self.ensemble is not None:
@@ -163,12 +196,12 @@ def screening_row_count(columns: int) -> int:
     return max(MIN_SCREENING_ROWS, min(MAX_SCREENING_ROWS, rows))
 
 
-def _screening_event(task: ScreeningTask, outcome: TrialResult, rows: int) -> ModelScreened:
+def _screening_event(task: ScreeningTask, outcome: TrialResult, fit_rows: int) -> ModelScreened:
     return ModelScreened(
         model=task.model,
         setting=task.setting,
         score=None if outcome.failure else outcome.score,
-        rows=rows,
+        rows=min(task.rows, fit_rows),
         took=round(outcome.took, 4),
         failure=outcome.failure,
         reason=task.reason,

@@ -128,6 +128,21 @@ def _r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return 1.0 - safe_ratio(_squared_error(y, numbers, weights), spread)
 
 
+def fold_metric(metric: Metric, variance: float | None) -> Metric:
+    """The same for one fold; R² against the variance of all training rows, where it is given.
+
+    The mean over folds of equal size is then the R² of all held-out rows together. Against a small
+    fold's own variance R² has no lower bound.
+    """
+    if metric.function is not _r2 or not variance:
+        return metric
+
+    def pooled_r2(y: np.ndarray, numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return 1.0 - _squared_error(y, numbers, weights) / variance
+
+    return replace(metric, function=pooled_r2)
+
+
 _ALL = (
     Metric(
         "accuracy",

@@ -21,9 +21,10 @@ from core.space import Setting
 from core.tuning.candidate_models import columns_of_setting
 from core.tuning.events import Event
 from core.tuning.scores.metric import Predictions
-from core.tuning.scores.metrics import METRICS, predict_for_metric, targets_of
+from core.tuning.scores.metrics import METRICS, fold_metric, predict_for_metric, targets_of
 
 CLEAR_ERRORS = 2.5  # standard errors
+MIN_FOLDS = 3  # that a verdict rests on
 _ROWS_PER_CLASS = 5  # of a screening, where a class has them
 
 
@@ -58,6 +59,7 @@ class ScoringJob:
     returns_predictions: bool = False  # of held-out rows, for an average
     returns_model: bool = False  # the fitted estimator of the only fold
     own_columns: OwnColumns | None = None  # of several models
+    variance: float | None = None  # of all training targets, for the R² of folds
     fitted_rows: bool = False  # score by how well the fitted rows are explained
 
 
@@ -68,12 +70,13 @@ class TrialResult:
     number: int
     setting: Setting
     fold_scores: tuple[float, ...] = ()
-    took: float = 0.0
+    took: float = 0.0  # seconds by the clock
     failure: str = ""
     predictions: tuple[Predictions, ...] = ()  # of every fold, if returned
     fitted: Any = None  # estimator of the only fold, if returned
     display_event: Event | None = None  # of the first fold's model
     estimate: float | None = None  # the score of a trial that was ended early
+    cpu: float = 0.0  # seconds of the processor
 
     @property
     def score(self) -> float:
@@ -88,19 +91,22 @@ class Incumbent:
     """The best trial so far; one that is clearly behind it after some folds is ended early."""
 
     fold_scores: tuple[float, ...]
-    spread: float  # standard deviation of the difference of two settings in a fold
+    # standard deviation of the difference of two settings in a fold, by other pairs
+    spread: float
     sign: float  # 1 where larger scores are better, else −1
 
     def estimate(self, scores: Sequence[float]) -> float | None:
         """The estimated score over all folds of a setting that is clearly behind; else None.
 
-        Clearly: by `CLEAR_ERRORS` standard errors of the mean difference in the folds so far.
+        Clearly: by `CLEAR_ERRORS` standard errors of the mean difference in at least `MIN_FOLDS`
+        folds, whose spread is that of other pairs or, where larger, of this very pair.
         """
         done = len(scores)
-        if not 0 < done < len(self.fold_scores):
+        if not MIN_FOLDS <= done < len(self.fold_scores):
             return None
-        gap = float(np.mean(np.subtract(scores, self.fold_scores[:done])))
-        if self.sign * gap >= -CLEAR_ERRORS * self.spread / math.sqrt(done):
+        differences = np.subtract(scores, self.fold_scores[:done])
+        gap, spread = float(np.mean(differences)), max(self.spread, np.std(differences, ddof=1))
+        if self.sign * gap >= -CLEAR_ERRORS * spread / math.sqrt(done):
             return None
         return float(np.mean(self.fold_scores)) + gap
 
@@ -129,7 +135,7 @@ def score_setting(job: ScoringJob, number: int, setting: Setting) -> TrialResult
 
 def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
     """Fit and score a request; any failure becomes the reason."""
-    start_time = time.perf_counter()
+    start_time, start_cpu = time.perf_counter(), time.process_time()
     event, estimate = None, None
     number, setting = request.number, request.setting
     try:
@@ -161,6 +167,7 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
         fitted=fold_scores[0].estimator if job.returns_model else None,
         display_event=event,
         estimate=estimate,
+        cpu=time.process_time() - start_cpu,
     )
 
 
@@ -194,10 +201,20 @@ def _sample_rows(y: np.ndarray, max_rows: int, job: ScoringJob) -> np.ndarray:
     return np.sort(shuffled_rows[np.concatenate([early_rows, later_rows])][:max_rows])
 
 
+def import_model(job: ScoringJob, setting: Setting) -> None:
+    """Import what a setting's estimator needs, whatever else is wrong with it."""
+    with contextlib.suppress(Exception):  # the trial itself gives the reason
+        _make_estimator(job, setting)
+
+
+def _make_estimator(job: ScoringJob, setting: Setting) -> Any:
+    model = model_named(job.model, probabilities=job.probabilities)
+    return model.build(job.task, setting, job.seed).set_params(**job.fixed)
+
+
 def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
     """The estimator of a setting, fitted on a fold."""
-    model = model_named(job.model, probabilities=job.probabilities)
-    estimator = model.build(job.task, setting, job.seed).set_params(**job.fixed)
+    estimator = _make_estimator(job, setting)
     if job.own_columns is not None:
         estimator = with_own_columns(estimator, columns_of_setting(job.own_columns, setting))
     with _ignore_warnings():
@@ -207,7 +224,8 @@ def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
 
 
 def _score_fold(job: ScoringJob, setting: Setting, fold: FoldData) -> _FoldScore:
-    estimator, metric = fit_estimator(job, setting, fold), METRICS[job.metric]
+    estimator = fit_estimator(job, setting, fold)
+    metric = fold_metric(METRICS[job.metric], job.variance)
     with _ignore_warnings():
         if job.fitted_rows:
             return _FoldScore(_training_score(job, estimator, fold), estimator)

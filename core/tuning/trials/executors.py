@@ -20,6 +20,7 @@ from multiprocessing import connection
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from core.datasets.sampling.memory_limit import available_memory
 from core.errors import write_error
 from core.processes import LEAVES, OwnedProcess
 from core.space import Setting
@@ -29,11 +30,13 @@ from core.tuning.scores.scoring import (
     ScoringJob,
     TrialRequest,
     TrialResult,
+    import_model,
     one_line_error,
     score_trial,
 )
 from core.tuning.trials.scratch_folder import ScratchFolder, shorten_sockets
 
+MEMORY_SHARE, MIN_MEMORY = 0.25, 2**30  # of the free memory, and bytes, for each process
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -157,8 +160,9 @@ class ProcessExecutor:
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            file, name = str(self._file), "process of this trial"
-            return OwnedProcess(self._context, serve_trials, file, name=name)
+            arguments = (str(self._file), max(MIN_MEMORY, int(available_memory() * MEMORY_SHARE)))
+            name = "process of this trial"
+            return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
     def wait_for_results(self, seconds: float) -> list[TrialResult]:
         """The trials that ended, waiting at most so many seconds for the first."""
@@ -184,13 +188,15 @@ class ProcessExecutor:
         except (EOFError, OSError):
             del self._busy[worker]
             took = AWAKE.seconds - busy.since
-            return TrialResult(busy.number, busy.setting, (), took, worker.end_process(LEAVES))
+            why = worker.end_process(LEAVES)
+            return TrialResult(busy.number, busy.setting, (), took, failure=why)
         if isinstance(message, str):
             busy.begun, busy.since = True, AWAKE.seconds
             return None
         del self._busy[worker]
         self._idle.append(worker)
-        return message
+        limit = self._limit_of(busy)
+        return message if message.took <= limit else _overdue_result(busy, message.took, limit)
 
     def _overdue(self) -> Iterator[TrialResult]:
         for worker, busy in list(self._busy.items()):
@@ -198,8 +204,7 @@ class ProcessExecutor:
             if busy.begun and took >= limit:
                 worker.end_process()
                 del self._busy[worker]
-                why = f"It took longer than the time limit of {limit:g} s."
-                yield TrialResult(busy.number, busy.setting, (), took, why)
+                yield _overdue_result(busy, took, limit)
 
     def worker_updates(self) -> Sequence[Event]:
         """Nothing to report of this machine."""
@@ -211,6 +216,11 @@ class ProcessExecutor:
             worker.end_process()
         self._idle, self._busy = [], {}
         self._folder.remove_folder()
+
+
+def _overdue_result(busy: _RunningTrial, took: float, limit: float) -> TrialResult:
+    why = f"It took longer than the time limit of {limit:g} s."
+    return TrialResult(busy.number, busy.setting, (), took, failure=why)
 
 
 @contextlib.contextmanager
@@ -228,8 +238,11 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def serve_trials(pipe: Connection, file: str) -> None:
-    """Main function of a trial process: load the folds, then score requests from the pipe."""
+def serve_trials(pipe: Connection, file: str, memory: int) -> None:
+    """Main function of a trial process: load the folds, then score requests from the pipe.
+
+    A fit that would take more than `memory` bytes fails, and the process lives on.
+    """
     import joblib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
@@ -237,13 +250,25 @@ def serve_trials(pipe: Connection, file: str) -> None:
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
     work = joblib.load(file, mmap_mode="r")
     work = replace(work, folds=tuple(work.folds))
+    limit_memory(memory)
     while True:
         try:
             task = pipe.recv()
+            import_model(work, task.setting)  # its seconds would be taken for those of the fit
             pipe.send(STARTED)
             pipe.send(score_trial(work, task))
         except (EOFError, OSError):  # the run has ended
             return
+
+
+def limit_memory(size: int) -> None:
+    """Refuse this process more than so many bytes of its own, where the system can."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import resource  # not on Windows
+
+        if sys.platform != "darwin":  # which counts nothing
+            hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            resource.setrlimit(resource.RLIMIT_DATA, (size, hard_limit))
 
 
 def _leave_with(parent: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -205,16 +206,24 @@ class TrialRun:
             self.because = f"the budget of {state.total} trials was spent"
         elif self._time_is_up and started_count > 0:
             self.because = time_is_up(self._problem.plan.minutes or 0.0)
-        elif is_spent(self._problem.plan, state, executor.workers):
+        elif self._patience_is_spent(executor):
             self.because = stop_reason(state)
         elif started_count > 0:  # the first trial runs in any case
             self.because = self._study.exhausted_reason
         return not self.because
 
+    def _patience_is_spent(self, executor: TrialExecutor) -> bool:
+        return is_spent(self._problem.plan, self._state, executor.workers)
+
     @property
     def _time_is_up(self) -> bool:
+        return self._remaining_seconds <= 0
+
+    @property
+    def _remaining_seconds(self) -> float:
+        """Until the last trial must have ended; infinite without a limit."""
         minutes = self._problem.minutes
-        return minutes is not None and self._clock.seconds >= 60 * minutes
+        return math.inf if minutes is None else max(0.0, 60 * minutes - self._clock.seconds)
 
     @property
     def _gives_up(self) -> bool:
@@ -255,14 +264,11 @@ class TrialRun:
             yield failed
 
     def _seconds_left(self, executor: TrialExecutor) -> float | None:
-        state, minutes = self._state, self._problem.minutes
-        seconds_left = []
-        if minutes is not None:
-            seconds_left.append(60 * minutes - self._clock.seconds)
+        state, seconds_left = self._state, [self._remaining_seconds]
         if state.total and state.finished:
             mean = state.took / state.finished
             seconds_left.append(mean * max(0, state.total - state.done_count) / executor.workers)
-        return max(0.0, min(seconds_left)) if seconds_left else None
+        return min(seconds_left) if min(seconds_left) < math.inf else None
 
 
 def trial_event(outcome: TrialResult, folds: int) -> TrialFinished | TrialFailed:

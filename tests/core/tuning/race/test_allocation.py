@@ -11,6 +11,7 @@ from scipy.stats import norm
 from core.tuning.race.allocation import (
     MIN_TRIALS,
     TURN_TRIALS,
+    ArmChoice,
     ArmEstimate,
     RemainingBudget,
     expected_improvement,
@@ -44,25 +45,43 @@ def test_without_uncertainty_the_improvement_is_the_difference():
     assert expected_improvement(0.4, 0.0, 0.5) == 0.0
 
 
-def test_every_model_is_tried_first_the_better_half_before_the_rest():
-    looks = {"slow best": (0.9, 3.0), "quick good": (0.88, 0.1), "quick bad": (0.5, 0.01)}
-    chances = [ArmEstimate(name, 0, look, takes, 0.0, 0.1) for name, (look, takes) in looks.items()]
-    order = []
-    while waiting := [one for one in chances if one.trials == 0]:
-        chosen = next_model(chances, 0.01, EARLY)
-        assert chosen.why == "first"
-        order.append(chosen.model)
-        chances = [replace(one, trials=1) if one.model == chosen.model else one for one in chances]
-        assert len(order) <= 3, waiting
-    assert order == ["quick good", "slow best", "quick bad"]
+def _first_trials(looks, seconds):
+    """The order of the first trials of (name: (look, expected seconds)), the clock going on."""
+    estimates = [ArmEstimate(name, 0, *look, 0.0, 0.1) for name, look in looks.items()]
+    order, left = [], seconds
+    while any(estimate.trials == 0 for estimate in estimates):
+        choice = next_model(estimates, 0.01, RemainingBudget(left, left / seconds, len(order) + 1))
+        if choice.why != "first":
+            return order
+        order.append(choice.model)
+        left -= looks[choice.model][1]
+        estimates = [replace(e, trials=1) if e.model == choice.model else e for e in estimates]
+    return order
 
 
-def test_a_default_that_would_take_the_time_of_all_waits():
-    endless = ArmEstimate("endless", 0, 0.95, expected_seconds=90.0, seconds=0.0, expected_gain=0.5)
+LOOKS = {"slow best": (0.9, 3.0), "quick good": (0.88, 0.1), "quick bad": (0.5, 0.01)}
+
+
+def test_every_model_is_tried_first_the_cheaper_before_the_dearer():
+    assert _first_trials(LOOKS, 100.0) == ["quick bad", "quick good", "slow best"]
+
+
+def test_the_best_at_the_look_is_tried_before_a_third_of_the_time_is_gone():
+    looks = {**LOOKS, "dear": (0.6, 2.5), "dearer": (0.7, 2.8)}
+    order = _first_trials(looks, 15.0)
+    assert order[:3] == ["quick bad", "quick good", "slow best"]
+
+
+def test_the_best_two_at_the_look_are_tried_whatever_share_of_the_time_they_take():
+    looks = {"best": (0.95, 40.0), "second": (0.94, 30.0), "third": (0.9, 35.0)}
+    assert set(_first_trials(looks, 90.0)) == {"best", "second"}
+
+
+def test_a_default_that_does_not_fit_into_the_time_waits():
+    endless = ArmEstimate("endless", 0, 0.95, 110.0, seconds=0.0, expected_gain=0.5)
     assert next_model([GOOD, endless], 0.01, EARLY).model == "good"
-    assert next_model(
-        [endless, replace(endless, model="other", expected_seconds=95.0)], 0.01, EARLY
-    ) == (type(next_model([GOOD], 0.01, EARLY))("endless", "first"))
+    longer = replace(endless, model="longer", expected_seconds=120.0)
+    assert next_model([endless, longer], 0.01, EARLY) == ArmChoice("endless", "first")
 
 
 def test_no_model_is_given_up_on_one_bad_draw():

@@ -377,14 +377,15 @@ def test_where_small_scores_are_good_the_smallest_is_best(logistic):
 def test_all_looks_at_a_model_share_the_time_of_one(logistic):
     asker = MultiModelStudy(logistic, {"logistic": logistic}, {"logistic": known((1, {0.01: 0.9}),
                       (2, {30.0: 0.9}))})  # fmt: skip
-    default, *past = asker.pending_screenings()
+    rows = len(logistic.splits[0][0])
+    default, *past = asker.pending_screenings(rows)
     assert [look.setting["C"] for look in past] == [0.01, 30.0]
     assert asker.screening_limit(default, 5.0) == 5.0
     asker.add_screening(_taken(default, 2.0, 0.5))
     assert asker.screening_limit(past[0], 5.0) == pytest.approx(3.0)
     asker.add_screening(_taken(past[0], 1.5, None))
     assert asker.screening_limit(past[1], 5.0) == 0.0  # the default's would not fit
-    assert asker.pending_screenings() == past[1:]
+    assert asker.pending_screenings(rows) == past[1:]
     assert asker.arms["logistic"].warm_start is None
     asker.add_screening(_taken(past[1], 0.1, 0.5))
     assert asker.arms["logistic"].warm_start == {"C": 30.0}
@@ -393,7 +394,7 @@ def test_all_looks_at_a_model_share_the_time_of_one(logistic):
 
 def _taken(look: ScreeningTask, took, score):
     return ModelScreened(
-        model=look.model, setting=look.setting, score=score, rows=100, took=took,
+        model=look.model, setting=look.setting, score=score, rows=look.rows, took=took,
         failure="" if score is not None else "It took too long.", reason=look.reason,
     )  # fmt: skip
 
@@ -407,3 +408,15 @@ def test_a_look_that_failed_counts_for_nothing():
     state.consume(ModelScreened(model="svm", failure="No.", reason="past"))
     assert state.looks["svm"].score == 0.5
     assert math.isfinite(state.looks["svm"].score)
+
+
+def test_the_price_of_many_rows_is_a_constant_and_a_slope(logistic):
+    asker = MultiModelStudy(logistic, {"logistic": logistic})
+    rows = len(logistic.splits[0][0]) // 2
+    for look, took in zip(asker.pending_screenings(rows), (1.1, 1.3), strict=True):
+        asker.add_screening(_taken(look, took, 0.5))
+    small = rows // 3
+    slope = 0.2 / (rows - small)  # a second is paid whatever the rows
+    expected = 4 * (1.1 + slope * (10_000 - small))
+    arm = asker.arms["logistic"]
+    assert arm.expected_seconds({}, 10_000, 4) == pytest.approx(expected)

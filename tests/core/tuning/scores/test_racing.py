@@ -26,26 +26,31 @@ def work():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_clearly_behind_by_standard_errors_of_the_mean_difference(sign):
-    rival = Incumbent((0.5, 0.7, 0.6), spread=0.1, sign=sign)
-    edge = CLEAR_ERRORS * 0.1
-    assert rival.estimate([0.5 - sign * (edge - 1e-9)]) is None
+    rival = Incumbent((0.5, 0.7, 0.6, 0.8), spread=0.1, sign=sign)
+    edge = CLEAR_ERRORS * 0.1 / np.sqrt(3)
+    assert rival.estimate([s - sign * (edge - 1e-9) for s in (0.5, 0.7, 0.6)]) is None
     # The mean over folds of the rival, and the gap seen so far.
-    behind = rival.estimate([0.5 - sign * (edge + 1e-9)])
-    assert behind == pytest.approx(0.6 - sign * edge)
-    two = CLEAR_ERRORS * 0.1 / np.sqrt(2) + 1e-9
-    assert rival.estimate([0.5 - sign * two, 0.7 - sign * two]) == pytest.approx(0.6 - sign * two)
-    assert rival.estimate([0.5 - sign * two, 0.7 - 0.9 * sign * two]) is None
-    assert rival.estimate([0.0, 0.0, 0.0]) is None  # nothing is left to save
+    behind = rival.estimate([s - sign * (edge + 1e-9) for s in (0.5, 0.7, 0.6)])
+    assert behind == pytest.approx(0.65 - sign * edge)
+    assert rival.estimate([-sign * 9.0] * 2) is None  # a verdict rests on three folds
+    assert rival.estimate([0.0, 0.0, 0.0, 0.0]) is None  # nothing is left to save
     assert rival.estimate([]) is None
 
 
-def test_a_poor_setting_is_ended_after_its_first_fold_and_a_good_one_never(work):
+def test_a_pair_that_differs_much_from_fold_to_fold_is_judged_by_its_own_spread():
+    rival = Incumbent((0.5, 0.5, 0.5, 0.5), spread=0.01, sign=1.0)
+    # Mean -0.2, standard deviation .26: the error of the mean is .15.
+    assert rival.estimate([0.0, 0.5, 0.4]) is None
+    assert rival.estimate([0.3, 0.3, 0.3]) == pytest.approx(0.3)
+
+
+def test_a_poor_setting_is_ended_after_three_folds_and_a_good_one_never(work):
     best = score_setting(work, 0, GOOD)
     rival = Incumbent(best.fold_scores, spread=0.02, sign=1.0)
     behind = score_trial(work, TrialRequest(1, BAD, rival))
-    assert len(behind.fold_scores) == 1
+    assert len(behind.fold_scores) == 3
     whole = score_setting(work, 1, BAD)
-    assert behind.fold_scores == whole.fold_scores[:1]
+    assert behind.fold_scores == whole.fold_scores[:3]
     assert behind.score == pytest.approx(whole.score, abs=0.1)
     again = score_trial(work, TrialRequest(2, GOOD, rival))
     assert (again.estimate, again.fold_scores) == (None, best.fold_scores)

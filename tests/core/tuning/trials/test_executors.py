@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -232,3 +234,17 @@ def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_
     with hold_run_lock(alive / "owner"):
         ProcessExecutor(RIDGE).close()
         assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux alone")
+def test_a_process_is_refused_more_memory_than_its_bound():
+    code = (
+        "import numpy as np\n"
+        "from core.tuning.trials.executors import limit_memory\n"
+        "limit_memory(2**30)\n"
+        "np.ones(2**25)\n"  # a quarter of it
+        "try:\n    np.ones(2**28)\n"  # twice as much
+        "except MemoryError:\n    print('refused', np.ones(2**25).sum())\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.split() == ["refused", "33554432.0"], run.stderr
