@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import deque
 from collections.abc import Generator
@@ -26,6 +27,8 @@ def add_to(commands: Any) -> None:
     resume.add_argument("folder", metavar="RUN", help="a name that tunescope runs shows, or a path")
     help_text = "so many trials more than planned"
     resume.add_argument("--trials", type=int, default=0, metavar="N", help=help_text)
+    help_text = "so many minutes more, of a run that minutes bound"
+    resume.add_argument("--minutes", type=float, default=0.0, metavar="M", help=help_text)
     help_text = "try nothing more: fit, test and save the best so far"
     resume.add_argument("--stop", action="store_true", help=help_text)
     cluster_options.add_to(resume)
@@ -54,21 +57,27 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     from core.tuning.strategies.registry import STRATEGIES
     from core.tuning.tune import RecordedRun, tune
 
-    if arguments.trials and arguments.stop:
-        raise UnusableError("--trials and --stop do not go together", cure="give one of them")
-    if arguments.trials < 0:
-        fault = f"“{arguments.trials}” is out of range"
-        raise UnusableError(fault, where="trials", cure="give at least 0")
+    more = {"trials": arguments.trials, "minutes": arguments.minutes}
+    for name, amount in more.items():
+        if amount and arguments.stop:
+            fault = f"--{name} and --stop do not go together"
+            raise UnusableError(fault, cure="give one of them")
+        if not 0 <= amount < math.inf:
+            fault = f"“{amount:g}” is out of range"
+            raise UnusableError(fault, where=name, cure="give at least 0")
     folder = RunFolder.open(arguments.folder)
     plan, past = folder.plan, folder.all_events()
+    if arguments.minutes:
+        plan = plan.with_more_minutes(arguments.minutes, past[-1].seconds if past else 0.0)
     dataset = read_data(plan.data)
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)
-    if past and isinstance(past[-1], RunFinished) and not arguments.trials:
+    if past and isinstance(past[-1], RunFinished) and not any(more.values()):
         if refit_remark := fit_best_again(folder, dataset):
             print(refit_remark, file=sys.stderr)
         if not arguments.stop:
-            print("This run is finished; --trials N continues with more trials.", file=sys.stderr)
+            words = "This run is finished; --trials N or --minutes M continues it."
+            print(words, file=sys.stderr)
         return give_result(past[-1], plan, dataset, folder, arguments)
     if arguments.trials and STRATEGIES[plan.strategy].kind == "penalties":
         reason = f"{plan.strategy} learns penalties and makes no trials"

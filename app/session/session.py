@@ -102,6 +102,13 @@ class Session(SessionLoading):
         if self.state in ("finished", "interrupted") and self.run_folder is not None:
             self._go_on(self.shown.plan.changed(minutes=None), self.shown.budget_for(count))
 
+    def more_minutes(self) -> None:
+        """Continue a run that ended, for as many minutes as it was given first."""
+        plan, folder = self.shown.plan, self.run_folder
+        if self.state in ("finished", "interrupted") and folder is not None and plan.minutes:
+            spent = self.shown.state.seconds
+            self._go_on(plan.with_more_minutes(plan.minutes, spent))
+
     def _go_on(self, plan: Plan, more: int = 0) -> None:
         """Continue the shown run, first with the entered settings that were not tried yet."""
         settings = tuple(self.shown.wanted)

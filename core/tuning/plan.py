@@ -86,6 +86,17 @@ class Plan:
     fixed: Setting = field(default_factory=dict)  # {setting: value} of those that are not searched
     patience: int | None = None  # trials without improvement; 0 for any number, None for the usual
 
+    def with_more_minutes(self, minutes: float, spent: float) -> Plan:
+        """The same with so many minutes beyond those planned, and beyond those `spent` in seconds.
+
+        Raises:
+            UnusableError: no minutes bound the run.
+        """
+        if self.minutes is None:
+            cure = "go on with so many trials more (--trials N)"
+            raise UnusableError("no minutes bound this run", where="minutes", cure=cure)
+        return self.changed(minutes=round(max(self.minutes, spent / 60) + minutes, 2))
+
     def as_dict(self) -> dict[str, Any]:
         """A plain dict for JSON; `plan_from_dict` reverses it."""
         return asdict(self)

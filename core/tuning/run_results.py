@@ -244,6 +244,8 @@ class Results(Record):
     documents: DocumentCounts | None = optional()  # of topics
     remarks: list[str] = field(default_factory=list)  # to be read with the results
     taken: str | None = optional()  # of several models
+    # {model: seconds of a trial} of those that the time did not suffice for
+    untried: dict[str, float] | None = optional()
     candidates: list[CandidateResults] | None = optional()
     evaluation: EvaluationFacts | None = optional()
     metric_reason: str | None = optional()  # why it is not the task's usual one

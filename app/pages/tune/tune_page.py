@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
@@ -61,8 +60,7 @@ class TunePage(Page):
 
     def _make_buttons(self) -> None:
         self.discard_button = self.add_button("Discard", self.discard, "discard")
-        try_more = partial(self.session.more_trials, MORE)
-        self.more_button = self.add_button(f"{MORE} more trials", try_more, "plus")
+        self.more_button = self.add_button(f"{MORE} more trials", self._go_on, "plus")
         self.leave_button = self.add_button("Do not wait", self.session.abandon_run)
         self.keep_button = self.add_button("Keep what there is", self.session.stop, "check")
         self.pause_button = self.add_button("Pause", self.session.pause, "pause")
@@ -190,6 +188,9 @@ class TunePage(Page):
         self.pause_button.setVisible(state == "running")
         self.resume_button.setVisible(state == "paused")
         self.more_button.setVisible(state == "finished" and has_trials)
+        minutes = self._more_minutes
+        text = f"{minutes:g} more minute{'' if minutes == 1 else 's'}"
+        self.more_button.setText(text if minutes else f"{MORE} more trials")
         self.leave_button.setVisible(state == "stopping")
         self.keep_button.setVisible(state == "interrupted" and has_begun)
         self.discard_button.setVisible(has_begun or state in ("running", "paused"))
@@ -219,6 +220,18 @@ class TunePage(Page):
 
     def _primary_pressed(self) -> None:
         self._lead_on()
+
+    @property
+    def _more_minutes(self) -> float:
+        """As many as a run of several models was given; 0 for others, which count trials."""
+        plan = self.run.started.run_plan
+        return (plan.minutes or 0.0) if self.run.tunes_several_models else 0.0
+
+    def _go_on(self) -> None:
+        if self._more_minutes:
+            self.session.more_minutes()
+        else:
+            self.session.more_trials(MORE)
 
     def _go_to_results(self) -> None:
         self.step_wanted.emit("results")

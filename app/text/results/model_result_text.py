@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from app.text.results.average_result_text import members_of
+from app.text.score_text import duration_text
 from core.estimators.model_settings import model_and_values, noun_of, title_of
 from core.space import Setting
 from core.tuning.events import RunStarted
@@ -17,11 +18,16 @@ def which_models(results: Results, started: RunStarted) -> tuple[str, ...]:
     """The best model and the compared default; empty for one model."""
     if not tunes_several(started):
         return ()
-    return (_best_model_text(results, started), _compared_with(results, started))
+    return (
+        _best_model_text(results, started),
+        _untried_text(results),
+        _compared_with(results, started),
+    )
 
 
 def _best_model_text(results: Results, started: RunStarted) -> str:
-    count, best = len(models_of(started)), noun_of(_model_of(started, _best_setting(results)))
+    count = len(models_of(started)) - len(results.untried or {})
+    best = noun_of(_model_of(started, _best_setting(results)))
     if members_of(results) < 2 and results.taken in (None, "best"):
         return f"The best of {count} models is {best}."
     if results.ensemble is None or members_of(results) < 2:
@@ -34,6 +40,16 @@ def _best_model_text(results: Results, started: RunStarted) -> str:
         f"The result is an average of {len(settings)} models: {kinds_text}. The best of "
         f"{count} models alone is {best}."
     )
+
+
+def _untried_text(results: Results) -> str:
+    """The models that no trial was spent on, and what one would have taken."""
+    if not results.untried:
+        return ""
+    models = [
+        f"{noun_of(model)} ({duration_text(seconds)})" for model, seconds in results.untried.items()
+    ]
+    return f"The time did not suffice for a trial of {', '.join(models)}; more minutes would."
 
 
 def _best_setting(results: Results) -> Setting:

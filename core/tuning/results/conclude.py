@@ -18,7 +18,12 @@ from core.tuning.history.run_history import read_before
 from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem, read_data
-from core.tuning.results.candidates import SelectedModel, candidate_results, find_candidate
+from core.tuning.results.candidates import (
+    SelectedModel,
+    candidate_results,
+    find_candidate,
+    untried_models,
+)
 from core.tuning.results.comparison import ComparisonContext, results_of
 from core.tuning.results.model_metadata import (
     NO_PENALTIES,
@@ -183,7 +188,9 @@ def evaluate_and_keep(
         shown = None if context.stopped or problem.is_nested else predictions
         selected_model = SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members)
         candidates = candidate_results(problem, state, selected_model, shown, comparison)
-        results = replace(results, taken=tuned_model.kind, candidates=candidates)
+        untried = untried_models(state)
+        kind = tuned_model.kind
+        results = replace(results, taken=kind, candidates=candidates, untried=untried or None)
     seconds = context.clock.seconds
     final_model, remarks = refit_on_all_rows(problem, tuned_model)
     refitted, repeated = final_model is not tuned_model, repeats_tuning(problem, context)

@@ -273,7 +273,7 @@ class RunState(TrialTable):
         self.begun, self.latest, self.resumed, self.exclusion = None, None, None, None
         match event:
             case RunResumed():
-                if event.total > self.total:
+                if event.total > self.total or isinstance(self.ended, RunFinished):
                     self.extended_at = event.done
                 self.total = event.total or self.total
                 self.resumed, self.ended, self.results, self.fold = event, None, None, None

@@ -18,7 +18,7 @@ from app.cli import main
 from core.errors import UnusableError
 from core.export import exporters
 from core.tuning.event_lines import from_json
-from core.tuning.events import RunFinished
+from core.tuning.events import RunFinished, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.runs.best import has_best
 from core.tuning.runs.run_folder import RunFolder
@@ -455,3 +455,16 @@ def test_a_model_that_can_run_code_asks_first(capsys, monkeypatch, tmp_path, tab
             assert main(predict) == status
         assert "can run any code that is in it" in asked.getvalue()
     assert capsys.readouterr().out == said
+
+
+def test_resume_goes_on_for_more_minutes(capsys, tmp_path):
+    run = tmp_path / "run"
+    line = ["tune", "sample:iris", "--minutes", "0.05", "--run-dir", str(run)]
+    assert main(line) == 0
+    before = len(RunFolder.open(run).all_events())
+    assert main(["resume", str(run), "--minutes", "0.05"]) == 0
+    events = RunFolder.open(run).all_events()
+    assert sum(isinstance(event, TrialFinished) for event in events[before:]) > 0
+    capsys.readouterr()
+    assert main(["resume", str(run), "--minutes", "-1"]) == 2
+    assert "minutes: “-1” is out of range" in complaint(capsys)
