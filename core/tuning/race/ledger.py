@@ -39,7 +39,7 @@ def refit_seconds(problem: Problem, trial: Trial) -> float:
     model = MODELS[split_model_setting(trial.setting)[0]]
     sizes = [len(problem.train_rows)]
     sizes += [len(problem.fitted_rows)] if problem.plan.refit else []
-    growth = sum((size / fold_rows) ** model.growth for size in sizes)
+    growth = sum(float((size / fold_rows) ** model.growth) for size in sizes)
     return growth * trial.took / max(1, trial.fits)
 
 
@@ -47,7 +47,6 @@ def ending_seconds(problem: Problem, state: RunState) -> float:
     """The expected seconds from the last trial to the result: every refit, tests and saving."""
     members = state.ensemble.members if state.ensemble is not None else []
     trials = [state.find_trial(number) for number in members] or [state.best_trial]
-    trials = [trial for trial in trials if trial is not None and not trial.failure]
-    default = state.default_trial
-    trials += [default] if default is not None and default not in trials else []
-    return _SAVING_SECONDS + _MARGIN * sum(refit_seconds(problem, trial) for trial in trials)
+    refits = {t.number: t for t in (*trials, state.default_trial) if t is not None and t.took}
+    seconds = sum(refit_seconds(problem, trial) for trial in refits.values())
+    return _SAVING_SECONDS + _MARGIN * seconds

@@ -147,6 +147,13 @@ class RaceRun(TrialRun):
         ending = min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
         return max(0.0, budget - ending * self._load.stretch - self._clock.seconds)
 
+    @property
+    def _time_reason(self) -> str:
+        stretch = self._load.stretch
+        if stretch == 1.0:
+            return super()._time_reason
+        return f"{super()._time_reason}, {stretch:.1f} times as long on this busy machine"
+
     def _patience_is_spent(self, executor: TrialExecutor) -> bool:
         """Only when every model had its turn, and seconds passed too."""
         if not super()._patience_is_spent(executor):

@@ -105,7 +105,8 @@ class Incumbent:
         if not MIN_FOLDS <= done < len(self.fold_scores):
             return None
         differences = np.subtract(scores, self.fold_scores[:done])
-        gap, spread = float(np.mean(differences)), max(self.spread, np.std(differences, ddof=1))
+        gap = float(np.mean(differences))
+        spread = max(self.spread, float(np.std(differences, ddof=1)))
         if self.sign * gap >= -CLEAR_ERRORS * spread / math.sqrt(done):
             return None
         return float(np.mean(self.fold_scores)) + gap

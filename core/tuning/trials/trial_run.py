@@ -205,7 +205,7 @@ class TrialRun:
         elif started_count >= (state.total or MAX_TRIALS):
             self.because = f"the budget of {state.total} trials was spent"
         elif self._time_is_up and started_count > 0:
-            self.because = time_is_up(self._problem.plan.minutes or 0.0)
+            self.because = self._time_reason
         elif self._patience_is_spent(executor):
             self.because = stop_reason(state)
         elif started_count > 0:  # the first trial runs in any case
@@ -218,6 +218,10 @@ class TrialRun:
     @property
     def _time_is_up(self) -> bool:
         return self._remaining_seconds <= 0
+
+    @property
+    def _time_reason(self) -> str:
+        return time_is_up(self._problem.plan.minutes or 0.0)
 
     @property
     def _remaining_seconds(self) -> float:
@@ -256,7 +260,7 @@ class TrialRun:
             yield from self._update_ensemble(self.ensemble)
 
     def _abandon_trials(self) -> Generator[Event, None, None]:
-        self.because = time_is_up(self._problem.plan.minutes or 0.0)
+        self.because = self._time_reason
         for trial in list(self._state.pending.values()):
             reason = "The time of the run was up."
             failed = TrialFailed(number=trial.number, setting=trial.setting, reason=reason)

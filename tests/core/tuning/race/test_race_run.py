@@ -3,6 +3,7 @@
 import math
 import shutil
 from collections import deque
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,8 @@ from core.tuning.events import (
 )
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
+from core.tuning.race.ledger import MAX_STRETCH, MachineLoad
+from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy
 from core.tuning.race.race_run import MAX_SCREENING_SECONDS
 from core.tuning.results.conclude import conclude, select_model
@@ -310,3 +313,23 @@ def test_a_run_shorter_than_one_fit_gives_a_model_all_the_same(wine):
     events = list(tune(PLAN.changed(trials=None, minutes=1e-4), wine))
     assert isinstance(events[-1], RunFinished)
     assert len(of(TrialFinished, events)) == 1
+
+
+def test_members_that_cost_too_much_to_refit_leave_the_average():
+    ensemble = MultiModelEnsemble.__new__(MultiModelEnsemble)
+    ensemble._problem = SimpleNamespace(minutes=1.0)
+    ensemble._trials = {n: SimpleNamespace(refit_seconds=s) for n, s in enumerate((1.0, 30.0, 5.0))}
+    # Of 12 seconds the second member alone would take 30.
+    assert ensemble._affordable({0: 0.5, 1: 0.3, 2: 0.2}) == pytest.approx({0: 5 / 7, 2: 2 / 7})
+    assert ensemble._affordable({1: 1.0}) == {1: 1.0}  # the last one stays
+
+
+def test_a_busy_machine_stretches_the_time_and_a_quiet_one_does_not():
+    load = MachineLoad()
+    assert load.stretch == 1.0
+    load.add(TrialResult(0, {}, (1.0,), took=1.2, cpu=1.0))
+    assert load.stretch == 1.0
+    load.add(TrialResult(1, {}, (1.0,), took=2.8, cpu=1.0))
+    assert load.stretch == 2.0
+    load.add(TrialResult(2, {}, (1.0,), took=100.0, cpu=1.0))
+    assert load.stretch == MAX_STRETCH
