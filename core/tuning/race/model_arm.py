@@ -52,11 +52,13 @@ class ModelArm:
     history: TuningHistory = field(default_factory=TuningHistory)
     warm_start_settings: Sequence[Setting] = ()  # best on earlier datasets, to be screened
     scored_trials: list[ScoredTrial] = field(default_factory=list)
-    default_screening_score: float = -math.inf  # −∞ where it failed
+    default_scores: dict[int, float] = field(default_factory=dict)  # {rows: score} of screenings
     # (setting, score) of warm starts
     past_screenings: list[tuple[Setting, float]] = field(default_factory=list)
     screening_times: dict[int, float] = field(default_factory=dict)  # {rows: seconds}, default's
+    past_rows: int = 0  # of these screenings
     screening_seconds: float = 0.0  # of all its screenings
+    overdue_seconds: float = 0.0  # that its longest failed trial took
     failed: str = ""  # why it cannot be used; "" while it can
     failures: int = 0
     seconds: float = 0.0
@@ -82,10 +84,16 @@ class ModelArm:
         self.screening_seconds += event.took
         if event.reason == "past":
             self.past_screenings.append((event.setting, score))
+            self.past_rows = event.rows
             return
-        if score > -math.inf or not self.screening_times:
-            self.default_screening_score = score
+        if score > -math.inf:
+            self.default_scores[event.rows] = score
         self.screening_times[max(event.rows, 1)] = max(event.took, _MIN_SECONDS)
+
+    @property
+    def default_screening_score(self) -> float:
+        """The default's score on the most rows; −∞ where it failed."""
+        return self.default_scores[max(self.default_scores)] if self.default_scores else -math.inf
 
     @property
     def screening_rows(self) -> int:
@@ -111,7 +119,8 @@ class ModelArm:
     @property
     def warm_start(self) -> Setting | None:
         """The best screened setting of an earlier dataset, no worse than the default."""
-        good_pairs = [p for p in self.past_screenings if p[1] >= self.default_screening_score]
+        default_score = self.default_scores.get(self.past_rows, self.default_screening_score)
+        good_pairs = [pair for pair in self.past_screenings if pair[1] >= default_score]
         setting, score = max(good_pairs, key=lambda pair: pair[1], default=({}, -math.inf))
         return setting if score > -math.inf else None
 
@@ -167,6 +176,7 @@ class ModelArm:
         self.seconds += outcome.took
         if outcome.failure:
             self.failures += 1
+            self.overdue_seconds = max(self.overdue_seconds, outcome.took)
             if not self.scored_trials and self.failures >= MAX_FAILURES:
                 self.failed = outcome.failure
             return
@@ -200,20 +210,20 @@ class ModelArm:
         if not self.scored_trials:
             if not self.screening_rows:
                 return 0.0
-            return self._fold_seconds(fit_rows) * folds
+            return max(self.fold_seconds(fit_rows) * folds, 2.0 * self.overdue_seconds)
         unit = unit_vector(self.problem.space, setting)
         gaps = np.array([np.sum((trial.unit - unit) ** 2) for trial in self.scored_trials])
         weights = np.exp(-0.5 * gaps / _WIDTH**2) + 1e-3
         logs = np.log([self._seconds_from(trial, setting, folds) for trial in self.scored_trials])
         return float(np.exp(weights @ logs / weights.sum()))
 
-    def _fold_seconds(self, rows: int) -> float:
-        """A constant and a slope in rows^growth, through the screenings of two sizes."""
+    def fold_seconds(self, rows: int) -> float:
+        """A constant and a slope in rows^growth, through the two largest screenings."""
         growth = self.problem.model.growth
         sizes = [(size**growth, seconds) for size, seconds in sorted(self.screening_times.items())]
         (size, seconds), slope = sizes[-1], sizes[-1][1] / sizes[-1][0]
         if len(sizes) > 1:
-            small, small_seconds = sizes[0]
+            small, small_seconds = sizes[-2]
             slope = min(slope, max(0.0, (seconds - small_seconds) / (size - small)))
         return seconds + slope * (rows**growth - size)
 

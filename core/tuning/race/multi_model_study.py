@@ -36,6 +36,7 @@ from core.tuning.race.model_arm import ModelArm, ScoredTrial
 from core.tuning.runs.trial_table import fold_error
 from core.tuning.scores.scoring import Incumbent, TrialResult
 
+LARGE_FACTOR = 10  # of the usual rows of a screening, in tables of very many
 _MIN_GAPS = 3  # trials on all folds, from which the spread of folds is estimated
 _NO_SCORE = "None of its trials gave a score"
 
@@ -78,13 +79,15 @@ class MultiModelStudy:
     def pending_screenings(self, max_rows: int) -> list[ScreeningTask]:
         """Those of every default setting, then of warm starts; none once trials have started.
 
-        Where a fold has more than `max_rows`, a default is also fitted on a third of these: two
-        sizes tell how its time grows.
+        Where a fold has more than `max_rows`, a default is also fitted on a third of these or, of
+        very many, on `LARGE_FACTOR` times as many: two sizes tell how its time grows.
         """
         if self._model_by_trial:
             return []
         arms = self.arms.values()
         sizes = [max_rows // 3, max_rows] if self._fit_rows > max_rows else [max_rows]
+        if self._fit_rows > 2 * LARGE_FACTOR * max_rows:
+            sizes = [max_rows, LARGE_FACTOR * max_rows]
         default = [
             (arm, arm.problem.default, rows)
             for rows in sizes
@@ -111,9 +114,11 @@ class MultiModelStudy:
         """
         arm = self.arms[task.model]
         seconds_left = round(limit - arm.screening_seconds, 2)
-        growth = min(task.rows, self._fit_rows) / max(1, arm.screening_rows)
-        expected = arm.default_screening_seconds * growth
-        return seconds_left if seconds_left > expected else 0.0
+        rows = min(task.rows, self._fit_rows)
+        expected = arm.fold_seconds(rows) if arm.screening_times else 0.0
+        # By one small size the seconds of many rows are overestimated, as part of them is constant.
+        is_guess = len(arm.screening_times) == 1 and rows > arm.screening_rows
+        return seconds_left if seconds_left > expected / (4 if is_guess else 1) else 0.0
 
     # Trials --------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from core.tuning.race.multi_model_study import MultiModelStudy, ScreeningTask
 from core.tuning.runs.model_leaderboard import model_leaderboard
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
+from core.tuning.scores.scoring import TrialResult
 from core.tuning.trials.ask_tell_study import AskTellStudy
 from core.tuning.tune import RecordedRun, tune
 
@@ -420,3 +421,25 @@ def test_the_price_of_many_rows_is_a_constant_and_a_slope(logistic):
     expected = 4 * (1.1 + slope * (10_000 - small))
     arm = asker.arms["logistic"]
     assert arm.expected_seconds({}, 10_000, 4) == pytest.approx(expected)
+
+
+def test_very_many_rows_are_looked_at_in_ten_times_as_many_and_slow_models_waited_for(logistic):
+    asker = MultiModelStudy(logistic, {"logistic": logistic})
+    asker._fit_rows = 100_000
+    small, large = asker.pending_screenings(1000)
+    assert (small.rows, large.rows) == (1000, 10_000)
+    asker.add_screening(_taken(small, 0.3, 0.5))
+    # Ten times .3 s at most; part of the .3 s is paid once.
+    assert asker.screening_limit(large, 1.8) == pytest.approx(1.5)
+    asker.add_screening(_taken(large, 1.2, 0.7))
+    assert asker.arms["logistic"].screening_score == 0.7
+    assert asker.arms["logistic"].expected_seconds({}, 100_000, 1) == pytest.approx(10.2)
+
+
+def test_a_trial_that_took_too_long_is_expected_to_take_twice_as_long(logistic):
+    asker = MultiModelStudy(logistic, {"logistic": logistic})
+    asker.add_screening(_taken(asker.pending_screenings(10_000)[0], 0.1, 0.5))
+    begun = asker.ask(60.0)
+    late = TrialResult(begun.number, begun.setting, (), 15.0, failure="It took too long.")
+    asker.tell(late)
+    assert asker.arms["logistic"].expected_seconds({}, 1000, 5) == 30.0
