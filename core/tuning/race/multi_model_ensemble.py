@@ -108,7 +108,8 @@ class MultiModelEnsemble:
         pairs = zip(self._y, folds, strict=True)
         logs = tuple(log_densities(y, [predictions])[:, 0] for y, predictions in pairs)
         score = self._sign * outcome.score
-        trial = Trial(outcome.number, outcome.setting, took=outcome.took, fits=len(folds))
+        fits = len(outcome.fold_scores)
+        trial = Trial(outcome.number, outcome.setting, took=outcome.took, fits=fits)
         seconds = refit_seconds(self._problem, trial)
         self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs, seconds)
         self._drop_trials()

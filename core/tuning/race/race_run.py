@@ -145,7 +145,7 @@ class RaceRun(TrialRun):
         if budget == math.inf:
             return budget
         ending = min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
-        return max(0.0, budget - ending * self._load.stretch - self._clock.seconds)
+        return max(0.0, budget - ending - self._clock.seconds)
 
     @property
     def _time_reason(self) -> str:

@@ -12,7 +12,7 @@ from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.race.multi_model_ensemble import MAX_OF_MODEL, MultiModelEnsemble
 from core.tuning.scores.metric import Predictions
-from core.tuning.scores.scoring import TrialResult
+from core.tuning.scores.scoring import TrialResult, score_setting
 
 WINE = DataPlan("sample:wine")
 
@@ -155,3 +155,18 @@ def test_greedy_mean_weights_against_brute_force():
     assert w.sum() == pytest.approx(1)
     single = np.min(np.mean((predictions - y[:, None]) ** 2, axis=0))
     assert found <= single
+
+
+def test_a_refit_is_priced_by_one_fit_whatever_the_folds_and_their_repeats():
+    data = DataPlan("sample:iris")
+    problem = build_problem(
+        Plan(data, "auto", "race", minutes=1.0, options={"repeats": 3}), read_data(data)
+    )
+    setting = combined_setting("logistic", problem.single_model("logistic").default)
+    outcome = dataclasses.replace(score_setting(problem.scoring_job(), 0, setting), took=15.0)
+    assert len(outcome.fold_scores) == 15
+    ensemble = MultiModelEnsemble(problem)
+    ensemble.add(outcome)
+    fold_rows = len(problem.splits[0][0])
+    growth = (len(problem.train_rows) + problem.dataset.rows) / fold_rows
+    assert ensemble._trials[0].refit_seconds == pytest.approx(growth, rel=1e-6)
