@@ -133,11 +133,19 @@ class RaceRun(TrialRun):
     def _load(self) -> MachineLoad:
         return MachineLoad()
 
+    @cached_property
+    def _seconds_before(self) -> float:
+        """Of earlier parts of a resumed run."""
+        return self._clock.seconds
+
     @property
     def _budget_seconds(self) -> float:
-        """The run's seconds by the clock, more on a busy machine."""
+        """The run's seconds by the clock, of which a busy machine stretches those to come."""
         minutes = self._problem.minutes
-        return math.inf if minutes is None else 60 * minutes * self._load.stretch
+        if minutes is None:
+            return math.inf
+        seconds_to_come = max(0.0, 60 * minutes - self._seconds_before)
+        return self._seconds_before + seconds_to_come * self._load.stretch
 
     @property
     def _remaining_seconds(self) -> float:

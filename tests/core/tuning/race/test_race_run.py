@@ -29,7 +29,7 @@ from core.tuning.problem import build_problem, read_data
 from core.tuning.race.ledger import MAX_STRETCH, MachineLoad
 from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy
-from core.tuning.race.race_run import MAX_SCREENING_SECONDS
+from core.tuning.race.race_run import MAX_SCREENING_SECONDS, RaceRun
 from core.tuning.results.conclude import conclude, select_model
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
@@ -333,3 +333,12 @@ def test_a_busy_machine_stretches_the_time_and_a_quiet_one_does_not():
     assert load.stretch == 2.0
     load.add(TrialResult(2, {}, (1.0,), took=100.0, cpu=1.0))
     assert load.stretch == MAX_STRETCH
+
+
+def test_of_a_resumed_run_only_the_seconds_to_come_are_stretched():
+    run = RaceRun.__new__(RaceRun)
+    run._problem, run._clock = SimpleNamespace(minutes=2.0), SimpleNamespace(seconds=90.0)
+    run._load.add(TrialResult(0, {}, (1.0,), took=2.0, cpu=1.0))
+    assert run._budget_seconds == 90.0 + 2.0 * 30.0
+    run._clock = SimpleNamespace(seconds=120.0)  # as this part goes on
+    assert run._budget_seconds == 150.0
