@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.text.number_format import format_number, percent
 from core.export.using.row_answers import RowPrediction, TestRow
-from core.tuning.results.training_columns import TrainingColumn
+from core.tuning.results.training_columns import DATE, TrainingColumn, date_text
 
 if TYPE_CHECKING:
     from core.evaluation.conformal import PredictionInterval
@@ -63,9 +63,10 @@ def training_range_text(column: TrainingColumn, outside: bool, before: str) -> s
     """The range in training, and the value before."""
     phrases = []
     if column.low is not None and column.high is not None:
-        low, high = format_number(column.low, 4), format_number(column.high, 4)
-        ends = f"{low} to {high}" if low != high else f"always {low}"
-        phrases.append(f"outside {ends}" if outside and low != high else ends)
+        ends = (column.low, column.high)
+        low, high = (date_text(e) if column.kind == DATE else format_number(e, 4) for e in ends)
+        range_text = f"{low} to {high}" if low != high else f"always {low}"
+        phrases.append(f"outside {range_text}" if outside and low != high else range_text)
     elif outside:
         phrases.append("never seen in training")
     return " · ".join([*phrases, *([f"was {before}"] if before else [])])

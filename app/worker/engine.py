@@ -14,6 +14,7 @@ from app.worker import messages as m
 from app.worker.cluster_access import check_cluster, trial_executor
 from app.worker.prediction_service import PredictionService
 from core.datasets.dataset import Dataset
+from core.datasets.reading_report import rewritten_cells
 from core.datasets.summary import summarize
 from core.errors import UnusableError
 from core.estimators.registry import MODELS
@@ -48,6 +49,8 @@ from core.tuning.why.answers import (
     key_of,
 )
 from core.tuning.why.tested_model import TestedModel, fit_tested_model
+
+COUNTED_BYTES = 2**22  # of a file whose cells are counted that do not come back; under a second
 
 
 class Engine:
@@ -112,7 +115,11 @@ class Engine:
         summary = summarize(dataset)
         advice = advise(summary)
         model = next((entry.name for entry in advice.models if entry.recommended), "")
-        summary = replace(summary, encodings=column_encodings(dataset, model))
+        summary = replace(
+            summary,
+            encodings=column_encodings(dataset, model),
+            rewritten=rewritten_cells(dataset, COUNTED_BYTES),
+        )
         self._data, self._dataset = (data, with_row_count(data, dataset)), dataset
         return m.Opened(self._data[-1], summary, advice)
 

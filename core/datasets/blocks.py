@@ -12,14 +12,12 @@ _BLOCK_CELLS, _MIN_BLOCK_COLUMNS = 2_000_000, 16  # with fewer, columns come one
 
 def number_names(table: pd.DataFrame) -> list[str]:
     """The columns of floats and integers, in table order."""
-    kinds = zip(table.columns, table.dtypes, strict=True)
-    return [str(name) for name, dtype in kinds if dtype.kind in "iuf"]
+    return [str(name) for name, dtype in table.dtypes.items() if dtype.kind in "iuf"]
 
 
 def text_names(table: pd.DataFrame) -> list[str]:
     """The columns that are not numeric, in table order."""
-    kinds = zip(table.columns, table.dtypes, strict=True)
-    return [str(name) for name, dtype in kinds if dtype.kind not in "biufc"]
+    return [str(name) for name, dtype in table.dtypes.items() if dtype.kind not in "biufc"]
 
 
 def column_blocks(

@@ -194,11 +194,11 @@ def month_number(word: str) -> str:
     return ""
 
 
-def read_cells(values: pd.Series, form: ColumnFormat) -> pd.Series:
+def read_cells(values: pd.Series, form: ColumnFormat, levels: Any = None) -> pd.Series:
     """A column as its format says, however its cells are written.
 
     Numbers become floats, NaN also for infinities and what is none; all others texts, None where
-    missing; what cannot be read as a date stays.
+    missing; what cannot be read as a date stays. `levels`: its `pd.factorize`, where known.
     """
     if form.kind == "number" and values.dtype.kind in "iuf":
         is_missing = np.isinf(values.to_numpy(float))
@@ -207,7 +207,19 @@ def read_cells(values: pd.Series, form: ColumnFormat) -> pd.Series:
         return values.mask(is_missing) if is_missing.any() else values
     if values.dtype.kind == "b" or isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
-    codes, cells = pd.factorize(values)
+    codes, cells = levels or pd.factorize(values)
+    cells = cells.tolist()
+    meanings = canonical_cells(cells, form)
+    if form.kind == "number":
+        return pd.Series(np.array([*meanings, math.nan])[codes], values.index, name=values.name)
+    if cells == meanings and values.dtype != object:
+        return values  # nothing changes, and nothing is copied
+    words = np.array([*meanings, None], dtype=object)
+    return pd.Series(words[codes], values.index, "str", values.name)
+
+
+def canonical_cells(cells: Sequence[Any], form: ColumnFormat) -> list[Any]:
+    """What different cells are read as: numbers, NaN for none, or texts, None where missing."""
     texts = [cell_text(cell) for cell in cells]
     if form.kind == "date":
         texts = [(form.order and iso_date(text, form)) or text for text in texts]
@@ -220,12 +232,8 @@ def read_cells(values: pd.Series, form: ColumnFormat) -> pd.Series:
     if form.folds:
         texts = [text if text in nothing else text.casefold() for text in texts]
     if form.kind == "number":
-        numbers = [math.nan if text in nothing else cell_number(text, form) for text in texts]
-        return pd.Series(np.array([*numbers, math.nan])[codes], values.index, name=values.name)
-    if not nothing.intersection(texts) and list(cells) == texts and values.dtype != object:
-        return values  # nothing changes, and nothing is copied
-    words = np.array([*(None if text in nothing else text for text in texts), None], dtype=object)
-    return pd.Series(words[codes], values.index, "str", values.name)
+        return [math.nan if text in nothing else cell_number(text, form) for text in texts]
+    return [None if text in nothing else text for text in texts]
 
 
 def _whole(text: str) -> str:

@@ -7,7 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import (
@@ -91,15 +93,15 @@ def guess_format(
     *,
     delimiter: str = ",",
     typed: bool = False,
+    levels: Any = None,
 ) -> GuessedFormat:
     """The format of a column of texts; empty values are missing.
 
-    `kind`, `reading`: a person's; `typed`: the file says these are texts, so "12" is no number.
+    `kind`, `reading`: a person's; `typed`: the file says these are texts, so "12" is no number;
+    `levels`: the column's `pd.factorize`, where known.
     """
     kind = kind or ("number" if reading == "number" else "")
-    counts = Counter[str]()
-    for cell, count in values.value_counts(sort=False).items():
-        counts[cell_text(cell)] += count
+    counts = _text_counts(*(levels or pd.factorize(values)))
     texts = [text for text in counts if text]
     words = [text for text in texts if text not in NOTHING]
     if reading == "values":
@@ -119,6 +121,16 @@ def guess_format(
         return guess
     sentences = filter(None, (guess.sentence, missing_text(counts, nothing)))
     return replace(guess, sentence="; ".join(sentences))
+
+
+def _text_counts(codes: np.ndarray, cells: pd.Index) -> Counter[str]:
+    """The rows of every text of a column."""
+    counts = Counter[str]()
+    is_complete = not len(codes) or codes.min() >= 0
+    rows = np.bincount(codes if is_complete else codes[codes >= 0], minlength=len(cells))
+    for cell, count in zip(cells.tolist(), rows.tolist(), strict=True):
+        counts[cell_text(cell)] += count
+    return counts
 
 
 def guess_of_numbers(values: pd.Series, kind: str = "", reading: str = "") -> GuessedFormat | None:

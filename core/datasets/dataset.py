@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,7 +52,7 @@ class Column(Record):
     @property
     def kind_text(self) -> str:
         """The kind with the unit: "number, kg"."""
-        return f"{self.kind}, {self.unit}" if self.unit else self.kind
+        return column_title(self.kind, self.unit)
 
 
 @dataclass(frozen=True)
@@ -86,35 +86,35 @@ def saved_csv(texts: Iterable[str], missing: Sequence[str] = ("",)) -> dict[str,
 
 @dataclass(frozen=True)
 class SampleFacts(Record):
-    """A `RowSample` without the rows' numbers."""
-
-    rows: int
-    of: int
-    seed: int
-    stratified: bool
-    asked: bool
-    form: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class RowSample:
     """Rows of a file drawn at random to stand for all."""
 
     rows: int
     of: int  # rows of the file
     seed: int
     stratified: bool  # every class has its share
-    asked: bool  # by a person; else more do not fit into memory
-    chosen: np.ndarray = field(compare=False, repr=False)  # row numbers in the file, sorted
+    asked: bool  # by a person; else more are not read: see `RowSample.max_bytes`
     form: Mapping[str, Any] = field(default_factory=dict)  # fields of RowFormat
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowSample(SampleFacts):
+    """The same as it was drawn."""
+
+    chosen: np.ndarray = field(compare=False, repr=False)  # row numbers in the file, sorted
+    max_bytes: int = 0  # that a file of its size may unpack to; 0 where memory was the limit
 
     def sentence(self, name: str) -> str:
         """The finding on this sample, for the window and the report."""
         shares = ", every class in its share and rare ones with 20 rows" if self.stratified else ""
-        why = "" if self.asked else f"{name} does not fit into the memory of this computer: "
-        total = f"the {self.of:,} rows of {name}" if self.asked else f"its {self.of:,} rows"
+        rows, why = f"its {self.of:,} rows", "does not fit into the memory of this computer"
+        if self.max_bytes:
+            limit = f"{self.max_bytes / 1e6:,.0f} MB, the most that is read at once"
+            why = f"is more than {limit} of a file of its size, once unpacked"
+        why = f"{name} {why}: "
+        if self.asked:
+            rows, why = f"the {self.of:,} rows of {name}", ""
         return (
-            f"{why}{self.rows:,} of {total} were drawn at random (seed {self.seed}{shares}). "
+            f"{why}{self.rows:,} of {rows} were drawn at random (seed {self.seed}{shares}). "
             "Tuning, the test, scaling, gaps and categories go by these; a category that only "
             "other rows have counts as unknown."
         )
@@ -122,8 +122,7 @@ class RowSample:
     @property
     def facts(self) -> SampleFacts:
         """The sample without row numbers."""
-        form = dict(self.form)
-        return SampleFacts(self.rows, self.of, self.seed, self.stratified, self.asked, form)
+        return SampleFacts(**{each.name: getattr(self, each.name) for each in fields(SampleFacts)})
 
 
 @dataclass(frozen=True)
@@ -158,10 +157,9 @@ class Dataset:
     @property
     def features(self) -> pd.DataFrame | sparse.csr_matrix:
         """The features: a table or a CSR matrix."""
-        if self.table is not None:
-            return self.table
-        assert self.matrix is not None
-        return self.matrix
+        features = self.matrix if self.table is None else self.table
+        assert features is not None
+        return features
 
     @property
     def rows(self) -> int:
@@ -188,8 +186,7 @@ class Dataset:
     @property
     def feature_names(self) -> list[str]:
         """The column names of `features`, in order."""
-        feature_roles = ("feature", "sequence")
-        return [column.name for column in self.columns if column.role in feature_roles]
+        return [c.name for c in self.columns if c.role in ("feature", "sequence")]
 
     @property
     def units_of_columns(self) -> dict[str, str]:
@@ -209,8 +206,8 @@ class Dataset:
     @property
     def has_texts(self) -> bool:
         """Whether a table has a feature of kind text, encoded as sparse columns."""
-        has_text = any((c.role, c.kind) == ("feature", "text") for c in self.columns)
-        return self.task.is_table and has_text
+        kinds = ((column.role, column.kind) for column in self.columns)
+        return self.task.is_table and ("feature", "text") in kinds
 
     @property
     def is_sparse(self) -> bool:

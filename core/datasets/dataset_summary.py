@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from core.datasets.finding import ColumnReading, Finding
+from core.datasets.finding import ColumnReading, Finding, RewrittenCells
 from core.records import Record, optional
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ class DatasetSummary(Record):
     readings: list[ColumnReading] = field(default_factory=list)
     # {column: words} of what the model that is recommended is given, where that is something else
     encodings: dict[str, str] = field(default_factory=dict)
+    rewritten: dict[str, RewrittenCells] = field(default_factory=dict)  # by column
     texts: list[str] = field(default_factory=list)  # columns for topic models
     counts: bool = False  # a sparse file could hold word counts
     prefixes: dict[str, list[str]] = field(default_factory=dict)  # {prefix: columns}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,20 +22,37 @@ BINS, BARS = 20, 8
 LONGEST = 40  # letters of a value's name
 
 
-def distributions(table: pd.DataFrame, columns: Sequence[Column]) -> dict[str, Distribution]:
-    """{column: distribution} of the shown columns, but for texts, identifiers and constants."""
-    shown = shown_columns(columns)
-    rows = spread_rows(len(table), len(shown))
-    by_column = {}
-    for column in shown:
-        if column.kind in ("text", "identifier") or column.name not in table:
-            continue
-        values = table[column.name]
-        sample = values if rows is None else values.iloc[rows]
-        spread = distribution(sample, column, len(values))
-        if spread is not None:
-            by_column[column.name] = spread
-    return by_column
+class Distributions(Mapping[str, Distribution]):
+    """{column: distribution} of the shown columns, but for texts and identifiers.
+
+    They are computed when they are asked for, from some rows that are kept until then.
+    """
+
+    def __init__(self, table: pd.DataFrame, columns: Sequence[Column]) -> None:
+        shown, self._of = shown_columns(columns), len(table)
+        unshown = ("text", "identifier")
+        self._columns = [c for c in shown if c.kind not in unshown and c.name in table]
+        rows = spread_rows(len(table), len(shown))
+        sample = table[[column.name for column in self._columns]]
+        self._sample = sample if rows is None else sample.iloc[rows]
+
+    @cached_property
+    def _by_column(self) -> dict[str, Distribution]:
+        spreads = {c.name: distribution(self._sample[c.name], c, self._of) for c in self._columns}
+        del self._sample
+        return {name: spread for name, spread in spreads.items() if spread is not None}
+
+    def __getitem__(self, name: str) -> Distribution:
+        return self._by_column[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_column)
+
+    def __len__(self) -> int:
+        return len(self._by_column)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._by_column,)
 
 
 def shown_columns(columns: Sequence[Column]) -> list[Column]:

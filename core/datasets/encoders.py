@@ -32,7 +32,7 @@ SHARE_TO_TELL = 0.01  # of missing values, from which a column says where they a
 MIN_CLASS_ROWS = 10  # of at least three classes, for shares by level: no fold lacks one
 # A level of fewer rows is lost on trees whose leaves have some; so few levels are columns anyway.
 _LEVEL_ROWS, _ALWAYS_FEW = 25, 3
-_FILLS = {
+_FILLS = {  # the mean is the cheaper one
     "number with holes": "median",
     "number complete": "mean",
     "number yes/no": "most_frequent",
@@ -49,12 +49,8 @@ DATE_PARTS: dict[str, tuple[str, int, list[int]]] = {
 class ColumnEncoders:
     """Chooses the step of every column of a table dataset.
 
-    Args:
-        dataset: gives the table, the target and the columns' kinds.
-        categories: what the model wants.
-        scale: whether numbers are standardized. Dates always are, levels never: a rare one would
-            weigh as much as a frequent one, and no penalty could shrink it.
-        sparse_texts: whether texts become sparse TF-IDF; else directions of it.
+    `scale`: whether numbers are standardized. Dates always are, levels never: a rare one would
+    weigh as much as a frequent one, and no penalty could shrink it.
     """
 
     def __init__(
@@ -103,13 +99,15 @@ class ColumnEncoders:
         if encoding == "date":
             return [(f"date {column.name}", self._date(column), column.name) for column in members]
         if encoding == "text":
-            return [(f"text {name}", self._text(name), [name]) for name in names]
-        if encoding == "category levels":
-            return [(encoding, self._few_levels(names), names)]
-        if encoding == "yes/no":
-            return [(encoding, self._yes_no(members), names)]
-        fill = SimpleImputer(strategy=_FILLS[encoding], keep_empty_features=True)
-        return [(encoding, self._scaled("fill", fill), names)]
+            size = 0 if self._sparse_texts else DIRECTIONS
+            parts = [counts_parts(self._table[name]) for name in names]
+            steps = [TextTfidf(each, directions=size) for each in parts]
+            return [(f"text {n}", step, [n]) for n, step in zip(names, steps, strict=True)]
+        if encoding in _FILLS:
+            step = self._scaled("fill", _fill(_FILLS[encoding]))
+        else:
+            step = self._yes_no(names) if encoding == "yes/no" else self._few_levels(names)
+        return [(encoding, step, names)]
 
     def _encoding(self, column: Column) -> str:
         values = self._table[column.name]
@@ -125,18 +123,15 @@ class ColumnEncoders:
         return MEANS if by_means else "category levels"
 
     def _outputs(self, column: Column) -> int:
-        match self._encoding(column):
-            case "category levels":
-                return column.distinct + 1
-            case name if name == MEANS:
-                classes = len(self._dataset.classes)
-                means = classes if classes > 2 else 1
-                return means + column.distinct + 1 if self._categories == "both" else means
-            case "text":
-                return DIRECTIONS
-            case "date":
-                return 50 if self._categories == "levels" else 6
-        return 2
+        classes = len(self._dataset.classes)
+        levels, means = column.distinct + 1, classes if classes > 2 else 1
+        widths = {
+            "category levels": levels,
+            MEANS: means + levels if self._categories == "both" else means,
+            "text": DIRECTIONS,
+            "date": 50 if self._categories == "levels" else 6,
+        }
+        return widths.get(self._encoding(column), 2)
 
     def _tells_missing(self, column: Column) -> bool:
         share = self._table[column.name].isna().mean() if len(self._table) else 0.0
@@ -170,30 +165,23 @@ class ColumnEncoders:
         target_type = str(self._dataset.task) if self._dataset.classes else "continuous"
         return self._scaled("means", TargetEncoder(target_type=target_type, cv=folds))
 
-    def _text(self, name: str) -> TextTfidf:
-        directions = 0 if self._sparse_texts else DIRECTIONS
-        return TextTfidf(parts=counts_parts(self._table[name]), directions=directions)
-
-    def _yes_no(self, columns: Sequence[Column]) -> Any:
+    def _yes_no(self, names: Sequence[str]) -> Any:
         """0 for no, 1 for yes; the more frequent of the two for everything else."""
-        order = [
-            sorted((str(v) for v in self._table[column.name].dropna().unique()), key=_no_first)
-            for column in columns
-        ]
+        words = (map(str, self._table[name].dropna().unique()) for name in names)
+        order = [sorted(pair, key=_no_first) for pair in words]
         encode = OrdinalEncoder(
             categories=[np.array(pair, dtype=object) for pair in order],
             handle_unknown="use_encoded_value",
             unknown_value=np.nan,
             encoded_missing_value=np.nan,
         )
-        fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
-        return self._scaled("", Pipeline([("encode", encode), ("fill", fill)]))
+        return self._scaled("", Pipeline([("encode", encode), ("fill", _fill("most_frequent"))]))
 
     def _date(self, column: Column) -> Pipeline:
         """Text to seconds since 1970 and the parts that vary; what is no date is filled."""
         reading: dict[str, Any] = {"errors": "coerce", "format": column.date_format, "utc": True}
         dates = pd.to_datetime(self._table[column.name], **reading)
-        fill = SimpleImputer(missing_values=NO_TIME, strategy="median", keep_empty_features=True)
+        fill = _fill("median", missing_values=NO_TIME)
         parts = [("seconds", Pipeline([*_units("s"), ("fill", fill), ("scale", StandardScaler())]))]
         numbers = {"year": dates.dt.year, "month": dates.dt.month}
         numbers |= {"weekday": dates.dt.day_of_week, "hour": dates.dt.hour}
@@ -205,16 +193,17 @@ class ColumnEncoders:
         return Pipeline([("read", read), ("parts", FeatureUnion(parts))])
 
     def _date_part(self, part: str) -> Pipeline:
+        last: tuple[str, Any] = ("scale", StandardScaler())
+        no_date = ("no date", _fill("constant", missing_values=NO_TIME, fill_value=np.nan))
+        fill = ("fill", _fill("most_frequent"))
         if part == "year":  # since 1970
-            return Pipeline([*_units("Y"), *_part_fill(), ("scale", StandardScaler())])
+            return Pipeline([*_units("Y"), no_date, fill, last])
         unit, period, values = DATE_PARTS[part]
         # numpy.interp with a period is the remainder, looked up: exact at whole numbers.
         lookup = {"xp": list(range(period)), "fp": values, "period": period}
         number = ("part", FunctionTransformer(np.interp, kw_args=lookup))
-        last: tuple[str, Any] = ("scale", StandardScaler())
         if self._categories == "levels":
             last = "levels", OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        no_date, fill = _part_fill()
         return Pipeline([*_units(unit), no_date, number, fill, last])
 
 
@@ -269,10 +258,5 @@ def _units(unit: str) -> list[tuple[str, Any]]:
     ]
 
 
-def _part_fill() -> tuple[tuple[str, Any], tuple[str, Any]]:
-    """`NO_TIME` to a missing value, and a missing value to the most frequent one."""
-    to_missing = SimpleImputer(
-        missing_values=NO_TIME, strategy="constant", fill_value=np.nan, keep_empty_features=True
-    )
-    fill = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
-    return ("no date", to_missing), ("fill", fill)
+def _fill(strategy: str, **values: float) -> SimpleImputer:
+    return SimpleImputer(strategy=strategy, keep_empty_features=True, **values)

@@ -47,12 +47,19 @@ class ColumnReading(Record):
         return f"“{self.column}”: {self.sentence}."
 
 
-_FIELDS = {"--role": "roles", "--kind": "kinds", "--reading": "readings"}
+@dataclass(frozen=True)
+class RewrittenCells(Record):
+    """Cells of a column whose texts do not come back from their values letter by letter."""
+
+    count: int = 0  # 0 where they were not counted
+    example: str = ""  # "“$1,200” is 1200"
+    proposal: SuggestedChange | None = None  # to keep the texts
 
 
 def column_change(words: str, option: str, name: str, choice: str) -> SuggestedChange:
     """The suggestion of another role, kind or reading of one column."""
-    choices: Mapping[str, Any] = {_FIELDS[option]: {name: choice}}
+    field_name = f"{option.removeprefix('--')}s"  # roles, kinds or readings
+    choices: Mapping[str, Any] = {field_name: {name: choice}}
     return SuggestedChange(words, column_option(option, name, choice), **choices)
 
 
@@ -79,20 +86,15 @@ def shared_changes(readings: Iterable[ColumnReading]) -> list[SuggestedChange]:
     columns_by_word: dict[str, dict[str, str]] = {}
     for reading in readings:
         for column, word in (reading.proposal.readings if reading.proposal else {}).items():
-            if word in _OF_FILES:
-                columns_by_word.setdefault(word, {})[column] = word
-    return [
-        SuggestedChange(
-            f"Read all {len(columns)} columns {_OF_FILES[word]}",
-            " ".join(column_option("--reading", column, word) for column in columns),
-            readings=columns,
-        )
-        for word, columns in columns_by_word.items()
-        if len(columns) > 1
-    ]
+            columns_by_word.setdefault(word, {})[column] = word
+    changes = []
+    for word, columns in columns_by_word.items():
+        if len(columns) > 1 and word in _OF_FILES:
+            option = " ".join(column_option("--reading", column, word) for column in columns)
+            words = f"Read all {len(columns)} columns with {_OF_FILES[word]} {word}"
+            changes.append(SuggestedChange(words, option, readings=columns))
+    return changes
 
 
-_OF_FILES = {
-    **{word: f"with a decimal {word}" for word in ("comma", "point")},
-    **{f"{word} first": f"with the {word} first" for word in ("day", "month")},
-}
+# How a whole file is written, and the words before it.
+_OF_FILES = {"comma": "a decimal", "point": "a decimal", "day first": "the", "month first": "the"}

@@ -15,6 +15,7 @@ import pandas as pd
 from core.datasets.files.file_bytes import check_path, file_faults
 from core.errors import UnusableError
 
+# One for all; one an output; one a column, as of the levels of a category; columns of one prefix.
 SPECS = ("single", "each", "column", "prefix")
 OTHER = "other"
 _EXAMPLE = 'write it like {"blood": ["iron", "salt"], "rest": ["age"]}'
@@ -24,37 +25,27 @@ _SEPARATOR = re.compile(r"[_.\-:/ ]")
 def penalty_groups(
     spec: str | Mapping[str, Sequence[str]], names: Sequence[str], sources: Sequence[str]
 ) -> tuple[list[str], np.ndarray]:
-    """The groups' names, and the group number of each output column.
+    """The groups' names, and the group number of each output column; or UnusableError.
 
-    Args:
-        spec: single (one for all), each (one per output), column (all outputs of a column together,
-            as the levels of a category), prefix (columns with a common prefix), or {group: [columns
-            or outputs]}, where the remaining ones form the group "other".
-        names: of the output columns.
-        sources: the source column of each output.
-
-    Raises:
-        UnusableError: an unknown word or column (with the nearest name), or one in two groups.
+    `spec` is one of `SPECS`, or {group: [columns or outputs]}, where the others are "other".
     """
-    if not isinstance(spec, str):
-        return _numbered(_of_mapping(spec, names, sources))
-    if spec == "single":
-        return ["all"], np.zeros(len(names), dtype=np.int64)
     if spec == "each":
         return list(names), np.arange(len(names))
-    if spec == "column":
-        return _numbered(list(sources))
-    if spec == "prefix":
+    if not isinstance(spec, str):
+        labels = _of_mapping(spec, names, sources)
+    elif spec == "single":
+        labels = ["all"] * len(names)
+    elif spec == "column":
+        labels = list(sources)
+    elif spec == "prefix":
         group_of = {c: g for g, columns in prefix_groups(sources).items() for c in columns}
-        return _numbered([group_of[source] for source in sources])
-    near = difflib.get_close_matches(spec, SPECS, n=1)
-    cure = f"did you mean {near[0]}" if near else f"use {', '.join(SPECS)} or a JSON file"
-    raise UnusableError(f"there is no grouping “{spec}”", where="groups", cure=cure)
-
-
-def _numbered(labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    of_output, names = pd.factorize(np.array(labels, dtype=object))
-    return names.tolist(), of_output
+        labels = [group_of[source] for source in sources]
+    else:
+        near = difflib.get_close_matches(spec, SPECS, n=1)
+        cure = f"did you mean {near[0]}" if near else f"use {', '.join(SPECS)} or a JSON file"
+        raise UnusableError(f"there is no grouping “{spec}”", where="groups", cure=cure)
+    of_output, groups = pd.factorize(np.array(labels, dtype=object))
+    return groups.tolist(), of_output
 
 
 def prefix_groups(columns: Sequence[str]) -> dict[str, list[str]]:
@@ -81,15 +72,12 @@ def _of_mapping(
         for column in columns:
             if column not in known_names:
                 near = difflib.get_close_matches(column, sorted(known_names), n=1)
-                cure = (
-                    f"did you mean “{near[0]}”" if near else "name only columns that are features"
-                )
+                cure = "name only columns that are features"
+                cure = f"did you mean “{near[0]}”" if near else cure
                 fault = f"there is no feature “{column}”"
                 raise UnusableError(fault, where=f"groups, group “{group}”", cure=cure)
-            if group_of.setdefault(column, group) != group:
-                fault = (
-                    f"the column “{column}” is in two groups, “{group_of[column]}” and “{group}”"
-                )
+            if (other := group_of.setdefault(column, group)) != group:
+                fault = f"the column “{column}” is in two groups, “{other}” and “{group}”"
                 raise UnusableError(fault, where="groups", cure="leave it in one")
     # An output's own name is more precise than its source's.
     outputs = zip(names, sources, strict=True)
@@ -97,11 +85,7 @@ def _of_mapping(
 
 
 def groups_from_file(file: str | Path) -> dict[str, list[str]]:
-    """Groups from a JSON file like {"blood": ["blood_iron", "blood_salt"], "sleep": ["hours"]}.
-
-    Raises:
-        UnusableError: no file or no such JSON, with line and column.
-    """
+    """Groups from a JSON file like {"blood": ["iron", "salt"]}; or UnusableError with its line."""
     path = check_path(str(file))
     try:
         with file_faults(path.name):

@@ -6,8 +6,8 @@ the order of KINDS; of crossing brackets the largest nested set stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from core.errors import UnusableError
 
@@ -19,8 +19,8 @@ SHORT_HAIRPIN = "hairpin too short"
 CROSSING = "crossing pairs"
 LONG_LOOP = "loop too long"
 KINDS = (NOT_CANONICAL, SHORT_HAIRPIN, CROSSING, LONG_LOOP)
-_OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_LAYERS = (*_OPENING.items(), *((chr(65 + k), chr(97 + k)) for k in range(26)))
+_LAYERS = (*zip("([{<", ")]}>", strict=True), *((chr(65 + k), chr(97 + k)) for k in range(26)))
+_CLOSING = dict(_LAYERS)
 AMBIGUOUS = "RYSWKMBDHV"
 _LETTERS = "acgutnT" + AMBIGUOUS + AMBIGUOUS.lower()
 _PLAIN = str.maketrans(_LETTERS, "ACGUUNU" + "N" * 2 * len(AMBIGUOUS))
@@ -64,55 +64,44 @@ def parse_molecule(
     """
     plain = plain_letters(letters, where)
     pairs = bracket_pairs(structure, where, len(plain))
-    filters: dict[str, Callable[[list[Pair]], list[Pair]]] = {
-        NOT_CANONICAL: lambda pairs: [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING],
-        SHORT_HAIRPIN: lambda pairs: [(i, j) for i, j in pairs if j - i > shortest_hairpin],
-        CROSSING: largest_nesting,
-        LONG_LOOP: without_long_loops,
-    }
-    dropped = {}
-    for kind, remaining_pairs in filters.items():
-        count = len(pairs)
-        pairs = remaining_pairs(pairs)
-        dropped[kind] = count - len(pairs)
-    return ParsedMolecule(plain, dot_bracket(pairs, len(plain)), dropped)
+    canonical = [(i, j) for i, j in pairs if plain[i] + plain[j] in _PAIRING]
+    wide = [(i, j) for i, j in canonical if j - i > shortest_hairpin]
+    nested = largest_nesting(wide)
+    short = without_long_loops(nested)
+    counts = pairwise(map(len, (pairs, canonical, wide, nested, short)))
+    dropped = {kind: a - b for kind, (a, b) in zip(KINDS, counts, strict=True)}
+    return ParsedMolecule(plain, dot_bracket(short, len(plain)), dropped)
 
 
 def bracket_pairs(structure: str, where: str = "", length: int | None = None) -> list[Pair]:
-    """Positions (from 0) of paired bases by the first; UnusableError if unknown or unbalanced.
-
-    `length`: the number of letters, which has to be that of characters; None for any.
-    """
-    open_positions: dict[str, list[int]] = {}
+    """Positions (from 0) of paired bases; UnusableError if unbalanced or not of the `length`."""
+    open_positions: dict[str, list[int]] = {closing: [] for _, closing in _LAYERS}
     pairs: list[Pair] = []
+    cure = "give every opening bracket one that closes it"
     for position, sign in enumerate(structure):
         if sign in DOTS:
             continue
-        if sign in _OPENING or (sign.isascii() and sign.isupper()):
-            open_positions.setdefault(_OPENING.get(sign, sign.lower()), []).append(position)
+        if sign in _CLOSING:
+            open_positions[_CLOSING[sign]].append(position)
         elif open_positions.get(sign):
             pairs.append((open_positions[sign].pop(), position))
-        elif sign in _OPENING.values() or (sign.isascii() and sign.islower()):
-            _refuse_unpaired(structure, position, "closes what was not opened", where)
         else:
-            cure = "use brackets for pairs and dots for unpaired bases"
-            fault = f"character {position + 1} of the structure is “{sign}”"
+            fault = (
+                f"character {position + 1} of the structure, “{sign}”, closes what was not opened"
+            )
+            if sign not in open_positions:
+                fault = f"character {position + 1} of the structure is “{sign}”"
+                cure = "use brackets for pairs and dots for unpaired bases"
             raise UnusableError(fault, where=where, cure=cure)
-    unclosed = [k for positions in open_positions.values() for k in positions]
-    if unclosed:
-        _refuse_unpaired(structure, min(unclosed), "is never closed", where)
-    if length is not None and len(structure) != length:
-        fault = (
-            f"the structure has {len(structure):,} characters and the sequence {length:,} letters"
-        )
-        cure = "give every letter one character of structure"
+    if unclosed := [k for positions in open_positions.values() for k in positions]:
+        k = min(unclosed)
+        fault = f"character {k + 1} of the structure, “{structure[k]}”, is never closed"
         raise UnusableError(fault, where=where, cure=cure)
+    if length is not None and len(structure) != length:
+        count = f"{len(structure):,} characters and the sequence {length:,} letters"
+        cure = "give every letter one character of structure"
+        raise UnusableError(f"the structure has {count}", where=where, cure=cure)
     return sorted(pairs)
-
-
-def _refuse_unpaired(structure: str, position: int, fault: str, where: str) -> None:
-    fault = f"character {position + 1} of the structure, “{structure[position]}”, {fault}"
-    raise UnusableError(fault, where=where, cure="give every opening bracket one that closes it")
 
 
 def dot_bracket(pairs: list[Pair], length: int) -> str:
@@ -155,13 +144,11 @@ def largest_nesting(pairs: list[Pair]) -> list[Pair]:
     nested_pairs, spans = [], [(0, size)]
     while spans:
         i, j = spans.pop()
-        if j <= i:
-            continue
         k = partner.get(j - 1, -1)
         if k >= i and max_pairs[i][k] + 1 + max_pairs[k + 1][j - 1] == max_pairs[i][j]:
             nested_pairs.append((ends[k], ends[j - 1]))
             spans += [(i, k), (k + 1, j - 1)]
-        else:
+        elif j > i:
             spans.append((i, j - 1))
     return sorted(nested_pairs)
 
@@ -178,29 +165,22 @@ def _has_crossing(pairs: list[Pair]) -> bool:
 
 
 def without_long_loops(pairs: list[Pair]) -> list[Pair]:
-    """Nested pairs without those around or inside an interior loop of more than 30 bases.
-
-    Dropped are the pairs stacked inwards, up to a hairpin or branching, or outwards if fewer.
-    """
+    """Nested pairs without the fewer of those stacked inwards or outwards of a loop > 30 bases."""
     while True:
         inside = neighbours(pairs)
         outside = {inner: pair for pair, inners in inside.items() for inner in inners}
-        for pair, inner in inside.items():
-            if len(inner) == 1 and _bases_between(pair, inner[0]) > LONGEST_LOOP:
+        for (i, j), inner in inside.items():
+            if len(inner) == 1 and inner[0][0] - i - 1 + j - inner[0][1] - 1 > LONGEST_LOOP:
                 break
         else:
             return list(inside)
-        inwards, outwards = [inner[0]], [pair]
+        inwards, outwards = [inner[0]], [(i, j)]
         while len(inside[inwards[-1]]) == 1:
             inwards.append(inside[inwards[-1]][0])
         while (around := outside.get(outwards[-1])) and len(inside[around]) == 1:
             outwards.append(around)
         dropped = set(inwards if len(inwards) <= len(outwards) else outwards)
         pairs = [nested_pair for nested_pair in pairs if nested_pair not in dropped]
-
-
-def _bases_between(outer: Pair, inner: Pair) -> int:
-    return inner[0] - outer[0] - 1 + outer[1] - inner[1] - 1
 
 
 def neighbours(pairs: list[Pair]) -> dict[Pair, list[Pair]]:

@@ -38,10 +38,8 @@ def picture_shape(names: Sequence[str], rows: np.ndarray | None = None) -> tuple
     word, numbers = _pixel_numbers(names)
     if numbers is None:
         return None
-    count = int(numbers.max()) + 1
-    gaps = count > len(names)
-    side = math.isqrt(count - 1) + 1
-    pixels = word in _PIXEL_WORDS
+    count, pixels = int(numbers.max()) + 1, word in _PIXEL_WORDS
+    gaps, side = count > len(names), math.isqrt(count - 1) + 1
     cut = (pixels and gaps) or (side == _HANDWRITING and not gaps)
     min_side = _MIN_SIDE if pixels else _MIN_SQUARE_SIDE
     if side >= min_side and (side * side == count or (cut and count > side * (side - 1))):

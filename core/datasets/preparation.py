@@ -28,34 +28,16 @@ SPARSE_FROM = 2 * 10**7  # bytes of the dense matrix from which columns of level
 def preparation(
     dataset: Dataset, *, scale: bool, sparse_ok: bool, categories: Categories = "means"
 ) -> Pipeline:
-    """An unfitted transformer from rows of `dataset.features` to a numeric matrix.
+    """An unfitted transformer of `dataset.features` to a numeric matrix, by `fit_transform(X, y)`.
 
-    Fit it by `fit_transform(X, y)`, where means of the target are of the other rows.
-
-    Numbers: missing ones become the median (the cheaper mean in columns without missing values),
-    and a further column of 0 and 1 says which, where they are 1 % or more. Yes/no: 0 and 1.
-    Categories: a column for each level, that of missing values too, all 0 for a new one; or the
-    mean of the target in each level (the share of every class), that of all rows for a new one.
-    Dates: seconds since 1970, and year, month, weekday and hour where they vary. Texts: sparse
-    TF-IDF of words and parts of words, or 100 directions of it if dense. Tokens and molecules pass
-    unchanged. Documents: word counts.
-
-    Args:
-        dataset: gives the columns.
-        scale: whether numbers are standardized; those of a sparse matrix are only divided by their
-            standard deviation. Dates are always standardized, columns of levels and TF-IDF never.
-        sparse_ok: whether the model accepts CSR.
-        categories: levels (linear models, whose penalty shrinks rare ones), or means, with a column
-            for each level only where these are few.
-
-    Raises:
-        UnusableError: the output must be dense and would exceed two gigabytes.
+    `scale`: whether numbers are standardized; `sparse_ok`: whether the model takes CSR. A dense
+    output of more than two gigabytes is an UnusableError.
     """
     if not dataset.task.has_target:
         return Pipeline([("columns", _word_counts(dataset))])
     if dataset.matrix is not None:
         return _of_matrix(dataset, scale=scale, sparse_ok=sparse_ok)
-    if dataset.task.is_structured:
+    if dataset.task.is_structured:  # tokens and molecules pass unchanged
         return Pipeline([("columns", FunctionTransformer())])
     has_texts = sparse_ok and dataset.has_texts
     encoders = ColumnEncoders(dataset, categories, scale=scale, sparse_texts=has_texts)
@@ -83,18 +65,15 @@ def _word_counts(dataset: Dataset) -> Any:
 def _of_matrix(dataset: Dataset, *, scale: bool, sparse_ok: bool) -> Pipeline:
     assert dataset.matrix is not None
     rows, width = dataset.matrix.shape
+    encode: Any = FunctionTransformer(accept_sparse=True)
     if not sparse_ok:
         _refuse_too_large(rows, width)
-    # A ColumnTransformer of passthrough is scikit-learn's way to a dense matrix.
-    encode = ColumnTransformer(
-        [("numbers", "passthrough", slice(0, None))], sparse_threshold=1.0 if sparse_ok else 0.0
-    )
-    steps: list[tuple[str, Any]] = [
-        ("columns", FunctionTransformer(accept_sparse=True) if sparse_ok else encode)
-    ]
-    if scale:
-        steps.append(("scale", StandardScaler(with_mean=not sparse_ok)))
-    return Pipeline(steps)
+        # A ColumnTransformer of passthrough is scikit-learn's way to a dense matrix.
+        passing = [("numbers", "passthrough", slice(0, None))]
+        encode = ColumnTransformer(passing, sparse_threshold=0.0)
+    center = not sparse_ok  # a sparse matrix is only divided by the standard deviations
+    scaling = [("scale", StandardScaler(with_mean=center))] if scale else []
+    return Pipeline([("columns", encode), *scaling])
 
 
 def _refuse_too_large(rows: int, width: int) -> None:
@@ -113,22 +92,18 @@ def stays_sparse(fitted: Any) -> bool:
 
 
 def plain_preparation(prepare: Any, *, fitted: bool = True) -> Any:
-    """The preparation in scikit-learn's own classes; documents have none and stay.
-
-    If not `fitted`, it learns the same from the same rows.
-    """
+    """The preparation in scikit-learn's own classes, fitted or to be; documents have none."""
     encode = prepare.named_steps["columns"] if isinstance(prepare, Pipeline) else None
     if not isinstance(encode, ColumnTransformer):
         return prepare
     fitted_steps = {name: step for name, step, _ in encode.transformers_}
-    plain = copy.copy(encode)
+    plain, plain_pipeline = copy.copy(encode), copy.copy(prepare)
     for attribute in ("transformers", "transformers_"):
         transformers = [
             (name, _plain_step(step, fitted_steps.get(name), fitted), columns)
             for name, step, columns in getattr(encode, attribute)
         ]
         setattr(plain, attribute, transformers)
-    plain_pipeline = copy.copy(prepare)
     plain_pipeline.steps = [("columns", plain), *prepare.steps[1:]]
     return plain_pipeline
 

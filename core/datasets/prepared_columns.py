@@ -42,13 +42,8 @@ def output_sources(fitted: Pipeline) -> list[str]:
 
 
 def output_names(fitted: Pipeline) -> list[str]:
-    """The name of every output, each once: the column's, or a word.
-
-    Or "column=level", "column (missing)", "column (mean of target)", "column (share of class)",
-    "column: month", "column: month=5".
-    """
-    seen: Counter[str] = Counter()
-    unique: list[str] = []
+    """The name of every output, each once: the column's, a word, "column=level" and the like."""
+    seen, unique = Counter[str](), list[str]()
     for _, name in _named_outputs(fitted):
         seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
@@ -68,13 +63,10 @@ def merged_levels(one_hot: OneHotEncoder, index: int) -> set[Any]:
 
 
 def date_parts(step: Pipeline) -> list[tuple[str, Any]]:
-    """The parts of a date by name, each with its pipeline behind the reading.
-
-    In files of earlier versions the steps themselves are those of the seconds.
-    """
+    """The parts of a date by name, each with its pipeline behind the reading."""
     if "parts" in step.named_steps:
         return list(step.named_steps["parts"].transformer_list)
-    return [("seconds", step)]
+    return [("seconds", step)]  # in files of earlier versions
 
 
 def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
@@ -83,14 +75,11 @@ def _named_outputs(fitted: Pipeline) -> list[tuple[str, str]]:
         return [(word, word) for word in encode.vocabulary_]
     names = getattr(encode, "feature_names_in_", None)
     if names is None:
-        count = encode.n_features_in_
-        return [(f"feature {i + 1}", f"feature {i + 1}") for i in range(count)]
-    if isinstance(encode, FunctionTransformer):
-        return [(str(name), str(name)) for name in names]
-    outputs: list[tuple[str, str]] = []
-    for step_name, step, sources in listed_steps(encode.transformers_):
-        outputs += _outputs_of_step(step_name, step, sources)
-    return outputs
+        names = [f"feature {i + 1}" for i in range(encode.n_features_in_)]
+    elif not isinstance(encode, FunctionTransformer):
+        steps = listed_steps(encode.transformers_)
+        return [output for step in steps for output in _outputs_of_step(*step)]
+    return [(str(name), str(name)) for name in names]
 
 
 def listed_steps(steps: Sequence[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, list[str]]]:
@@ -119,10 +108,8 @@ def _outputs_of_step(step_name: str, step: Any, sources: list[str]) -> Iterator[
 def _level_endings(one_hot: OneHotEncoder, index: int) -> list[str]:
     rare = merged_levels(one_hot, index)
     levels = [level for level in one_hot.categories_[index] if level not in rare]
-    endings = [
-        f"={_level_text(level)}" if is_known_level(level) else " (missing)" for level in levels
-    ]
-    return [*endings, "=rare"] if rare else endings
+    texts = [f"={_level_text(n)}" if is_known_level(n) else " (missing)" for n in levels]
+    return [*texts, "=rare"] if rare else texts
 
 
 def _mean_endings(encoder: TargetEncoder) -> list[str]:
@@ -133,13 +120,9 @@ def _mean_endings(encoder: TargetEncoder) -> list[str]:
 
 
 def _date_endings(part: str, step: Any) -> list[str]:
-    if part == "seconds":
-        return [""]
-    if part == "missing":
-        return [" (missing)"]
     one_hot = encoder_of(step, OneHotEncoder)
     if one_hot is None:
-        return [f": {part}"]
+        return [{"seconds": "", "missing": " (missing)"}.get(part, f": {part}")]
     return [f": {part}={_level_text(level)}" for level in one_hot.categories_[0]]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pandas as pd
 
+from core.datasets.columns import ColumnCount, sentence_columns
 from core.datasets.dataset import DataSource
 from core.datasets.finding import ColumnReading, Finding
 
@@ -22,6 +24,12 @@ class RawTable:
     findings: tuple[Finding, ...] = ()
     readings: tuple[ColumnReading, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)  # of columns, told beside the cells
+    counts: Mapping[str, ColumnCount] = field(default_factory=dict)  # of some columns
+
+    @cached_property
+    def sentence_columns(self) -> list[str]:
+        """The columns of running text, that with the longest texts first."""
+        return sentence_columns(self.table, self.source.formats, self.counts)
 
 
 # A kind of column: numbers as a sheet stores them, whatever unit it shows.

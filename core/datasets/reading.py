@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from core.datasets.column_format import MISSING
 from core.datasets.dataset import Dataset
 from core.datasets.files import libsvm
-from core.datasets.files.sniffing import clear_sniff_cache
+from core.datasets.files.file_bytes import fingerprint
+from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.raw_table import NO_CHOICES, DataOptions, RawTable
 from core.datasets.samples.registry import SAMPLES
-from core.datasets.sampling.file_parts import AS_FIT, FilePart, RowLimit, open_file_part
+from core.datasets.sampling.file_parts import ALL, AS_FIT, FilePart, RowLimit, open_file_part
 from core.datasets.splits.units import shared_finding, with_units
 from core.datasets.table_formats import FormatOptions, formats_of, kinds_like, with_formats
 from core.datasets.task import Task
@@ -62,16 +64,17 @@ def read_dataset(
         test = _table_test(dataset, test_file, test_row_limit)
         return _with_test_findings(replace(dataset, test=test))
     finally:
-        clear_sniff_cache()
+        sniff_dialect.cache_clear()
 
 
 def _drawn_table(file: TableFile, choices: DataOptions, row_limit: RowLimit) -> Dataset:
     with open_file_part(file, _trimmed(choices), row_limit) as file_part:
-        dataset = file_part.with_sample_note(_from_table(file_part.file, choices))
+        is_whole = file_part.sampled is None
+        dataset = file_part.with_sample_note(_from_table(file_part.file, choices, is_whole))
     if dataset.sampled is None or not dataset.task.has_sequences:
         return dataset
     if row_limit.rows is None:
-        return _from_table(file, choices)
+        return _from_table(file, choices, True)
     fault = "the rows of a sequence belong together and cannot be drawn one by one"
     cure = "read all rows, or a file of fewer sequences"
     raise UnusableError(fault, where=file.path.name, cure=cure)
@@ -118,7 +121,7 @@ def _with_test_findings(dataset: Dataset) -> Dataset:
     return replace(dataset, findings=(*findings, *shared_finding(dataset, test)))
 
 
-def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
+def _from_table(file: TableFile, choices: DataOptions, is_whole: bool) -> Dataset:
     choices = _trimmed(choices)
     target, kinds = choices.target, choices.kinds
     cells = file.first_cells(target)
@@ -132,12 +135,17 @@ def _from_table(file: TableFile, choices: DataOptions) -> Dataset:
     if all(raw_table.table[:1000].isna().all()) and all(raw_table.table.isna().all()):
         fault = "every cell below the header is empty"
         raise UnusableError(fault, where=raw_table.name, cure="choose a file with values")
-    if shape is None:
-        choices = roles_of_rows(cells, choices)
-        names = [str(name) for name in raw_table.table.columns]
-        target = target or (names[-1] if names else "")
-        raw_table = with_formats(raw_table, FormatOptions(kinds, choices.readings, None, target))
-    return assemble(raw_table, shape, choices)
+    with ThreadPoolExecutor(1) as thread:  # while pandas parses, it takes every core
+        digest = thread.submit(fingerprint, file.path) if is_whole else None
+        if shape is None:
+            choices = roles_of_rows(cells, choices)
+            names = [str(name) for name in raw_table.table.columns]
+            target = target or (names[-1] if names else "")
+            options = FormatOptions(kinds, choices.readings, None, target)
+            raw_table = with_formats(raw_table, options)
+        dataset = assemble(raw_table, shape, choices)
+        source = replace(dataset.source, fingerprint=digest.result() if digest else "")
+    return replace(dataset, source=source)
 
 
 def _trimmed(choices: DataOptions) -> DataOptions:
@@ -188,9 +196,13 @@ def _table_test(train: Dataset, file: str, row_limit: RowLimit) -> Dataset:
     if isinstance(table_file, TextFile) and table_file.is_libsvm:
         raise _other_format(table_file.path, "a table with columns")
     if train.task.has_sequences:
-        return _assembled_test(train, table_file)
+        row_limit = RowLimit(ALL)
     with open_file_part(table_file, DataOptions(target=train.target_name), row_limit) as file_part:
-        return file_part.with_sample_note(_assembled_test(train, file_part.file))
+        test = _assembled_test(train, file_part.file)
+        if file_part.sampled is None:
+            digest = fingerprint(table_file.path)
+            test = replace(test, source=replace(test.source, fingerprint=digest))
+        return file_part.with_sample_note(test)
 
 
 def _assembled_test(train: Dataset, table_file: TableFile) -> Dataset:

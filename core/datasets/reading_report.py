@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,7 +13,13 @@ from core.datasets.cell_values import ColumnFormat, cell_text, read_cells
 from core.datasets.dataset import Dataset
 from core.datasets.distributions import shown_columns
 from core.datasets.files.table_file import open_table
-from core.datasets.finding import Finding, SuggestedChange, column_option, shared_changes
+from core.datasets.finding import (
+    Finding,
+    RewrittenCells,
+    SuggestedChange,
+    column_change,
+    shared_changes,
+)
 from core.datasets.summary import all_findings
 from core.datasets.table_formats import formats_of
 from core.errors import UnusableError
@@ -71,17 +76,21 @@ class ReadingReport(Record):
 def reading_report(dataset: Dataset, encodings: Mapping[str, str] | None = None) -> ReadingReport:
     """The report on a dataset; `encodings` says what a model is given, {column: words}."""
     readings = {reading.column: reading for reading in dataset.readings}
-    columns, rewriting = [], _rewriting_of(dataset)
+    columns, rewritten = [], rewritten_cells(dataset)
     for column in shown_columns(dataset.columns):
         reading = readings.get(column.name)
         proposal = reading.proposal if reading else None
+        cells = rewritten.get(column.name, RewrittenCells())
         columns.append(
             ReadColumn(
                 **{name: getattr(column, name) for name in _COPIED},
                 reading=reading.sentence if reading else "",
                 otherwise=proposal.option if proposal else "",
                 encoding=(encodings or {}).get(column.name, ""),
-                **rewriting.get(column.name, {}),
+                rewritten=column.name in rewritten,
+                rewritten_cells=cells.count,
+                rewritten_example=cells.example,
+                kept=cells.proposal.option if cells.proposal else "",
             )
         )
     return ReadingReport(
@@ -99,24 +108,22 @@ def reading_report(dataset: Dataset, encodings: Mapping[str, str] | None = None)
     )
 
 
-def _rewriting_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """{column: fields of `ReadColumn`} where texts do not come back from values letter by letter.
-
-    Cells are counted in CSV files that are not large.
-    """
+def rewritten_cells(dataset: Dataset, max_bytes: int = _MAX_BYTES) -> dict[str, RewrittenCells]:
+    """The columns whose texts do not come back; counted in CSV files of at most `max_bytes`."""
     source, formats = dataset.source, formats_of(dataset.columns, dataset.source)
     names = dict.fromkeys((column.name for column in dataset.columns), "category")
     try:
-        is_counted = source.format == "csv" and Path(source.path).stat().st_size <= _MAX_BYTES
+        is_counted = source.format == "csv" and Path(source.path).stat().st_size <= max_bytes
         table = open_table(source.path).read(names).table if is_counted else None
     except (OSError, UnusableError):
         table = None
     if table is None:
-        return {name: {"rewritten": form.rewrites} for name, form in formats.items()}
-    return {name: _rewriting(table[name], formats[name]) for name in names if name in table}
+        return {name: RewrittenCells() for name, form in formats.items() if form.rewrites}
+    columns = {name: _rewritten(table[name], formats[name]) for name in names if name in table}
+    return {name: cells for name, cells in columns.items() if cells is not None}
 
 
-def _rewriting(values: pd.Series, form: ColumnFormat) -> dict[str, Any]:
+def _rewritten(values: pd.Series, form: ColumnFormat) -> RewrittenCells | None:
     counts = values.value_counts()
     texts = pd.Series(counts.index, dtype="str")
     cells = read_cells(texts, form)
@@ -127,15 +134,16 @@ def _rewriting(values: pd.Series, form: ColumnFormat) -> dict[str, Any]:
         cells = cells.map(f"{{:.{width}f}}".format if width else cell_text, na_action="ignore")
         cells = cells.astype("str").str.replace(".", form.decimal, regex=False)
     is_other = (cells.fillna("") != texts).to_numpy()
+    if form.kind == "number":  # 3.0 and -0.0 are how programs write whole numbers
+        bare = texts.str.removesuffix(f"{form.decimal}0").replace("-0", "0")
+        is_other = is_other & (cells != bare).to_numpy()
     if not is_other.any():
-        return {}
+        return None
     first = int(is_other.argmax())
     value = "missing" if pd.isna(cells[first]) else cells[first]
-    return {
-        "rewritten": True,
-        "rewritten_cells": int(counts.to_numpy()[is_other].sum()),
-        "rewritten_example": f"“{texts[first]}” is {value}",
-        "kept": column_option("--reading", str(values.name), "text")
-        if form.kind in _VALUES
-        else "",
-    }
+    keep = column_change("Read it as text", "--reading", str(values.name), "text")
+    return RewrittenCells(
+        int(counts.to_numpy()[is_other].sum()),
+        f"“{texts[first]}” is {value}",
+        keep if form.kind in _VALUES else None,
+    )

@@ -38,19 +38,30 @@ def rows_in_file(dataset: Dataset, rows: Sequence[int] | np.ndarray) -> FileRows
     row_indices, sampled = np.asarray(rows, dtype=int), dataset.sampled
     raw = None if dataset.table is None else _read_again(dataset)
     if raw is not None and (file_rows := _file_rows(dataset, raw.table)) is not None:
-        headers, cells, left_out = _table_cells(raw.table, file_rows[row_indices])
         lines = [raw.line_of(int(row)) for row in file_rows[row_indices]]
-        return FileRows(headers, cells, lines, "line", left_out)
+        return _table_rows(raw.table, file_rows[row_indices], lines, "line")
     has_sample = sampled is not None and len(sampled.chosen) == dataset.rows
     file_rows = sampled.chosen if has_sample and sampled else np.arange(dataset.rows)
     lines, counted = (file_rows[row_indices] + 1).tolist(), "row"
     if (lines_of := _libsvm_lines(dataset)) is not None:
         lines, counted = [lines_of[row] for row in row_indices], "line"
     if dataset.table is not None:
-        headers, cells, left_out = _table_cells(dataset.table, row_indices)
-    else:
-        headers, cells, left_out = _matrix_cells(dataset, row_indices)
-    return FileRows(headers, cells, lines, counted, left_out)
+        return _table_rows(dataset.table, row_indices, lines, counted)
+    assert dataset.matrix is not None
+    submatrix = dataset.matrix[row_indices].tocsc()
+    filled = np.flatnonzero(np.diff(submatrix.indptr))
+    headers = [str(dataset.feature_names[column]) for column in filled[:MAX_COLUMNS]]
+    cells = submatrix[:, filled[:MAX_COLUMNS]].toarray().tolist()
+    return FileRows(headers, cells, lines, counted, len(filled) - len(headers))
+
+
+def _table_rows(
+    table: pd.DataFrame, row_indices: np.ndarray, lines: list[int], counted: str
+) -> FileRows:
+    shown = table.iloc[row_indices, :MAX_COLUMNS]
+    cells = [[_to_json(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+    headers = [str(name) for name in shown.columns]
+    return FileRows(headers, cells, lines, counted, table.shape[1] - len(headers))
 
 
 def _file_rows(dataset: Dataset, table: pd.DataFrame) -> np.ndarray | None:
@@ -85,27 +96,6 @@ def _libsvm_lines(dataset: Dataset) -> list[int] | None:
                 filled = (bool(line.partition(b"#")[0].strip()) for line in file)
                 lines = [number for number, is_filled in enumerate(filled, 1) if is_filled]
     return lines if len(lines) == dataset.rows else None
-
-
-def _table_cells(
-    table: pd.DataFrame, row_indices: np.ndarray
-) -> tuple[list[str], list[list[Any]], int]:
-    shown = table.iloc[row_indices, :MAX_COLUMNS]
-    cells = [[_to_json(value) for value in row] for row in shown.itertuples(index=False, name=None)]
-    left_out = max(0, table.shape[1] - MAX_COLUMNS)
-    return [str(name) for name in shown.columns], cells, left_out
-
-
-def _matrix_cells(
-    dataset: Dataset, row_indices: np.ndarray
-) -> tuple[list[str], list[list[Any]], int]:
-    assert dataset.matrix is not None
-    submatrix = dataset.matrix[row_indices].tocsc()
-    filled = np.flatnonzero(np.diff(submatrix.indptr))
-    shown = filled[:MAX_COLUMNS]
-    names = dataset.feature_names
-    cells = submatrix[:, shown].toarray().tolist()
-    return [str(names[column]) for column in shown], cells, len(filled) - len(shown)
 
 
 def _to_json(value: Any) -> Any:

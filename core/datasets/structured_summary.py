@@ -10,7 +10,7 @@ from core.datasets.dataset import Dataset
 from core.datasets.dataset_summary import DocumentSummary, StructuredSummary, UnitKind
 from core.datasets.splits.equal_items import item_codes
 from core.datasets.task import Task, count_text
-from core.datasets.understanding.molecule_table import dropped_pairs
+from core.datasets.understanding.structured_tables import dropped_pairs
 
 MAX_WORDS = 30
 _NOUNS: dict[str, tuple[UnitKind, str]] = {
@@ -26,8 +26,8 @@ def describe_structures(dataset: Dataset) -> StructuredSummary | None:
         return None
     lengths, (unit, element) = _lengths(dataset), _NOUNS[dataset.task]
     low, high, mean = int(lengths.min()), int(lengths.max()), float(lengths.mean())
-    size = f"{low:,} to {high:,}" if low < high else f"{low:,}"
-    items = f"{count_text(len(lengths), unit)} of {size} {element if high == 1 else element + 's'}"
+    size = f"{low:,} to " * (low < high) + count_text(high, element)
+    items = f"{count_text(len(lengths), unit)} of {size}"
     if unit == "document":
         items = f"{dataset.task.count_text(len(lengths))} of {mean:,.0f} words on average"
     summary = StructuredSummary(
@@ -82,7 +82,5 @@ def text_columns(dataset: Dataset) -> list[str]:
 
 def holds_counts(dataset: Dataset) -> bool:
     """Whether a sparse file could hold word counts: all whole, none negative."""
-    if dataset.matrix is None:
-        return False
-    values = dataset.matrix.data
+    values = np.empty(0) if dataset.matrix is None else dataset.matrix.data
     return bool(len(values) and values.min() >= 0 and not np.any(values % 1))

@@ -19,14 +19,21 @@ from core.datasets.column_format import (
     guess_format,
     guess_of_numbers,
 )
-from core.datasets.columns import check_names, text_length
+from core.datasets.columns import (
+    ColumnCount,
+    check_names,
+    count_levels,
+    count_values,
+    is_running_text,
+    text_length,
+)
 from core.datasets.dataset import Column, DataSource
 from core.datasets.finding import Finding
 from core.datasets.raw_table import READINGS, STORED, RawTable
 from core.errors import UnusableError
 
 PLAIN = ColumnFormat()
-_LONGEST = 1000  # letters of a number, a date or a name, on average
+_PART_LETTERS = 2**24  # of running text that are read at once
 _KIND_OF_READING = {
     **dict.fromkeys(("number", "comma", "point"), "number"),
     **dict.fromkeys(("day first", "month first"), "date"),
@@ -51,23 +58,26 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
     check_names(options.readings, [*map(str, raw.table.columns)], "reading", READINGS)
     _refuse_contradictions(options)
     columns, formats = dict[str, pd.Series](), dict[str, ColumnFormat]()
+    counts = dict[str, ColumnCount]()
     findings, readings = list(raw.findings), list(raw.readings)
     plain_numbers = number_format(raw.source.read_csv)
     for name, values in ((str(name), values) for name, values in raw.table.items()):
         columns[name] = values
+        is_number = values.dtype.kind in "iuf"
         if not (are_finite := _are_finite(values)):
             findings += _infinity_findings(values, raw.line_of)
+        levels = None if is_number or is_running_text(values) else pd.factorize(values)
         if options.formats is None:
-            guess = _guessed(values, options, raw, plain_numbers)
+            guess = _guessed(values, options, raw, plain_numbers, levels)
         else:
-            default = plain_numbers if values.dtype.kind in "iuf" else PLAIN
-            guess = GuessedFormat(options.formats.get(name, default))
+            guess = GuessedFormat(options.formats.get(name, plain_numbers if is_number else PLAIN))
         if are_finite and guess.form is plain_numbers and name not in raw.units:
+            counts[name] = count_values(values, has_missing=False)
             continue
-        cells, strays = _cells_and_strays(values, guess.form)
+        cells, strays = _cells_and_strays(values, guess.form, levels)
         if not are_few(strays, len(values)) and options.formats is None:
-            guess = guess_format(values, "category")
-            cells, strays = _cells_and_strays(values, guess.form)
+            guess = guess_format(values, "category", levels=levels)
+            cells, strays = _cells_and_strays(values, guess.form, levels)
         elif not are_few(strays, len(values)):
             cells, strays = values, strays[:0]  # another kind of column than that of training
         if len(strays):
@@ -82,11 +92,13 @@ def with_formats(raw: RawTable, options: FormatOptions) -> RawTable:
         if form != PLAIN and (form.kind != "number" or form.rewrites or form.unit):
             formats[name] = form
         columns[name] = cells
+        if cells is values and levels is not None:
+            counts[name] = count_levels(*levels)
     source = replace(raw.source, formats=formats)
     is_wide = len(columns) > len(raw.table)  # columns one by one are slow to take rows of
     table = pd.DataFrame(columns, index=raw.table.index, copy=is_wide)
     raw = replace(raw, findings=tuple(findings), readings=tuple(readings))
-    return replace(raw, table=table, source=source)
+    return replace(raw, table=table, source=source, counts=counts)
 
 
 def _refuse_contradictions(options: FormatOptions) -> None:
@@ -107,11 +119,26 @@ def _are_finite(values: pd.Series) -> bool:
         return isfinite(np.add.reduce(values.to_numpy()))  # nothing is stored
 
 
-def _cells_and_strays(values: pd.Series, form: ColumnFormat) -> tuple[pd.Series, pd.Series]:
-    cells = read_cells(values, form)
+def _cells_and_strays(
+    values: pd.Series, form: ColumnFormat, levels: Any
+) -> tuple[pd.Series, pd.Series]:
+    if levels is None and values.dtype.kind not in "iuf":
+        cells = _running_text(values, form)
+    else:
+        cells = read_cells(values, form, levels)
     if form.kind != "number" or values.dtype.kind in "iuf":
         return cells, values[:0]
     return cells, stray_texts(values, cells, form)
+
+
+def _running_text(values: pd.Series, form: ColumnFormat) -> pd.Series:
+    """Long texts in parts: all of them at once would be in memory several times."""
+    size = max(1, int(_PART_LETTERS / text_length(values)))
+    parts = [values.iloc[first : first + size] for first in range(0, len(values), size)]
+    cells = [read_cells(part, form) for part in parts]
+    if all(part is cell for part, cell in zip(parts, cells, strict=True)):
+        return values
+    return pd.concat(cells)
 
 
 def _wishes(name: str, options: FormatOptions) -> tuple[str, str]:
@@ -143,7 +170,11 @@ def number_format(arguments: Mapping[str, Any]) -> ColumnFormat:
 
 
 def _guessed(
-    values: pd.Series, options: FormatOptions, raw: RawTable, plain_numbers: ColumnFormat
+    values: pd.Series,
+    options: FormatOptions,
+    raw: RawTable,
+    plain_numbers: ColumnFormat,
+    levels: Any,
 ) -> GuessedFormat:
     name = str(values.name)
     kind, reading = _wishes(name, options)
@@ -151,11 +182,11 @@ def _guessed(
         is_amount = name == options.target or _are_amounts(values.to_numpy()[:100])
         guess = None if is_amount else guess_of_numbers(values, kind, reading)
         return guess or GuessedFormat(plain_numbers)
-    if not (kind or reading) and text_length(values) > _LONGEST:
+    if not (kind or reading) and levels is None:
         return GuessedFormat(PLAIN)  # running text
     delimiter = str(raw.source.read_csv.get("sep", ","))
     typed = raw.source.format in ("parquet", "feather", "arff")  # these say what is text
-    return guess_format(values, kind, reading, delimiter=delimiter, typed=typed)
+    return guess_format(values, kind, reading, delimiter=delimiter, typed=typed, levels=levels)
 
 
 def _are_amounts(numbers: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ class TaskTraits:
     """The defaults of the table of tasks below."""
 
     unit: str = "row"  # a row of the file
-    item: str = "row"  # what a split never divides
+    item: str = ""  # what a split never divides, the unit where nothing else is said
     data_noun: str = "a table"  # in errors
     class_nouns: str = "classes"
     target_text: str = "{count} classes"  # as a heading
@@ -55,7 +55,7 @@ class Task(TaskTraits, StrEnum):
         assert traits.keys() <= TaskTraits.__annotations__.keys()
         task = str.__new__(cls, name)
         task._value_ = name
-        vars(task).update(traits)
+        vars(task).update({"item": traits.get("unit", cls.unit), **traits})
         return task
 
     __repr__ = str.__repr__  # its name in the Python code of a plan
@@ -126,7 +126,6 @@ class Task(TaskTraits, StrEnum):
         "structure",
         {
             "unit": "molecule",
-            "item": "molecule",
             "data_noun": "molecules",
             "target_text": "base pairs",
             "prediction_text": "which letters of a molecule pair",
@@ -151,7 +150,6 @@ class Task(TaskTraits, StrEnum):
         "topics",
         {
             "unit": "text",
-            "item": "text",
             "data_noun": "documents",
             "target_text": "topics",
             "prediction_text": "topics of texts",

@@ -16,11 +16,11 @@ from sklearn.datasets import load_svmlight_file
 from core.datasets.cell_values import ColumnFormat, cell_text, moments, read_cells, same_unit
 from core.datasets.column_format import MAX_TRIED, chosen_format, number_formats
 from core.datasets.dates import date_forms
-from core.datasets.files import libsvm, libsvm_faults
-from core.datasets.files.csv_faults import has_fitting_quotes
-from core.datasets.files.file_bytes import open_bytes
+from core.datasets.files import libsvm
+from core.datasets.files.delimited_rows import Dialect, has_fitting_quotes
+from core.datasets.files.file_bytes import TextSource, decode_head, open_bytes
 from core.datasets.files.quotes import quote_reading
-from core.datasets.files.sniffing import Dialect, decode_head, looks_like_libsvm
+from core.datasets.files.sniffing import looks_like_libsvm
 from core.datasets.files.table_file import TableFile, TextFile
 from core.datasets.sampling.file_parts import FilePart
 from core.datasets.table_formats import kinds_like, number_format, stray_finding, stray_texts
@@ -122,7 +122,7 @@ def _unlabelled(
     try:
         matrix = load_svmlight_file(io.BytesIO(text), zero_based=True)[0]
     except (ValueError, OverflowError) as error:
-        raise libsvm_faults.load_error(error, path, compression) from None
+        raise libsvm.load_error(error, path, compression) from None
     if zero_based or (matrix.nnz and matrix.indices.min() == 0):
         return matrix, True
     return matrix[:, 1:], False
@@ -132,7 +132,7 @@ def _feature_table(table_file: TableFile, card: ModelCard, notes: ReadNotes) -> 
     features = card.features
     table, formats = None, formats_of_card(card)
     if isinstance(table_file, TextFile) and card.format in ("csv", "sample"):
-        table = _read_like_training(table_file.path, table_file.compression, table_file.head, card)
+        table = _read_like_training(table_file, card)
     if table is None:
         kinds = kinds_like(formats)
         raw = table_file.read(kinds)
@@ -208,24 +208,22 @@ def _feature_cells(values: pd.Series, form: ColumnFormat, notes: ReadNotes) -> p
     return cells
 
 
-def _read_like_training(
-    path: Path, compression: str, head: bytes, card: ModelCard
-) -> pd.DataFrame | None:
+def _read_like_training(source: TextSource, card: ModelCard) -> pd.DataFrame | None:
     """The table by the training file's own arguments; None where these do not fit this file."""
     if not card.read_csv or "names" in card.read_csv:
         return None
-    arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": decode_head(head)[0]}
+    arguments: dict[str, Any] = {**_arguments(card.read_csv), "encoding": source.start[0]}
     try:
-        with open_bytes(path, compression) as file:
+        with open_bytes(source.path, source.compression) as file:
             header = pd.read_csv(file, **{**arguments, "nrows": 0})
         names = _column_names(header, card.features)
         if not set(card.features) <= set(names) or len(set(names)) < len(names):
             return None
-        if not has_fitting_quotes(path, compression, _dialect_of(arguments, names)):
+        if not has_fitting_quotes(source, _dialect_of(arguments, names)):
             return None
         if names != list(header.columns):
             arguments |= {"header": 0, "names": names}
-        with open_bytes(path, compression) as file:
+        with open_bytes(source.path, source.compression) as file:
             table = pd.read_csv(file, **arguments)
     except (ValueError, TypeError, OSError, EOFError):
         return None  # the closer look of the sniffing reader finds the words

@@ -47,8 +47,6 @@ class DataPage(Page):
         self.body.addWidget(self.question)
         self._card = Card("Table")
         self.table = PreviewTable()
-        self.table.column_pressed.connect(self._show_menu)
-        self.table.columns_pressed.connect(self._show_menu_of_several)
         self.table.selected.connect(self._show_selected)
         self.several = PlainButton("", self._change_selected)
         self.several.hide()
@@ -65,6 +63,10 @@ class DataPage(Page):
         self.board = GroupsBoard(session, self)
         self.body.addWidget(self.board)
         self.menus = ColumnMenus(session, self.board, self._set_role, self)
+        self.table.column_pressed.connect(lambda name, at: self._show_menu(self.menu_for(name), at))
+        self.table.columns_pressed.connect(
+            lambda names, at: self._show_menu(self.menus.menu_for_columns(names), at)
+        )
         for field in (self.question.spin, self.documents.vocabulary):
             field.installEventFilter(self)  # it asks its line of text without the system
             field.lineEdit().installEventFilter(self)
@@ -127,13 +129,7 @@ class DataPage(Page):
 
     # The menu of a column -------------------------------------------------------------------
 
-    def _show_menu(self, name: str, position: QPoint) -> None:
-        menu = self.menu_for(name)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(position)
-
-    def _show_menu_of_several(self, names: list[str], position: QPoint) -> None:
-        menu = self.menus.menu_for_columns(names)
+    def _show_menu(self, menu: QMenu, position: QPoint) -> None:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(position)
 
@@ -145,8 +141,8 @@ class DataPage(Page):
         self.several.setVisible(has_several)
 
     def _change_selected(self) -> None:
-        corner = self.several.rect().bottomLeft()
-        self._show_menu_of_several(self.table.selected_columns(), self.several.mapToGlobal(corner))
+        corner = self.several.mapToGlobal(self.several.rect().bottomLeft())
+        self._show_menu(self.menus.menu_for_columns(self.table.selected_columns()), corner)
 
     def menu_for(self, name: str) -> QMenu:
         """The menu of a column."""

@@ -95,7 +95,7 @@ class CommonWords(QWidget):
         self._words: list[tuple[str, int]] = []
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("The most frequent words")
-        appearance.notifier.themed.connect(self._on_theme_changed)
+        appearance.notifier.themed.connect(self._fit_height)
 
     def show_words(self, words: list[tuple[str, int]]) -> None:
         """Show words and how often each comes."""
@@ -104,16 +104,13 @@ class CommonWords(QWidget):
         self.setAccessibleDescription(", ".join(count_texts))
         self._fit_height()
 
-    def _on_theme_changed(self, _theme: object) -> None:
-        self._fit_height()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the height."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit_height()
 
-    def _fit_height(self) -> None:
+    def _fit_height(self, _theme: object = None) -> None:
         self.setFixedHeight(max(1, self._row_count(self.width())) * self._row_height())
         self.update()
 

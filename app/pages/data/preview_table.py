@@ -214,16 +214,13 @@ class PreviewTable(PlainTable):
         head.customContextMenuRequested.connect(self._on_menu_wanted)
         self.clicked.connect(self._cell_clicked)
         self.preview.modelReset.connect(self._show_spread)
-        appearance.notifier.themed.connect(self._on_theme_changed)
+        appearance.notifier.themed.connect(self._show_spread)
         self.selectionModel().selectionChanged.connect(lambda *_changes: self.selected.emit())
 
-    def _show_spread(self) -> None:
+    def _show_spread(self, _theme: object = None) -> None:  # with another one, texts differ in size
         self._head.show_columns(self.preview.described, self.preview.total)
         self.fit_columns()
         self.selected.emit()
-
-    def _on_theme_changed(self, _theme: object) -> None:
-        self._show_spread()  # the text may have another size
 
     def selected_columns(self) -> list[str]:
         """The names of the selected columns, in order."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from app.text.data.document_text import format_integer
 from app.text.number_format import format_number, percent
 from core.datasets.dataset_summary import ColumnSummary, Distribution
+from core.datasets.finding import RewrittenCells
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = 3  # values that are named
@@ -37,6 +38,14 @@ def column_values_text(column: ColumnSummary, rows: int) -> str:
     if note := column.note:
         sentences.append(f"{note[:1].upper()}{note[1:]}.")
     return "\n".join(sentences)
+
+
+def rewritten_text(cells: RewrittenCells) -> str:
+    """How many cells of a column are other texts than what was read, with the first."""
+    if not cells.count:
+        return "Some of its cells are written otherwise than they are read."
+    count, verb = ("1 cell", "is") if cells.count == 1 else (f"{cells.count:,} cells", "are")
+    return f"{count} {verb} written otherwise than read: {cells.example}."
 
 
 def _spread_text(spread: Distribution) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -19,13 +21,15 @@ _KINDS = {"numeric": "number", "real": "number", "integer": "number", "string": 
 _STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_STRING}|[^\s{{]+)\s*(.+)", re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(_STRING, re.DOTALL)
-_SPACE = re.compile(r"\s*")
-_INDEX = re.compile(r"(\d+)\s+(?=[^\s,}])")
-# A value without quotes: in a row by commas or by blanks (" %" begins a comment), and in braces.
-_PLAIN = {
-    ",": re.compile(r"(?:[^,%]|(?<=\S)%)*"),
-    " ": re.compile(r"(?:[^,\s%]|(?<=\S)%)*"),
-    "}": re.compile(r"[^,}]*"),
+_OVER = re.compile(r"\s*(?=\Z|[%{])")  # a row, unless the brace is none of a weight
+# A value in a row by commas or by blanks (" %" begins a comment), and in braces, with its index.
+_VALUES = {
+    sign: re.compile(rf"(?>\s*{index})({_STRING}|(?!['\"]){letters})\s*", re.DOTALL)
+    for sign, index, letters in (
+        (",", "()", r"(?:[^,%]|(?<=\S)%)*"),
+        (" ", "()", r"(?:[^,\s%]|(?<=\S)%)*"),
+        ("}", r"(?:(\d+)\s+(?=[^\s,}]))?", r"[^,}]*"),
+    )
 }
 _WEIGHT = re.compile(r"\{\s*([^\s{},]+)\s*\}\s*(?:%.*)?", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
@@ -102,9 +106,13 @@ def parse_arff(
     if names:
         changed = zip(content.attributes, names, strict=True)
         content.attributes = [replace(attribute, name=name) for attribute, name in changed]
-    _Rows(content, text).read(numbered)
-    if not content.lines:
+    rows, parts = _rows_of(content, numbered), list[pd.DataFrame]()
+    while chunk := list(islice(rows, _CHUNK)):
+        parts.append(_columns(content, chunk, text))
+    if not parts:
         raise ArffError(number, "there is no row below @data", "add rows")
+    declared = [attribute.name for attribute in content.attributes]
+    content.table = pd.concat(parts, ignore_index=True).set_axis(declared, axis=1)
     return content
 
 
@@ -136,11 +144,12 @@ def _declared(name: str, declared: str, number: int) -> ArffAttribute:
         quoted = _QUOTED.match(written)
         form = _strptime_format(quoted[0][1:-1] if quoted else written)
         return ArffAttribute(name, "date", (), form)
+    fault = f"“{declared[:40]}” is no type of attribute"
+    cure = "use numeric, string, date, or {value, value, …}"
     if word == "relational":
         fault = f"attribute “{name}” holds tables of its own (relational)"
-        raise ArffError(number, fault, "leave it out, or save the table as CSV")
-    fault = f"“{declared[:40]}” is no type of attribute"
-    raise ArffError(number, fault, "use numeric, string, date, or {value, value, …}")
+        cure = "leave it out, or save the table as CSV"
+    raise ArffError(number, fault, cure)
 
 
 def _strptime_format(java: str) -> str:
@@ -156,97 +165,80 @@ def _strptime_format(java: str) -> str:
     return form
 
 
-class _Rows:
-    """Turns lines into columns, some thousand rows at a time."""
+def _rows_of(content: ArffContent, numbered: Iterable[tuple[int, str]]) -> Iterator[list[str]]:
+    """The cells of every row; its line and weight go into the content."""
+    absent, n_sparse = [attribute.absent for attribute in content.attributes], 0
+    for number, line in numbered:
+        row = line.strip()
+        if not row or row[0] == "%":
+            continue
+        cells = [] if _SPECIAL.search(row) else [cell.strip() for cell in row.split(",")]
+        if len(cells) != len(absent):
+            is_sparse = row[0] == "{"
+            n_sparse += is_sparse
+            if n_sparse * len(absent) > _MAX_SPARSE_CELLS:
+                fault = f"written out, the sparse rows have more than {_MAX_SPARSE_CELLS:,} cells"
+                raise ArffError(number, fault, "save the table in LIBSVM's format")
+            split = _sparse_cells if is_sparse else _dense_cells
+            cells, is_weighted = split(row, number, absent)
+            content.weighted += is_weighted
+        content.lines.append(number)
+        yield cells
 
-    def __init__(self, content: ArffContent, text: Collection[str]) -> None:
-        self._content = content
-        self._width = len(content.attributes)
-        self._absent = [attribute.absent for attribute in content.attributes]
-        self._as_written = text
-        self._rows: list[list[str]] = []
-        self._parts: list[pd.DataFrame] = []
-        self._sparse_rows = 0
 
-    def read(self, numbered: Iterable[tuple[int, str]]) -> None:
-        content = self._content
-        for number, line in numbered:
-            row = line.strip()
-            if not row or row[0] == "%":
-                continue
-            cells = [] if _SPECIAL.search(row) else [cell.strip() for cell in row.split(",")]
-            if len(cells) != self._width:
-                cells = self._cells(row, number)
-            content.lines.append(number)
-            self._rows.append(cells)
-            if len(self._rows) == _CHUNK:
-                self._settle()
-        self._settle()
-        if self._parts:
-            names = [attribute.name for attribute in content.attributes]
-            content.table = pd.concat(self._parts, ignore_index=True).set_axis(names, axis=1)
+def _dense_cells(row: str, number: int, absent: Sequence[str]) -> tuple[list[str], bool]:
+    """A row's cells by commas or by blanks, whichever are as many; whether it has a weight."""
+    count, width = 0, len(absent)
+    for sign in (",", " "):
+        try:
+            items, end = _split(row, number, sign)
+        except ArffError:
+            if sign == ",":
+                raise
+            continue
+        cells = [cell for _, cell in items]
+        if len(cells) == width + 1 and not cells[-1]:
+            cells = cells[:-1]  # a comma at the end
+        if len(cells) == width:
+            return cells, row[end : end + 1] == "{"
+        count = count or len(cells)
+    values = "1 value" if count == 1 else f"{count} values"
+    fault = f"the row has {values} where {width} attributes are declared"
+    raise ArffError(number, fault, "give a value for each, ? where nothing is known")
 
-    def _cells(self, row: str, number: int) -> list[str]:
-        """The cells of a row, by commas or by blanks, whichever are as many as the attributes."""
-        if row[0] == "{":
-            return self._sparse_cells(row, number)
-        count = 0
-        for sign in (",", " "):
-            try:
-                items, end = _split(row, number, sign)
-            except ArffError:
-                if sign == ",":
-                    raise
-                continue
-            cells = [cell for _, cell in items]
-            if len(cells) == self._width + 1 and not cells[-1]:
-                cells = cells[:-1]  # a comma at the end
-            if len(cells) == self._width:
-                self._content.weighted += row[end : end + 1] == "{"
-                return cells
-            count = count or len(cells)
-        values = "1 value" if count == 1 else f"{count} values"
-        fault = f"the row has {values} where {self._width} attributes are declared"
-        raise ArffError(number, fault, "give a value for each, ? where nothing is known")
 
-    def _sparse_cells(self, row: str, number: int) -> list[str]:
-        pairs, end = _split(row, number, "}")
-        rest = row[end:].lstrip(", \t")
-        if rest and not rest.startswith("%"):
-            if not _is_weight(rest):
-                fault = f"“{rest[:40]}” is no weight of a row"
-                raise ArffError(number, fault, "write {NUMBER} behind the row, or nothing")
-            self._content.weighted += 1
-        self._sparse_rows += 1
-        if self._sparse_rows * self._width > _MAX_SPARSE_CELLS:
-            fault = f"written out, the sparse rows have more than {_MAX_SPARSE_CELLS:,} cells"
-            raise ArffError(number, fault, "save the table in LIBSVM's format")
-        cells, seen = list(self._absent), set()
-        for digits, value in pairs:
-            index = int(digits) if digits.isdecimal() and len(digits) < 8 else -1
-            if not 0 <= index < self._width or index in seen:
-                why = "stands twice" if index in seen else f"is none of 0 to {self._width - 1}"
-                fault = f"the index “{digits or value[:20]}” {why}"
-                raise ArffError(number, fault, "write {index value, index value, …}")
-            seen.add(index)
-            cells[index] = value
-        return cells
+def _sparse_cells(row: str, number: int, absent: Sequence[str]) -> tuple[list[str], bool]:
+    pairs, end = _split(row, number, "}")
+    rest = row[end:].lstrip(", \t")
+    is_weighted = bool(rest) and not rest.startswith("%")
+    if is_weighted and not _is_weight(rest):
+        fault = f"“{rest[:40]}” is no weight of a row"
+        raise ArffError(number, fault, "write {NUMBER} behind the row, or nothing")
+    cells, seen = list(absent), set()
+    for digits, value in pairs:
+        index = int(digits) if digits.isdecimal() and len(digits) < 8 else -1
+        if not 0 <= index < len(cells) or index in seen:
+            why = "stands twice" if index in seen else f"is none of 0 to {len(cells) - 1}"
+            fault = f"the index “{digits or value[:20]}” {why}"
+            raise ArffError(number, fault, "write {index value, index value, …}")
+        seen.add(index)
+        cells[index] = value
+    return cells, is_weighted
 
-    def _settle(self) -> None:
-        if not self._rows:
-            return
-        content = self._content
-        columns: dict[int, Any] = {}
-        for i, cells in enumerate(zip(*self._rows, strict=True)):
-            attribute = content.attributes[i]
-            if attribute.kind == "number" and attribute.name not in self._as_written:
-                columns[i] = _numbers(cells, content.strays.setdefault(attribute.name, Counter()))
-                continue
-            if attribute.kind == "nominal":
-                _check_values(attribute, cells, content.lines[-len(cells) :])
-            columns[i] = _texts(cells, attribute.date_format)
-        self._parts.append(pd.DataFrame(columns))
-        self._rows = []
+
+def _columns(
+    content: ArffContent, rows: Sequence[Sequence[str]], text: Collection[str]
+) -> pd.DataFrame:
+    columns: dict[int, Any] = {}
+    for i, cells in enumerate(zip(*rows, strict=True)):
+        attribute = content.attributes[i]
+        if attribute.kind == "number" and attribute.name not in text:
+            columns[i] = _numbers(cells, content.strays.setdefault(attribute.name, Counter()))
+            continue
+        if attribute.kind == "nominal":
+            _check_values(attribute, cells, content.lines[-len(cells) :])
+        columns[i] = _texts(cells, attribute.date_format)
+    return pd.DataFrame(columns)
 
 
 def _split(row: str, number: int, sign: str) -> tuple[list[tuple[str, str]], int]:
@@ -254,19 +246,13 @@ def _split(row: str, number: int, sign: str) -> tuple[list[tuple[str, str]], int
     items: list[tuple[str, str]] = []
     position = in_braces = int(sign == "}")
     while True:
-        position = _end(_SPACE, row, position)
-        word = ""
-        if in_braces and (match := _INDEX.match(row, position)):
-            word, position = match[1], match.end()
-        elif items and not in_braces and _is_over(row, position):
-            return items, position
-        start, is_quoted = position, row[position : position + 1] in ("'", '"')
-        position = _end(_QUOTED if is_quoted else _PLAIN[sign], row, start)
-        if is_quoted and position < 0:
-            fault = f"a quote ({row[start]}) opens here and is not closed"
-            raise ArffError(number, fault, "close it")
-        value = _unquoted(row[start:position].strip())
-        position = _end(_SPACE, row, position)
+        if items and not in_braces and (end := _place_of_end(row, position)) >= 0:
+            return items, end
+        match = _VALUES[sign].match(row, position)
+        if match is None:
+            quote = next(letter for letter in row[position:] if letter in "'\"")
+            raise ArffError(number, f"a quote ({quote}) opens here and is not closed", "close it")
+        word, value, position = match[1] or "", _unquoted(match[2].strip()), match.end()
         follows = row[position : position + 1]
         if value or word or follows == "," or not in_braces:
             items.append((word, value))
@@ -276,20 +262,16 @@ def _split(row: str, number: int, sign: str) -> tuple[list[tuple[str, str]], int
             return items, position + 1
         elif in_braces:
             raise ArffError(number, "a brace ({) opens here and is not closed", "close it")
-        elif _is_over(row, position):
-            return items, position
-        elif sign == ",":
+        elif sign == "," and _place_of_end(row, position) < 0:
             raise ArffError(number, "text follows a quote that closes", "check the quotes")
 
 
-def _end(pattern: re.Pattern[str], row: str, position: int) -> int:
-    match = pattern.match(row, position)
-    return match.end() if match else -1
-
-
-def _is_over(row: str, position: int) -> bool:
-    """Whether a row ends, or a comment or its weight follows."""
-    return row[position : position + 1] in ("", "%") or _is_weight(row, position)
+def _place_of_end(row: str, position: int) -> int:
+    """Where a row ends behind blanks, or its comment or weight begins; -1 where a value follows."""
+    match = _OVER.match(row, position)
+    if match is None or (row.startswith("{", match.end()) and not _is_weight(row, match.end())):
+        return -1
+    return match.end()
 
 
 def _is_weight(row: str, position: int = 0) -> bool:
@@ -317,13 +299,11 @@ def _unquoted(text: str) -> str:
 
 def _numbers(cells: Sequence[str], strays: Counter[str]) -> np.ndarray:
     letters = "".join(cells)
-    try:
+    with suppress(ValueError, OverflowError):
         if not letters.translate(_NO_DIGITS):
             return np.array(cells, dtype=np.int64)
         if "_" not in letters:
             return np.array(["nan" if cell in _MISSING else cell for cell in cells], dtype=float)
-    except (ValueError, OverflowError):
-        pass
     numbers = np.full(len(cells), np.nan)
     for i, cell in enumerate(cells):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +16,6 @@ import pandas as pd
 from core.datasets.column_format import MISSING, quoted_words
 from core.datasets.dataset import DataSource, saved_csv
 from core.datasets.files.column_names import unique_names
-from core.datasets.files.file_bytes import fingerprint
 from core.datasets.files.plain_columns import exact_columns, plain_columns
 from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.datasets.finding import Finding
@@ -89,8 +88,8 @@ class ColumnarFile:
             batch_codes = [code_of_value.setdefault(v, len(code_of_value)) for v in distinct]
             value_indices = coded.indices.to_numpy(zero_copy_only=False)
             codes.append(np.array([*batch_codes, 0], dtype=np.uint16)[value_indices])
-        if self.kind == "parquet" and total != (stated_rows := self._stated_sizes[0]):
-            fault = f"it says that it has {stated_rows:,} rows, and has {total:,}"
+        if self.kind == "parquet" and total != (stated := self._parquet_metadata.num_rows):
+            fault = f"it says that it has {stated:,} rows, and has {total:,}"
             raise _damaged(self.path.name, fault)
         has_codes = name is not None and len(code_of_value) <= MAX_LABELS and total > 0
         return total, np.concatenate(codes) if has_codes else None
@@ -104,27 +103,24 @@ class ColumnarFile:
             table = first.slice(0, _HEAD_ROWS).to_pandas()
         table = table.astype({n: "str" for n in table if table[n].dtype == "category"})
         deep_bytes = float(table.memory_usage(deep=True, index=False).sum())
-        rows = self._stated_sizes[0] if self.kind == "parquet" else self.count_labels()[0]
+        has_count = self.kind == "parquet"
+        rows = self._parquet_metadata.num_rows if has_count else self.count_labels()[0]
         return max(deep_bytes, 8.0 * table.size) / len(table) * rows
 
     @cached_property
-    def _stated_sizes(self) -> tuple[int, int]:
-        """Rows and unpacked bytes of a Parquet file, as it says itself."""
-        from pyarrow.parquet import ParquetFile
+    def _parquet_metadata(self) -> Any:
+        """What a Parquet file says of itself."""
+        from pyarrow.parquet import read_metadata
 
-        with _library_faults(self.path.name), ParquetFile(self.path) as file:
-            metadata = file.metadata
-            groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
-            return metadata.num_rows, sum(group.total_byte_size for group in groups)
+        with _library_faults(self.path.name):
+            return read_metadata(self.path)
 
     @cached_property
     def _file_schema(self) -> Any:
         check_package("pyarrow", self.path.name)
         with _library_faults(self.path.name):
             if self.kind == "parquet":
-                from pyarrow.parquet import read_schema
-
-                return read_schema(self.path)
+                return self._parquet_metadata.schema.to_arrow_schema()
             import pyarrow as pa
 
             with pa.OSFile(str(self.path)) as source, pa.ipc.open_file(source) as file:
@@ -149,21 +145,18 @@ class ColumnarFile:
     def _batches(
         self, columns: Sequence[str] | None = None, chosen: np.ndarray | None = None
     ) -> Iterator[Any]:
-        """Rows of columns, called as in the file but where names are read otherwise; all checked.
-
-        Offsets of damaged files may point anywhere in memory.
-        """
+        """Rows of columns, checked, since offsets of damaged files may point anywhere in memory."""
         import pyarrow as pa
 
-        first = 0
+        first, names = 0, list(columns or self.column_names)
         with _library_faults(self.path.name):
-            for row_count, batches in self._row_groups(columns or self.column_names):
+            for row_count, batches in self._row_groups([self._places[name] for name in names]):
                 if chosen is not None:
                     begin, end = np.searchsorted(chosen, (first, first + row_count))
-                    if begin == end:
-                        first += row_count
-                        continue
+                    batches = batches if begin < end else ()
+                    first += row_count * (begin == end)
                 for batch in batches:
+                    batch = batch.rename_columns(names) if self.is_renamed else batch
                     batch.validate(full=True)
                     last = first + batch.num_rows
                     if chosen is not None:
@@ -172,12 +165,10 @@ class ColumnarFile:
                     first = last
                     yield batch
 
-    def _row_groups(self, columns: Sequence[str]) -> Iterator[tuple[int, Iterator[Any]]]:
+    def _row_groups(self, places: list[int]) -> Iterator[tuple[int, Iterable[Any]]]:
         """The size of every group of rows, and its batches."""
         import pyarrow as pa
 
-        schema, places = self._file_schema, [self._places[name] for name in columns]
-        stored = [schema.names[place] for place in places]
         if self.kind == "feather":
             options = pa.ipc.IpcReadOptions(included_fields=places)
             with (
@@ -185,18 +176,19 @@ class ColumnarFile:
                 pa.ipc.open_file(source, options=options) as file,
             ):
                 for batch in map(file.get_batch, range(file.num_record_batches)):
-                    renamed = batch.rename_columns(list(columns)) if self.is_renamed else batch
-                    yield batch.num_rows, iter([renamed])
+                    yield batch.num_rows, [batch]
             return
         from pyarrow.parquet import ParquetFile
 
-        texts = [schema.names[i] for i in places if pa.types.is_string(schema.field(i).type)]
+        fields = [self._file_schema.field(i) for i in places]
+        texts = [field.name for field in fields if pa.types.is_string(field.type)]
+        # A name that stands twice chooses two columns.
+        wanted = None if self.is_renamed else [field.name for field in fields]
         with ParquetFile(self.path, read_dictionary=texts) as file:
             for i in range(file.num_row_groups):
-                wanted = None if self.is_renamed else stored
                 batches = file.iter_batches(_BATCH, row_groups=[i], columns=wanted)
                 if self.is_renamed:
-                    batches = (b.select(places).rename_columns(list(columns)) for b in batches)
+                    batches = (batch.select(places) for batch in batches)
                 yield file.metadata.row_group(i).num_rows, batches
 
     @cached_property
@@ -205,8 +197,10 @@ class ColumnarFile:
 
         max_bytes, batches, byte_count = self.max_bytes, list[Any](), 0
         if self.chosen is None and self.kind == "parquet":
-            rows, unpacked = self._stated_sizes
-            if max(unpacked, 8 * rows * len(self._places)) > max_bytes:
+            stated = self._parquet_metadata
+            groups = map(stated.row_group, range(stated.num_row_groups))
+            unpacked = sum(group.total_byte_size for group in groups)
+            if max(unpacked, 8 * stated.num_rows * len(self._places)) > max_bytes:
                 raise self._too_large()
         for batch in self._batches(chosen=self.chosen):
             byte_count += batch.nbytes
@@ -257,31 +251,28 @@ class ColumnarFile:
             str(self.path),
             self.kind,  # type: ignore[arg-type]
             saved_csv([column for column in dict.fromkeys(text) if column in table]),
-            {},
-            "" if self.chosen is not None else fingerprint(self.path),  # of whole files only
-            f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
+            described=f"{_TITLES[self.kind]}, {len(table.columns):,} columns",
             reading=reading,
         )
-        return RawTable(
-            name, table, source, lambda row: row + 1, tuple(self._findings(parsed.table))
-        )
+        findings = tuple(self._findings(parsed.table))
+        return RawTable(name, table, source, lambda row: row + 1, findings)
 
     def _findings(self, raw: pd.DataFrame) -> Iterator[Finding]:
         yield from self._names[1]
-        unreadable = [name for name in self._names[0] if name not in self._places]
-        if unreadable:
-            is_single = len(unreadable) == 1
-            which = "Column {} holds" if is_single else "The columns {} hold"
-            verb = "is" if is_single else "are"
-            what = f"{which.format(quoted_words(unreadable))} lists, records or bytes"
-            yield Finding(f"{what} and {verb} left out.", serious=True)
-        spans = [str(name) for name in raw.columns if raw[name].dtype.kind == "m"]
-        if spans:
-            which = "Column {} holds" if len(spans) == 1 else "The columns {} hold"
-            yield Finding(f"{which.format(quoted_words(spans))} spans of time, read in seconds.")
+        if unreadable := [name for name in self._names[0] if name not in self._places]:
+            verb = "is" if len(unreadable) == 1 else "are"
+            what = f"{_holding(unreadable)} lists, records or bytes and {verb} left out."
+            yield Finding(what, serious=True)
+        if spans := [str(name) for name in raw.columns if raw[name].dtype.kind == "m"]:
+            yield Finding(f"{_holding(spans)} spans of time, read in seconds.")
         index = raw.index
         if not isinstance(index, pd.RangeIndex) and all(name is None for name in index.names):
             yield Finding("The labels of the rows (an index without a name) are left out.")
+
+
+def _holding(names: Sequence[str]) -> str:
+    which = "Column {} holds" if len(names) == 1 else "The columns {} hold"
+    return which.format(quoted_words(names))
 
 
 def _text_bytes(values: pd.Series) -> int:
@@ -297,11 +288,9 @@ def _is_text(kind: Any) -> bool:
     """Whether values are read as they are written, and not as numbers."""
     from pyarrow import types
 
-    tests = (
-        *(types.is_string, types.is_large_string, types.is_string_view, types.is_boolean),
-        *(types.is_dictionary, types.is_date, types.is_timestamp, types.is_time),
-    )
-    return any(test(kind) for test in tests)
+    texts = types.is_string, types.is_large_string, types.is_string_view, types.is_boolean
+    others = types.is_dictionary, types.is_date, types.is_timestamp, types.is_time
+    return any(test(kind) for test in (*texts, *others))
 
 
 def _is_nested(kind: Any) -> bool:

@@ -7,8 +7,10 @@ Dependencies, CoNLL-U format, https://universaldependencies.org/format.html
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 SENTENCE = "sentence"  # the column that numbers the sequences
 UNIVERSAL = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -20,8 +22,9 @@ _HEADERS = {
     *("entity", "iob", "bio", "deprel", "feats"),
 }
 _DOCUMENT = "-DOCSTART-"
-_NOTHING = ("", "_")
 _MIN_TOKENS, _MAX_TOKENS = 1.5, 300  # mean tokens a sequence
+_MAX_ODD_SHARE = 1 / 8  # lines of another width than the others, which are refused one by one
+_DELIMITED = re.compile(r"\w[,;|]")
 
 
 class LineError(ValueError):
@@ -49,43 +52,45 @@ class ConllTable:
 
 
 def looks_like_conll(text: str, *, complete: bool) -> bool:
-    """Whether lines are tokens: equal widths, blank lines between; the last may be cut."""
+    """Whether lines are tokens: hardly another width, blank lines between; the last may be cut."""
     lines = text.splitlines() if complete else text.splitlines()[:-1]
-    rows = [c for _, c in _split_lines(lines) if c is not None and c[:1] != [_DOCUMENT]]
-    tokens = [cells for cells in rows if cells]
-    width = len(tokens[0]) if tokens else 0
-    if width < 2 or any(len(cells) != width or not cells[0] for cells in tokens):
+    width, split_lines = _split_lines(lines)
+    rows = [cells for cells in split_lines if cells is not None]
+    filled = [cells for cells in rows if cells and not _is_mark(cells)]
+    tokens = [cells for cells in filled if len(cells) == width]
+    odd_count = len(filled) - len(tokens)
+    if width < 2 or odd_count > _MAX_ODD_SHARE * len(filled) or not all(c[0] for c in filled):
         return False
-    if any(
-        cell[0] == cell[-1] == '"' and len(cell) > 2 for cells in tokens for cell in cells if cell
-    ):
+    if any(c[0] == c[-1] == '"' and len(c) > 2 for cells in filled for c in cells if c):
         return False  # quoted cells of a CSV file, whose texts may hold blank lines
     if _is_universal(tokens[0]):
-        return all(_is_universal(cells) for cells in tokens)
-    n_sequences = sum(bool(cells) and (i == 0 or not rows[i - 1]) for i, cells in enumerate(rows))
+        return all(map(_is_universal, tokens))
+    starts = [c for before, c in pairwise([[], *rows]) if not before or _is_mark(before)]
+    n_sequences = sum(len(cells) == width and not _is_mark(cells) for cells in starts)
     if n_sequences < 2 or not _MIN_TOKENS <= len(tokens) / n_sequences <= _MAX_TOKENS:
         return False
+    if odd_count and 2 * sum(any(map(_DELIMITED.search, c)) for c in tokens) > len(tokens):
+        return False  # a table with a blank behind each comma
     return 2 * sum(_NUMBER.fullmatch(cells[-1]) is not None for cells in tokens) < len(tokens)
 
 
 def conll_table(lines: Iterable[str], required: Collection[str] = ()) -> ConllTable:
-    """The tokens; columns without a header are called token, column 2, … and label.
+    """The tokens, by `usual_names` without a header; LineError for another width, or no token.
 
     `required` columns decide whether the first line is a header and the last column called label.
-    Raises LineError for a line of another width, or no token.
     """
     table, rows, has_ended = ConllTable(), list[list[str]](), False
-    width, sequence, number = 0, 1, 0
-    for number, cells in _split_lines(list(lines)):
+    sequence, number, (width, split_lines) = 1, 0, _split_lines(list(lines))
+    for number, cells in enumerate(split_lines, 1):
         if not cells:
             has_ended = bool(rows) and (has_ended or cells is not None)
             continue
         if cells[0] == _DOCUMENT:
             table.documents += 1
             continue
-        width = width or len(cells)
         if len(cells) != width:
-            fault = f"the line has {len(cells)} columns, and the others have {width}"
+            columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+            fault = f"the line has {columns}, and the others have {width}"
             raise LineError(number, fault, "give every token as many columns")
         if not rows and not table.names and _is_header(cells, required):
             table.names = [SENTENCE, *cells]
@@ -107,9 +112,8 @@ def conll_table(lines: Iterable[str], required: Collection[str] = ()) -> ConllTa
 
 def usual_names(width: int, required: Collection[str] = ()) -> list[str]:
     """The names of columns without a header."""
-    names = ["token", *(f"column {i + 1}" for i in range(1, width))]
-    is_labelled = width > 1 and names[-1] not in required
-    return [*names[:-1], "label"] if is_labelled else names
+    names = ["token", *(f"column {i}" for i in range(2, width + 1))]
+    return names if width < 2 or names[-1] in required else [*names[:-1], "label"]
 
 
 def with_labels(lines: Iterable[str], labels: Sequence[str]) -> Iterator[str]:
@@ -117,35 +121,52 @@ def with_labels(lines: Iterable[str], labels: Sequence[str]) -> Iterator[str]:
     texts = [line.rstrip("\r\n") for line in lines]
     table, remaining = conll_table(texts), iter(labels)
     tokens, first = set(table.lines), table.lines[0]
-    for (number, cells), text in zip(_split_lines(texts), texts, strict=True):
+    for number, (cells, text) in enumerate(zip(_split_lines(texts)[1], texts, strict=True), 1):
         sign = "\t" if "\t" in text else " "
         label = f"prediction={_one_cell(next(remaining))}" if number in tokens else ""
         if table.is_universal and label:
             *before, misc = text.split("\t")
-            yield "\t".join([*before, label if misc.strip() in _NOTHING else f"{misc}|{label}"])
+            yield "\t".join([*before, label if misc.strip() in ("", "_") else f"{misc}|{label}"])
         elif not cells or table.is_universal:
             yield text
         elif label:
             yield f"{text}{sign}{label.partition('=')[2]}"
         else:
-            yield f"{text}{sign}{'prediction' if number < first and cells[0] != _DOCUMENT else '_'}"
+            yield f"{text}{sign}{'prediction' if number < first and not _is_mark(cells) else '_'}"
 
 
-def _split_lines(lines: Sequence[str]) -> Iterator[tuple[int, list[str] | None]]:
-    """The number of every line, from 1, and its cells: [] where it is blank, None for comments."""
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    has_tabs = "\t" in first
-    usual = _cells(first, has_tabs)
-    width = 0 if _is_universal(usual) else len(usual)
-    for number, line in enumerate(lines, 1):
-        cells = _cells(line, has_tabs) if line.strip() else []
-        yield number, None if line.startswith("#") and len(cells) != width else cells
+def _split_lines(lines: Sequence[str]) -> tuple[int, list[list[str] | None]]:
+    """The usual width, and the cells of every line: [] where it is blank, None for comments.
+
+    A comment begins with # and has another width or, where a sequence begins, no token's label.
+    """
+    plain = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    rows: list[list[str] | None] = [_cells(line, "\t" in plain) for line in lines]
+    signs = [i for i, line in enumerate(lines) if line.startswith("#")]
+    passed = {i: cells for i in signs if (cells := rows[i])}
+    tokens = [c for i, c in enumerate(rows) if c and i not in passed and c[0] != _DOCUMENT]
+    counts = Counter(map(len, tokens))
+    width = max(counts, key=lambda count: counts[count], default=0)
+    is_universal = any(map(_is_universal, tokens[:1000]))
+    labels = {cells[-1] for cells in tokens} if passed else set()
+    for i, cells in passed.items():
+        before = rows[i - 1] if i else None
+        is_start = not before or _is_mark(before)
+        is_told = is_start and lines[i][1:2] == " " and cells[-1] not in labels
+        if is_universal or len(cells) != width or is_told:
+            rows[i] = None
+    return width, rows
 
 
 def _cells(line: str, has_tabs: bool) -> list[str]:
-    if has_tabs:
+    if has_tabs and line.strip():
         return [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
     return line.split()
+
+
+def _is_mark(cells: Sequence[str]) -> bool:
+    """Whether a document begins."""
+    return cells[:1] == [_DOCUMENT]
 
 
 def _one_cell(cell: str) -> str:

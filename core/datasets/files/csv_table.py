@@ -6,9 +6,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -23,92 +24,138 @@ from core.datasets.column_format import (
     number_formats,
 )
 from core.datasets.dataset import DataSource
-from core.datasets.files import csv_faults
 from core.datasets.files.column_names import unique_names
 from core.datasets.files.csv_parsing import CsvParser
-from core.datasets.files.delimiters import is_number
+from core.datasets.files.delimited_rows import (
+    CsvRows,
+    Dialect,
+    QuoteChoice,
+    check_rows,
+    has_fitting_quotes,
+)
+from core.datasets.files.delimiters import is_missing, is_number
+from core.datasets.files.file_bytes import TextSource
+from core.datasets.files.foreign_files import control_line
 from core.datasets.files.quotes import BACKSLASH, DOUBLED, ESCAPED, OUTER, UNQUOTED
-from core.datasets.files.sniffing import Dialect, is_missing, sniff_dialect, whole_file_choices
-from core.datasets.finding import ColumnReading
+from core.datasets.files.sniffing import (
+    looks_like_libsvm,
+    names_fit,
+    sniff_dialect,
+    whole_file_choices,
+)
+from core.datasets.finding import ColumnReading, Finding
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
+_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
-def read_csv_table(
-    path: Path,
-    compression: str,
-    head: bytes,
-    *,
-    complete: bool,
-    kinds: Mapping[str, str],
-    missing: Sequence[str] = MISSING,
-    required_column: str = "",
-) -> RawTable:
-    """The table of a delimited text file; raises UnusableError with line and column.
+@dataclass(frozen=True)
+class TextFile(TextSource):
+    """A CSV or LIBSVM file with its first bytes."""
 
-    Where rows below the `head` (all of the file if `complete`) do not fit, other readings of quotes
-    are tried. A `required_column` decides between delimiters.
-    """
-    sniffed = partial(sniff_dialect, head, path.name, complete, required_column)
-    dialect = sniffed()
-    try:
-        return _table_as(dialect, path, compression, kinds, missing)
-    except UnusableError:
-        choices = whole_file_choices(head)
-        other = csv_faults.fitting_dialect(path, compression, choices, sniffed)
-        if other is None and dialect.reading != DOUBLED:  # what fails first is easiest to mend
-            csv_faults.check_rows(path, compression, replace(dialect, reading=DOUBLED))
-        if other is None or (other.quote, other.reading) == (dialect.quote, dialect.reading):
-            raise
-    return _table_as(other, path, compression, kinds, missing)
+    @cached_property
+    def is_libsvm(self) -> bool:
+        """Whether its lines are LIBSVM's."""
+        text = self.start[1]
+        named = any(suffix in _LIBSVM_ENDINGS for suffix in self.path.suffixes)
+        return looks_like_libsvm(text) or (named and ":" in text)
 
+    def sniff(self, required_column: str = "", *choice: QuoteChoice) -> Dialect:
+        """The dialect of the first bytes; a required column decides between delimiters."""
+        return sniff_dialect(self.head, self.path.name, self.is_complete, required_column, *choice)
 
-def dialect_of(
-    path: Path, compression: str, head: bytes, complete: bool, required_column: str = ""
-) -> Dialect:
-    """The dialect under which the quotes fit in all of a file, if there is one; else its head's."""
-    sniffed = partial(sniff_dialect, head, path.name, complete, required_column)
-    dialect = sniffed()
-    if complete or csv_faults.has_fitting_quotes(path, compression, dialect):
-        return dialect
-    choices = whole_file_choices(head)
-    return csv_faults.fitting_dialect(path, compression, choices, sniffed) or dialect
+    def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
+        """Every column's first values as text."""
+        return self.sniff(required_column).cells
 
+    def dialect(self, required_column: str = "") -> Dialect:
+        """The dialect under which the quotes fit in all of the file, else that of its beginning."""
+        dialect = self.sniff(required_column)
+        if self.is_complete or has_fitting_quotes(self, dialect):
+            return dialect
+        return self._other_dialect(required_column) or dialect
 
-def _table_as(
-    dialect: Dialect, path: Path, compression: str, kinds: Mapping[str, str], missing: Sequence[str]
-) -> RawTable:
-    findings = unique_names(dialect.header, path.name)[1]
-    arguments = _arguments(dialect, compression)
-    arguments["dtype"] = text_columns(dialect, kinds)
-    arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing)
-    with CsvParser(path, compression) as parser:
-        table, dialect = parser.parse_file(dialect, arguments)
+    def _other_dialect(self, required_column: str) -> Dialect | None:
+        """The dialect of the first choice of quotes that fits all rows."""
+        for choice in whole_file_choices(self.head):
+            with suppress(UnusableError):
+                dialect = self.sniff(required_column, choice)
+                check_rows(self, dialect, choice)
+                if names_fit(dialect):
+                    return dialect
+        return None
+
+    def read(
+        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
+    ) -> RawTable:
+        """The table of a CSV file; raises UnusableError with line and column.
+
+        Where rows below the first bytes do not fit, other readings of quotes are tried.
+        """
+        dialect = self.sniff(required_column)
+        try:
+            return self._table_as(dialect, kinds, missing)
+        except UnusableError:
+            other = self._other_dialect(required_column)
+            if other is None and dialect.reading != DOUBLED:  # what fails first is easiest to mend
+                check_rows(self, replace(dialect, reading=DOUBLED))
+            if other is None or (other.quote, other.reading) == (dialect.quote, dialect.reading):
+                raise
+        return self._table_as(other, kinds, missing)
+
+    def _table_as(
+        self, dialect: Dialect, kinds: Mapping[str, str], missing: Sequence[str]
+    ) -> RawTable:
+        path, compression = self.path, self.compression
+        arguments = _arguments(dialect, compression)
+        arguments["dtype"] = text_columns(dialect, kinds)
+        arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing)
+        with CsvParser(self, dialect) as parser:
+            table = parser.parse_file(arguments)
+            if late := _late_words(table, dialect, arguments["dtype"]):
+                worded = [name for name, words in late.items() if words and words <= set(missing)]
+                arguments["dtype"] |= {name: "str" for name in late if name not in worded}
+                arguments["na_values"] = _missing_words(
+                    dialect, arguments["dtype"], missing, worded
+                )
+                del table
+                table = parser.parse_file(arguments)
+            readings = tuple(_missing_readings(parser, arguments, table))
+            dialect = parser.dialect
         arguments["encoding"] = dialect.encoding
-        if late := _late_words(table, dialect, arguments["dtype"]):
-            worded = [name for name, words in late.items() if words and words <= set(missing)]
-            arguments["dtype"] |= {name: "str" for name in late if name not in worded}
-            arguments["na_values"] = _missing_words(dialect, arguments["dtype"], missing, worded)
-            del table
-            table, dialect = parser.parse_file(dialect, arguments)
-        digest = parser.fingerprint
-        findings = [*findings, *parser.findings]
-        readings = tuple(_missing_readings(parser, dialect, arguments, table))
-    if not arguments["dtype"]:
-        del arguments["dtype"]
-    described = dialect.description + (f", {compression}" if compression else "")
-    source = DataSource(str(path), "csv", arguments, {}, digest, described, compression)
-    if dialect.reading == OUTER:
-        source = replace(source, quotes=asdict(dialect.quotes))
+        if not arguments["dtype"]:
+            del arguments["dtype"]
+        described = ", ".join(filter(None, (dialect.description, compression)))
+        source = DataSource(str(path), "csv", arguments, {}, "", described, compression)
+        if dialect.reading == OUTER:
+            source = replace(source, quotes=asdict(dialect.quotes))
 
-    def line_of(row: int) -> int:
-        return csv_faults.line_of(path, compression, dialect, row)
+        def line_of(row: int) -> int:
+            with self.open_lines(dialect.encoding) as lines:
+                rows = CsvRows(lines, dialect, QuoteChoice(is_checked=True))
+                return next((r.begin for r in islice(rows, row + bool(dialect.header), None)), 0)
 
-    shift = dialect.extra == "names"
-    units = {n: u for n, u in zip(dialect.names, dialect.units[shift:], strict=False) if u}
-    return RawTable(path.name, table, source, line_of, tuple(findings), readings, units)
+        units = dialect.units[dialect.extra == "names" :]
+        return RawTable(
+            path.name,
+            table,
+            source,
+            line_of,
+            (
+                *unique_names(dialect.header, path.name)[1],
+                *parser.findings,
+                *self._control_finding(),
+            ),
+            readings,
+            {name: unit for name, unit in zip(dialect.names, units, strict=False) if unit},
+        )
+
+    def _control_finding(self) -> Iterator[Finding]:
+        if line := control_line(self.head):
+            where = f"{self.path.name} holds control characters (first in line {line:,})"
+            yield Finding(f"{where}; they stay in its texts.")
 
 
 def _arguments(dialect: Dialect, compression: str) -> dict[str, Any]:
@@ -163,21 +210,21 @@ def _missing_words(
 
 def _words_for_nothing(dialect: Dialect) -> dict[str, list[str]]:
     words = {
-        name: list(dict.fromkeys(c for cell in cells if (c := cell.strip()) and is_missing(c)))
+        name: [cell for cell in dict.fromkeys(map(str.strip, cells)) if cell and is_missing(cell)]
         for name, cells in dialect.doubtful_cells.items()
     }
     return {name: found for name, found in words.items() if found}
 
 
 def _missing_readings(
-    parser: CsvParser, dialect: Dialect, arguments: Mapping[str, Any], table: pd.DataFrame
+    parser: CsvParser, arguments: Mapping[str, Any], table: pd.DataFrame
 ) -> Iterator[ColumnReading]:
     """The words that count as missing in columns of numbers which begin with some."""
-    names = [n for n in _words_for_nothing(dialect) if table[n].dtype.kind in "iuf"]
+    names = [n for n in _words_for_nothing(parser.dialect) if table[n].dtype.kind in "iuf"]
     if not names:
         return
     as_text = {"usecols": names, "dtype": dict.fromkeys(names, "str"), "na_values": [""]}
-    texts = parser.parse_file(dialect, {**arguments, **as_text})[0]
+    texts = parser.read_table({**arguments, **as_text})
     for name in names:
         words = texts[name][table[name].isna()].dropna().str.strip()
         counts = Counter[str](words[words != ""])

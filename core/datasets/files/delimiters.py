@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
+from core.datasets.column_format import NOTHING
 from core.datasets.files.quotes import OUTSIDE, UNQUOTED, WITHIN, Quotes, csv_reader, scan_line
 from core.errors import UnusableError
 
@@ -34,7 +37,7 @@ def delimiter_of(
     lines = first_lines(lines)
     start = "".join(lines)
     for delimiter in DELIMITERS:
-        if delimiter.strip() and delimiter not in start:
+        if delimiter not in start:
             continue
         form = replace(quotes, delimiter=delimiter)
         rows = split_rows(lines, form)
@@ -130,20 +133,46 @@ def _is_clearer(candidate: _Scored, best: _Scored) -> bool:
     return decimal and not _has_dates(best[2])
 
 
+class CsvRow(NamedTuple):
+    """A row of a text: its first line, its last line (from 1), and its cells."""
+
+    begin: int
+    end: int
+    cells: list[str]
+    is_blank: bool
+
+
+def csv_records(lines: Iterable[str], quotes: Quotes) -> Iterator[CsvRow]:
+    """The rows in lines, also blank ones; raises csv.Error."""
+    line, end = "", 0
+
+    def note(text: str) -> str:
+        nonlocal line
+        line = text
+        return text
+
+    reader = csv_reader(map(note, lines), quotes)
+    for cells in reader:
+        begin, end = end + 1, reader.line_num
+        is_blank = not cells or (len(cells) == 1 and not cells[0].strip())
+        if is_blank and quotes.delimiter == ONE_COLUMN:  # "" is an empty cell
+            is_blank = not line.strip()
+        yield CsvRow(begin, end, cells, is_blank)
+
+
 def split_rows(lines: list[str], quotes: Quotes) -> list[list[str]]:
     """The lines' cells without blank lines, up to a line that the csv module cannot parse."""
-    source = [line.strip() + "\n" for line in lines] if quotes.delimiter == " " else lines
-    reader = csv_reader(io.StringIO("".join(source), newline=""), quotes)
-    rows: list[list[str]] = []
-    try:
-        for row in reader:
-            if row and (len(row) > 1 or row[0].strip()):
-                rows.append(row)
-            if len(rows) > SAMPLE_ROWS:
-                break
-    except csv.Error:
-        pass
-    return rows
+    source = (line.strip(" \t\r\n") + "\n" for line in lines) if quotes.delimiter == " " else lines
+    rows = (row.cells for row in csv_records(source, quotes) if not row.is_blank)
+    first_rows: list[list[str]] = []
+    with suppress(csv.Error):
+        first_rows.extend(islice(rows, SAMPLE_ROWS + 1))
+    return first_rows
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is one of the usual spellings of a missing value."""
+    return cell.strip() in NOTHING
 
 
 def is_number(cell: str, decimal: str = ".", thousands: str = "") -> bool:

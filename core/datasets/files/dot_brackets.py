@@ -36,6 +36,13 @@ class DotBracketTable:
         """{name, sequence or structure: a text for every molecule}."""
         return dict(zip(MOLECULE_COLUMNS, (self.names, self.letters, self.structures), strict=True))
 
+    def begin(self, name: str, number: int) -> None:
+        """Begin a molecule in a line."""
+        self.names.append(name or f"molecule {len(self.names) + 1}")
+        self.letters.append("")
+        self.structures.append("")
+        self.lines.append(number)
+
 
 def looks_like_dot_brackets(text: str) -> bool:
     """Whether a text begins as FASTA, or with letters of bases above brackets."""
@@ -56,17 +63,22 @@ def dot_bracket_table(lines: Iterable[str]) -> DotBracketTable:
         text = line.strip()
         if not _has_content(text):
             if match := re.match(r"#\s*Name:\s*(.+)", text, re.IGNORECASE):
-                _begin(table, match[1], number)
+                table.begin(match[1], number)
                 is_named = True
             continue
         if text.startswith(">"):
-            _begin(table, text[1:].strip(), number)
+            table.begin(text[1:].strip(), number)
             is_named = True
         elif structure := _structure_of(text):
-            _add_structure(table, structure, number)
+            if not table.names or not table.letters[-1]:
+                fault = "a structure stands before its letters"
+                raise LineError(number, fault, "write the letters above it")
+            # A long one may have several lines; behind a complete one stand those of the ensemble.
+            if len(table.structures[-1]) < len(table.letters[-1]):
+                table.structures[-1] += structure
         elif _LETTERS.fullmatch(bare := re.sub(r"\s", "", text)):
             if not table.names or (table.structures[-1] and not is_named):
-                _begin(table, "", number)
+                table.begin("", number)
             elif table.structures[-1]:
                 fault = "letters follow a structure"
                 raise LineError(number, fault, "begin a molecule with “>name”")
@@ -83,27 +95,8 @@ def dot_bracket_text(
     names: Sequence[str], letters: Sequence[str], structures: Sequence[str]
 ) -> str:
     """Molecules as FASTA with a structure below the letters of each."""
-    records = zip(names, letters, structures, strict=True)
-    return "".join(
-        f">{' '.join(str(name).split())}\n{bases}\n{structure}\n"
-        for name, bases, structure in records
-    )
-
-
-def _begin(table: DotBracketTable, name: str, number: int) -> None:
-    table.names.append(name or f"molecule {len(table.names) + 1}")
-    table.letters.append("")
-    table.structures.append("")
-    table.lines.append(number)
-
-
-def _add_structure(table: DotBracketTable, structure: str, number: int) -> None:
-    if not table.names or not table.letters[-1]:
-        fault = "a structure stands before its letters"
-        raise LineError(number, fault, "write the letters above it")
-    # A long one may have several lines; behind a complete one stand those of the ensemble.
-    if len(table.structures[-1]) < len(table.letters[-1]):
-        table.structures[-1] += structure
+    records = zip((" ".join(str(name).split()) for name in names), letters, structures, strict=True)
+    return "".join(f">{name}\n{bases}\n{structure}\n" for name, bases, structure in records)
 
 
 def _structure_of(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import difflib
 import gzip
 import hashlib
@@ -11,9 +12,13 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, cast
+
+import numpy as np
 
 from core.datasets.files.foreign_files import check_foreign
 from core.datasets.files.unpacking_limits import check_stream, max_unpacked_bytes, too_large_error
@@ -29,16 +34,14 @@ _COMPRESSED = (
 
 
 class GuardedFile(io.RawIOBase):
-    """Decompressed bytes without endless lines and NUL (but in UTF-16: `wide`), or `fault`."""
+    """Decompressed bytes without endless lines and NUL (but in UTF-16: `wide`)."""
 
     def __init__(self, inner: IO[bytes], name: str, *, wide: bool) -> None:
         self._inner = inner
         self._name = name
         self._wide = wide
         self._since_newline = 0
-        self.block = b""  # what was read last
-        self.lines = 0
-        self.fault: UnusableError | None = None
+        self.lines = 0  # that ended so far
 
     def readable(self) -> bool:
         """Always True."""
@@ -47,38 +50,34 @@ class GuardedFile(io.RawIOBase):
     def readinto(self, buffer: object) -> int:
         """Fill the buffer from the file; raises UnusableError at damaged or endless content."""
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        try:
-            with file_faults(self._name):
-                size = self._inner.readinto(view)  # type: ignore[attr-defined]
-            self._check_chunk(view[:size])
-        except UnusableError as fault:
-            self.fault = fault
-            raise
-        return int(size)
+        block = self.read_block(len(view))
+        view[: len(block)] = block
+        return len(block)
+
+    def read_block(self, size: int = 2**18) -> bytes:
+        """The next bytes, empty at the end; raises as `readinto`."""
+        with file_faults(self._name):
+            block = self._inner.read(size)
+        if not self._wide and b"\0" in block:
+            lines_before = self.lines + block.count(b"\n", 0, block.index(b"\0"))
+            fault = "there is a NUL byte, so this is no plain text"
+            cure = "save the table as CSV again, in UTF-8"
+            raise UnusableError(fault, where=f"{self._name}, line {lines_before + 1}", cure=cure)
+        self.lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == 10))
+        last = block.rfind(b"\n")
+        last = last if last >= 0 else block.rfind(b"\r")
+        ahead = self._since_newline if last < 0 else 0
+        self._since_newline = ahead + len(block) - last - 1
+        if self._since_newline > LONGEST_LINE:
+            fault = f"the line is longer than {LONGEST_LINE // 2**20} megabytes"
+            cure = "check that the file is a table with one row a line"
+            raise UnusableError(fault, where=f"{self._name}, line {self.lines + 1}", cure=cure)
+        return block
 
     def close(self) -> None:
         """Close the inner file too."""
         self._inner.close()
         super().close()
-
-    def _check_chunk(self, view: memoryview) -> None:
-        if not view:
-            self.lines += self.block[-1:] not in (b"", b"\n")
-            self.block = b""
-            return
-        data = self.block = view.tobytes()
-        if not self._wide and b"\0" in data:
-            lines_before = self.lines + data.count(b"\n", 0, data.index(b"\0"))
-            fault = "there is a NUL byte, so this is no plain text"
-            cure = "save the table as CSV again, in UTF-8"
-            raise UnusableError(fault, where=f"{self._name}, line {lines_before + 1}", cure=cure)
-        self.lines += data.count(b"\n")
-        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
-        self._since_newline = len(data) - last - 1 if last >= 0 else self._since_newline + len(data)
-        if self._since_newline > LONGEST_LINE:
-            fault = f"the line is longer than {LONGEST_LINE // 2**20} megabytes"
-            cure = "check that the file is a table with one row a line"
-            raise UnusableError(fault, where=f"{self._name}, line {self.lines + 1}", cure=cure)
 
 
 def check_path(file: str) -> Path:
@@ -162,6 +161,54 @@ def compression_of(path: Path) -> str:
     return compression
 
 
+def decode_head(head: bytes) -> tuple[str, str]:
+    """The encoding (Latin-1 if undefined in Windows-1252), and the text without a cut letter."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(encoding)().decode(head)
+            return encoding, text.removeprefix("\ufeff")
+    return "latin-1", head.decode("latin-1")
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """A text file with its first bytes; `compression` as of `compression_of`."""
+
+    path: Path
+    compression: str
+    head: bytes
+
+    @cached_property
+    def start(self) -> tuple[str, str]:
+        """The encoding and the text of the first bytes."""
+        return decode_head(self.head)
+
+    @property
+    def encoding(self) -> str:
+        """As `open` takes it."""
+        return "utf-8-sig" if self.start[0] == "utf-8" else self.start[0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the first bytes are all."""
+        size = 0 if self.compression else self.path.stat().st_size
+        return len(self.head) < HEAD_BYTES or len(self.head) == size
+
+    def open_lines(self, encoding: str = "") -> io.TextIOWrapper:
+        """The lines with their ends; what is no letter of the encoding is replaced."""
+        encoding = self.encoding if encoding in ("", "utf-8") else encoding
+        raw = guarded_bytes(self.path, self.compression, wide=True)
+        return io.TextIOWrapper(raw, encoding, "replace", newline="")
+
+
+def guarded_bytes(path: Path, compression: str, *, wide: bool) -> io.BufferedReader:
+    """The file's decompressed bytes, guarded as in `GuardedFile`."""
+    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=wide)
+    return io.BufferedReader(guarded, 2**18)
+
+
 def open_bytes(path: Path, compression: str) -> IO[bytes]:
     """The file's decompressed bytes."""
     with file_faults(path.name):
@@ -190,9 +237,7 @@ def read_head(path: Path, compression: str) -> bytes:
     if compression in ("gzip", "bz2", "xz"):  # a zip file declares its size
         with file_faults(path.name), open_bytes(path, compression) as packed:
             check_stream(packed, path)
-    with io.BufferedReader(
-        GuardedFile(open_bytes(path, compression), path.name, wide=True)
-    ) as file:
+    with guarded_bytes(path, compression, wide=True) as file:
         head = file.read(HEAD_BYTES)
         while len(head) < 4 * LONGEST_LINE and head.count(b"\n") + head.count(b"\r") < 10:
             more = file.read(HEAD_BYTES)

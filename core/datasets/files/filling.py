@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+HOURS = "[h]"  # the form of durations that their cells do not tell from times of the day
 _LONG = re.compile(r"PT(\d+)H(\d+)M([\d.]+)S")  # a duration in an OpenDocument file
 
 
@@ -19,7 +20,7 @@ def with_fills(
 ) -> pd.DataFrame:
     """The table of objects, dates as texts, with merged cells (column, first, last row) filled.
 
-    `shown`: columns whose numbers are texts, {column: "%" (hundredths), "$0", "00000" or "0"}.
+    `shown`: columns whose numbers are texts, {column: "%" (hundredths), "$0", "00000", "0", HOURS}.
     """
     for column, first, last in merged:
         rows = table.index[first + 1 : last + 1]
@@ -37,7 +38,8 @@ def cell_texts(cells: pd.Series, form: str = "") -> pd.Series:
     texts = [cell for cell in cells if isinstance(cell, str)]
     has_commas = any(re.fullmatch(r"[-+]?\d*,\d+", text) for text in texts)
     has_commas &= not any("." in text for text in texts)
-    if any(isinstance(cell, datetime.timedelta) for cell in cells) or any(map(_LONG.match, texts)):
+    is_long = form == HOURS or any(map(_LONG.match, texts))
+    if is_long or any(isinstance(cell, datetime.timedelta) for cell in cells):
         cells = cells.map(_in_hours)
 
     def as_text(cell: Any) -> str:

@@ -11,9 +11,6 @@ from core.errors import UnusableError
 _SAVE_AS = "save the table as .xlsx or CSV and open that"
 _SAVE_THERE = "save the data as CSV in the program that wrote it"
 _UNPACK = "unpack it and open the table inside"
-_WEB_PAGE = "a web page", "open it in a spreadsheet program and save the table as .xlsx or CSV"
-_OLD_WORKBOOK = "a workbook of Excel 2003 in XML", "save it as .xlsx"
-_PICKLE = "a pickle, which could run anything once opened", "save its table as CSV or Parquet"
 _JSON = "turn it into CSV, in Python by pandas.read_json(FILE{}).to_csv(…)"
 _DATA_FILES = {
     **{b"RDX3\n": "R", b"RDX2\n": "R", b"X\n\0\0\0": "R", b"$FL2": "SPSS", b"$FL3": "SPSS"},
@@ -48,40 +45,38 @@ _JSON_START = (b'{"', b"{\n", b"{\r\n", b'[{"', b"[\n", b"[\r\n", b"[{\n")
 
 def check_foreign(start: bytes, name: str) -> None:
     """Raise UnusableError where a file with these first bytes is no text and no table."""
-    found = _foreign(start)
-    if found is not None:
-        fault, cure = found
-        raise UnusableError(f"this is {fault}, not a table", where=name, cure=cure)
+    if kind := _foreign(start):
+        raise UnusableError(f"this is {kind[0]}, not a table", where=name, cure=kind[1])
     if start.startswith(_UTF_32) or (not start.startswith(_UTF_16) and _is_wide(start)):
         which = "in UTF-32" if start.startswith(_UTF_32) else "in UTF-16 or UTF-32 without its mark"
         raise UnusableError(f"the text is {which}", where=name, cure="save it in UTF-8")
-    if start.startswith(_UTF_16):
-        return
     odd = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\f\x1a\x1b")
-    if odd > 0.02 * len(start):
+    if odd > 0.02 * len(start) and not start.startswith(_UTF_16):
         raise UnusableError("this is a binary file, not a table", where=name, cure=_SAVE_AS)
 
 
 def control_line(head: bytes) -> int:
     """The first line with a control character such as ESC, from 1; 0 for none."""
-    found = None if head.startswith(_UTF_16) else _CONTROL.search(head)
-    return head.count(b"\n", 0, found.start()) + 1 if found else 0
+    match = None if head.startswith(_UTF_16) else _CONTROL.search(head)
+    return head.count(b"\n", 0, match.start()) + 1 if match else 0
 
 
 def _foreign(start: bytes) -> tuple[str, str] | None:
-    for magic, found in _BINARY.items():
+    for magic, kind in _BINARY.items():
         # Letters alone may as well be the name of a column.
         if start.startswith(magic) and not (magic.isalnum() and b"\0" not in start):
-            return found
+            return kind
     if _PICKLED.match(start):
-        return _PICKLE
+        return "a pickle, which could run anything once opened", "save its table as CSV or Parquet"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    words = text[:64].lower()
+    words = text[:512].lower()
     if words.startswith(_WEB_STARTS):
-        return _WEB_PAGE
+        cure = "open it in a spreadsheet program and save the table as .xlsx or CSV"
+        return "a web page", cure
     if words.startswith((b"<?xml", b"<?mso")):
-        is_workbook = b'progid="excel.sheet"' in text[:512].lower()
-        return _OLD_WORKBOOK if is_workbook else ("an XML file", _SAVE_AS)
+        if b'progid="excel.sheet"' in words:
+            return "a workbook of Excel 2003 in XML", "save it as .xlsx"
+        return "an XML file", _SAVE_AS
     return _json(text)
 
 
@@ -108,9 +103,9 @@ def _json(text: bytes) -> tuple[str, str] | None:
 
 def _is_wide(start: bytes) -> bool:
     """Whether hardly a letter has no NUL beside it."""
-    nulls = start[:1024].count(0)
-    is_text = not any(byte in start[:1024] for byte in range(1, 9))
-    return is_text and 0.4 * len(start[:1024]) <= nulls <= 0.8 * len(start[:1024])
+    start = start[:1024]
+    is_text = not any(byte in start for byte in range(1, 9))
+    return is_text and 0.4 * len(start) <= start.count(0) <= 0.8 * len(start)
 
 
 def check_fixed_width(text: str, name: str) -> None:

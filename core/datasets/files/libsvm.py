@@ -1,8 +1,9 @@
-"""Reads a LIBSVM file as a CSR matrix with scikit-learn's loader."""
+"""Reads a LIBSVM file as a CSR matrix with scikit-learn's loader, and locates its faults."""
 
 from __future__ import annotations
 
-import io
+import math
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,8 +17,7 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from core.datasets.dataset import Column, Dataset, DataSource
-from core.datasets.files import libsvm_faults
-from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
+from core.datasets.files.file_bytes import fingerprint, guarded_bytes
 from core.datasets.finding import Finding
 from core.datasets.raw_table import DataOptions
 from core.datasets.task import Task
@@ -26,6 +26,12 @@ from core.datasets.understanding.target import settle_target, target_findings
 from core.errors import UnusableError
 
 TARGET = "target"
+# Arrays have an entry for every feature, used or not: one wrong index must not fill the memory.
+# The widest public files of text have some three million.
+MAX_FEATURES = 5_000_000
+
+_TOKEN = re.compile(r"\S+")
+_INDEX = re.compile(r"[+-]?\d+")
 
 
 class NumberedColumns(Sequence[Column]):
@@ -89,7 +95,7 @@ class LibsvmRows:
 
     def check(self, from_one: str = "") -> None:
         """Raise UnusableError with the place of the first fault, if there is one."""
-        libsvm_faults.check_lines(self.path, self.compression, from_one=from_one)
+        _check_lines(self.path, self.compression, from_one=from_one)
 
 
 def read_rows(
@@ -97,25 +103,24 @@ def read_rows(
 ) -> LibsvmRows:
     """Read the file in one pass, or UnusableError; `zero_based`: None to detect."""
     has_queries = b" qid:" in head
-    guarded = GuardedFile(open_bytes(path, compression), path.name, wide=False)
     with ThreadPoolExecutor(1) as executor:
         digest_future = executor.submit(fingerprint, path)
         try:
-            with io.BufferedReader(guarded, 2**18) as file:
+            with guarded_bytes(path, compression, wide=False) as file:
                 loaded = load_svmlight_file(file, zero_based=True, query_id=has_queries)
         except (ValueError, OverflowError) as error:
-            raise libsvm_faults.load_error(error, path, compression) from None
+            raise load_error(error, path, compression) from None
         digest = digest_future.result()
     matrix, target, *queries = loaded
     if has_queries and len(queries[0]) != len(target):
-        libsvm_faults.check_lines(path, compression, has_queries=True)
+        _check_lines(path, compression, has_queries=True)
     if len(target) == 0:
         raise UnusableError("there is no row", where=path.name, cure="choose a file with rows")
     is_zero_based = bool(matrix.nnz and matrix.indices.min() == 0)
     is_zero_based = is_zero_based if zero_based is None else zero_based
     row_queries = queries[0] if has_queries else None
     rows = LibsvmRows(matrix, target, row_queries, is_zero_based, digest, path, compression)
-    if matrix.shape[1] > libsvm_faults.MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
+    if matrix.shape[1] > MAX_FEATURES + 1 or not np.isfinite(matrix.data).all():
         rows.check()
     if zero_based is None and is_zero_based and _has_stray_zeros(matrix):
         rows.check("the other rows count")
@@ -149,19 +154,20 @@ def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
         rows.check()
     if rows.matrix.shape[1] == 0:
         raise UnusableError("no row has a feature", where=name, cure="choose another file")
-    filled, labels = _filled_columns(rows.matrix), len(np.unique(rows.target))
+    filled = _filled_columns(rows.matrix)
+    column = Column(TARGET, "ignore", "number", 0, len(np.unique(rows.target)))
+    dataset = Dataset(
+        name=name,
+        source=rows.source,
+        columns=NumberedColumns(filled, column, "word"),
+        table=None,
+        matrix=rows.matrix,
+        target=np.zeros(len(rows.target)),
+        task=Task.TOPICS,
+        row_groups=rows.queries,
+        findings=(Finding("What stands in front of every row is left out."),),
+    )
     if not Task(choices.task).has_target:
-        dataset = Dataset(
-            name=name,
-            source=rows.source,
-            columns=NumberedColumns(filled, Column(TARGET, "ignore", "number", 0, labels), "word"),
-            table=None,
-            matrix=rows.matrix,
-            target=np.zeros(len(rows.target)),
-            task=Task.TOPICS,
-            row_groups=rows.queries,
-            findings=(Finding("What stands in front of every row is left out."),),
-        )
         _ = dataset.documents  # refuses numbers that are no counts
         return dataset
     labelled, set_aside = _labelled_rows(rows)
@@ -172,11 +178,9 @@ def from_rows(rows: LibsvmRows, choices: DataOptions) -> Dataset:
         words = "1 feature is" if empty == 1 else f"{empty:,} features are"
         findings.append(Finding(f"{words} 0 in every row."))
     column = Column(TARGET, "target", "number", 0, len(np.unique(values)))
-    return Dataset(
-        name=name,
-        source=rows.source,
+    return replace(
+        dataset,
         columns=NumberedColumns(filled, column),
-        table=None,
         matrix=labelled.matrix,
         target=values,
         task=task,
@@ -242,3 +246,82 @@ def _widened(train: Dataset, width: int) -> Dataset:
     noun = "feature" if train.task.has_target else "word"
     columns = NumberedColumns(_filled_columns(matrix), train.columns[-1], noun)
     return replace(train, matrix=matrix, source=source, columns=columns)
+
+
+def load_error(error: Exception, path: Path, compression: str) -> UnusableError:
+    """The error for what the loader failed on, with its place."""
+    if isinstance(error, UnusableError):
+        return error
+    try:
+        _check_lines(path, compression)
+    except UnusableError as located:
+        return located
+    reason = str(error).strip().rstrip(".")
+    fault, cure = f"the file cannot be read as LIBSVM ({reason})", "label index:value index:value"
+    return UnusableError(fault, where=path.name, cure=f"write each row as: {cure}")
+
+
+def _check_lines(
+    path: Path, compression: str, *, from_one: str = "", has_queries: bool = False
+) -> None:
+    """Raise UnusableError with line and position of what is wrong first, if anything.
+
+    `from_one` says who counts from 1, where this one must, too; `has_queries`: every row has a qid.
+    """
+    with guarded_bytes(path, compression, wide=False) as file:
+        for number, line in enumerate(file, 1):
+            text = line.split(b"#", 1)[0].decode("utf-8", "replace")
+            where, previous_index = f"{path.name}, line {number}", -1
+            tokens = list(_TOKEN.finditer(text))
+            pairs = [token for token in tokens[1:] if not token[0].startswith("qid:")]
+            if tokens and has_queries and len(tokens) - len(pairs) != 2:
+                fault = "the row does not have one qid as the others do"
+                raise UnusableError(fault, where=where, cure="give every row one qid, or none")
+            if tokens:
+                _check_label(tokens[0][0], f"{where}, column {tokens[0].start() + 1}")
+            for pair in pairs:
+                place = f"{where}, column {pair.start() + 1}"
+                previous_index = _check_pair(pair[0], place, previous_index, from_one)
+
+
+def _check_label(text: str, where: str) -> None:
+    if "," in text:
+        fault = f"the row has several labels (“{text[:30]}”)"
+        raise UnusableError(fault, where=where, cure="give each row one label")
+    value = _parse_number(text)
+    if value is None or math.isinf(value):
+        fault = f"the label “{text[:30]}” is {'infinite' if value else 'no number'}"
+        raise UnusableError(fault, where=where, cure="begin each row with a finite number")
+
+
+def _check_pair(token: str, where: str, previous_index: int, from_one: str) -> int:
+    """The pair's index, if the pair is valid."""
+    index_text, _, value_text = token.partition(":")
+    value = _parse_number(value_text)
+    index = int(index_text) if _INDEX.fullmatch(index_text) else None
+    if index is None or value is None:
+        fault, cure = f"“{token[:30]}” is no pair of index and value", "write it like 3:0.5"
+    elif index < 0:
+        fault, cure = f"the index {index_text} is negative", "count from 1"
+    elif index > MAX_FEATURES:
+        fault = f"the index {index_text} is too large"
+        cure = f"number the features from 1 to {MAX_FEATURES:,} at most"
+    elif not math.isfinite(value):
+        fault = f"the value {value_text} is {'no number' if math.isnan(value) else 'infinite'}"
+        cure = "give a finite number, or leave the pair out"
+    elif index == 0 and from_one:
+        fault = f"the index is 0, but {from_one} from 1"
+        cure = "let all indices count from the same number"
+    elif index <= previous_index:
+        fault = f"index {index} comes after index {previous_index}"
+        cure = "sort the indices of each row, each one once"
+    else:
+        return index
+    raise UnusableError(fault, where=where, cure=cure)
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None

@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,8 +16,7 @@ from core.datasets.dataset import DataSource, saved_csv
 from core.datasets.files import conll, dot_brackets
 from core.datasets.files.arff_grammar import ArffContent, ArffError, parse_arff
 from core.datasets.files.column_names import unique_names
-from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes
-from core.datasets.files.sniffing import decode_head
+from core.datasets.files.file_bytes import TextSource
 from core.datasets.finding import Finding, SuggestedChange, column_option
 from core.datasets.raw_table import RawTable
 from core.datasets.table_formats import are_few, stray_finding
@@ -41,23 +39,8 @@ class _Content:
 
 
 @dataclass(frozen=True)
-class _Lines:
-    """A text with its first bytes; `compression` as of `compression_of`."""
-
-    path: Path
-    compression: str
-    head: bytes
-
-    @property
-    def encoding(self) -> str:
-        """As `open` takes it."""
-        encoding = decode_head(self.head)[0]
-        return "utf-8-sig" if encoding == "utf-8" else encoding
-
-    def open_lines(self) -> io.TextIOWrapper:
-        """The lines of the file, with their ends."""
-        raw = GuardedFile(open_bytes(self.path, self.compression), self.path.name, wide=True)
-        return io.TextIOWrapper(io.BufferedReader(raw, 2**18), self.encoding, "replace", newline="")
+class _Lines(TextSource):
+    """A text whose lines have a grammar of their own."""
 
     def _unusable(self, fault: ArffError | conll.LineError) -> UnusableError:
         where = f"{self.path.name}, line {fault.line}"
@@ -72,7 +55,7 @@ class _Lines:
             kind,  # type: ignore[arg-type]
             saved_csv([str(c) for c in table if table[c].dtype.kind not in "iuf"], missing),
             {},
-            fingerprint(self.path),
+            "",
             ", ".join(filter(None, (title, self.compression))),
             self.compression,
             reading=content.reading,

@@ -2,156 +2,52 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from itertools import zip_longest
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 
-from core.datasets.column_format import NOTHING
-from core.datasets.files.column_names import unique_names
+from core.datasets.files.delimited_rows import CsvRows, Dialect, QuoteCheck, QuoteChoice
 from core.datasets.files.delimiters import (
     COMMA_NUMBER,
     NUMBER,
     ONE_COLUMN,
     delimiter_of,
+    is_missing,
     is_number,
     split_rows,
 )
-from core.datasets.files.header_rows import names_place
-from core.datasets.files.quote_readings import QuoteCheck, QuoteChoice, RowShape, quote_choices
-from core.datasets.files.quotes import DOUBLED, ESCAPED, INSIDE, OUTER, UNQUOTED, Quotes, scan_line
+from core.datasets.files.file_bytes import decode_head
+from core.datasets.files.header_rows import is_figure, names_place
+from core.datasets.files.quotes import (
+    BACKSLASH,
+    DOUBLED,
+    ESCAPED,
+    INSIDE,
+    OUTER,
+    UNQUOTED,
+    Quotes,
+    scan_line,
+)
 from core.errors import UnusableError
 
-_NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas", " ": "spaces"}
-_READINGS = {
-    ESCAPED: "backslashes before signs that are letters",
-    OUTER: "quotes within texts are letters",
-    UNQUOTED: "quotes are letters",
-}
 _IN_SINGLE_QUOTES = re.compile(r"(^|[;,\t|]) *'[^'\n]+(''[^'\n]*)*'(?=[;,\t|\r\n]|$)")
 _SINGLE_QUOTE, _DOUBLE_QUOTE = (re.compile(rf"(^|[;,\t|]) *{sign}") for sign in "'\"")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_SIGNS = {'"', "'", "\\"}
+_SIGNS = {'"', "'", BACKSLASH}
+# In the order in which they are tried. Plain tables hold no backslash before a quote: where
+# there is one, it is more often an escape.
+_ORDER = ((DOUBLED, True), (ESCAPED, True), (DOUBLED, False), (ESCAPED, False), (OUTER, False))
 _LONGEST_NAME, _LONGEST_LETTERS = 5, 40  # words and letters of the name of a single column
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»」』)]*$")
 
 _DOT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _DOT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_CLEAR_INTEGERS, _CLEAR_NUMBERS = (
-    re.compile(rf"(?:(?:-?(?:0|[1-9]\d*){decimals})?(?:\n|$))*", re.ASCII)
-    for decimals in ("", r"(?:\.\d+)?")
-)
 _LIBSVM_PAIR = re.compile(rf"[+-]?\d+:({NUMBER.pattern}|nan)", re.IGNORECASE)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d")
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """The format of a text table."""
-
-    encoding: str  # for open()
-    delimiter: str  # of DELIMITERS (" ": any run of blanks), or ONE_COLUMN
-    quote: str = '"'
-    reading: str = DOUBLED  # of the quotes
-    decimal: str = "."
-    thousands: str = ""
-    skip: int = 0  # lines before the table, with those of names that have units below them
-    header: tuple[str, ...] = ()  # stripped; () for none
-    units: tuple[str, ...] = ()  # of columns, in the row below the names; () without such a row
-    width: int = 0  # cells per row
-    extra: str = ""  # "empty" last cell of rows, or "names" of rows first
-    padded: bool = False  # blanks follow delimiters
-    trimmed: bool = False  # header cells had blanks around
-    rows: list[list[str]] = field(default_factory=list)  # the first ones
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The columns' names, made up where there is no header."""
-        if not self.header:
-            return [f"column {i + 1}" for i in range(self.width)]
-        return unique_names(self.header, "")[0]
-
-    @cached_property
-    def cells(self) -> dict[str, tuple[str, ...]]:
-        """Every column's first values."""
-        columns = list(zip_longest(*self.rows))[self.extra == "names" :]
-        missing = [()] * (len(self.names) - len(columns))
-        pairs = zip(self.names, (*columns, *missing), strict=False)
-        return {name: tuple(c for c in cells if c is not None) for name, cells in pairs}
-
-    @cached_property
-    def doubtful_cells(self) -> dict[str, tuple[str, ...]]:
-        """The same of the columns that are no numbers as every notation has them."""
-        points_are_clear = self.decimal == "." and self.delimiter != ";"
-        clear = _CLEAR_NUMBERS if points_are_clear else _CLEAR_INTEGERS
-        return {
-            n: cells for n, cells in self.cells.items() if not clear.fullmatch("\n".join(cells))
-        }
-
-    def number_share(self, cells: Sequence[str]) -> float:
-        """The share of numbers among cells; 1 if all are missing."""
-        filled = [cell for cell in cells if not is_missing(cell)]
-        count = sum(is_number(cell, self.decimal, self.thousands) for cell in filled)
-        return count / len(filled) if filled else 1.0
-
-    @property
-    def quotes(self) -> Quotes:
-        """How its quotes are read."""
-        padded = self.padded or self.delimiter == " "
-        return Quotes(self.delimiter, self.quote, self.reading, padded)
-
-    @property
-    def reading_phrase(self) -> str:
-        """What is unusual in the reading of quotes, if anything."""
-        return _READINGS.get(self.reading, "")
-
-    @property
-    def shape(self) -> RowShape:
-        """How many cells its rows have."""
-        return RowShape(self.quotes, self.width, len(self.header) if self.extra else self.width)
-
-    @property
-    def description(self) -> str:
-        """In words: "semicolons between columns, decimal commas, a header, UTF-8"."""
-        between = _NAMES.get(self.delimiter)
-        phrases = [f"{between} between columns" if between else "one column", *self.row_phrases]
-        phrases += [self.reading_phrase] if self.reading_phrase else []
-        names = {"utf-8": "UTF-8", "utf-16": "UTF-16", "latin-1": "Latin-1"}
-        names["cp1252"] = "Windows-1252"
-        return ", ".join([*phrases, names.get(self.encoding, self.encoding)])
-
-    @property
-    def row_phrases(self) -> list[str]:
-        """The phrases that also apply to sheets: decimal sign, header, lines above."""
-        phrases = ["decimal commas"] if self.decimal == "," else []
-        phrases.append("a header" if self.header else "no header")
-        if self.units:
-            phrases.append("units below it")
-        if skip := self.skip - bool(self.units):
-            lines = "1 line" if skip == 1 else f"{skip} lines"
-            phrases.append(f"{lines} above the table left out")
-        return phrases
-
-
-def decode_head(head: bytes) -> tuple[str, str]:
-    """The encoding (Latin-1 if undefined in Windows-1252), and the text without a cut letter."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16", codecs.getincrementaldecoder("utf-16")("replace").decode(head)
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)
-        return "utf-8", text.removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        pass
-    try:
-        return "cp1252", head.decode("cp1252")
-    except UnicodeDecodeError:
-        pass
-    return "latin-1", head.decode("latin-1")
 
 
 def looks_like_libsvm(text: str) -> bool:
@@ -174,6 +70,7 @@ def looks_like_libsvm(text: str) -> bool:
     return hits > clocks and 2 * hits >= lines
 
 
+@lru_cache(maxsize=2)  # one reading asks several times; it ends by clearing the cache
 def sniff_dialect(
     head: bytes,
     name: str,
@@ -186,38 +83,29 @@ def sniff_dialect(
     The first reading of quotes (or the `choice`) under which all rows of the head are equally wide.
     Raises UnusableError for no row, nothing below the header, or a quote open above it.
     """
-    return _cached_dialect(head, name, complete, required_column, choice)
-
-
-@lru_cache(maxsize=2)  # one reading asks several times; `clear_sniff_cache` frees the cells
-def _cached_dialect(
-    head: bytes, name: str, complete: bool, required_column: str, choice: QuoteChoice | None
-) -> Dialect:
     encoding, text = decode_head(head)
-    lines = _lines_of(text)
-    if not complete:
-        lines = lines[:-1]
-    choices = [choice] if choice else _choices(text, lines, "".join(_SIGNS & set(text)))
+    lines = _lines_of(text)[: None if complete else -1]
+    choices = [choice] if choice else _choices(lines, {s for s in _SIGNS if s in text})
     first: Dialect | UnusableError | None = None
-    second: Dialect | None = None
+    consistent: Dialect | None = None
     for each in choices:
-        if second and each.reading in (OUTER, UNQUOTED):
+        if consistent and each.reading in (OUTER, UNQUOTED):
             continue
         try:
             dialect = _dialect_as(each, lines, encoding, name, required_column)
         except UnusableError as error:
             first = first or error
             continue
-        if len(choices) == 1 or _holds(each, dialect, lines[dialect.skip :], complete):
+        if len(choices) == 1 or _holds(each, dialect, lines, complete):
             if _is_certain(dialect, lines):
                 return dialect
-            second = second or dialect
+            consistent = consistent or dialect
         first = first or dialect
-    if isinstance(first, UnusableError) and second is None:
-        raise first
-    found = second or first
-    assert isinstance(found, Dialect)
-    return found
+    best = consistent or first
+    if isinstance(best, Dialect):
+        return best
+    assert best is not None
+    raise best
 
 
 def _is_certain(dialect: Dialect, lines: list[str]) -> bool:
@@ -234,14 +122,20 @@ def _lines_of(text: str) -> list[str]:
 
 def whole_file_choices(head: bytes) -> list[QuoteChoice]:
     """What the quotes of a file may be that begins with these bytes, wherever they come."""
-    text = decode_head(head)[1]
-    return _choices(text, _lines_of(text), '"\\')
+    lines = _lines_of(decode_head(head)[1])
+    return _choices(lines, _SIGNS if any("'" in line for line in lines) else {'"', BACKSLASH})
 
 
-def _choices(text: str, lines: list[str], signs: str) -> list[QuoteChoice]:
-    if "'" in text and any(map(_SINGLE_QUOTE.search, lines)):
-        return quote_choices(signs + "'", _quote_of(lines))
-    return quote_choices(signs.replace("'", ""), '"')
+def _choices(lines: list[str], signs: set[str]) -> list[QuoteChoice]:
+    """What the quotes of a text with some signs may be, the likeliest first."""
+    choices, less_likely = [QuoteChoice()], [QuoteChoice(reading=ESCAPED)]
+    if '"' in signs:
+        readings = [QuoteChoice('"', reading, strict) for reading, strict in _ORDER]
+        choices, less_likely = [*readings, QuoteChoice('"', UNQUOTED)], []
+    if "'" in signs and any(map(_SINGLE_QUOTE.search, lines)):
+        single = [QuoteChoice("'"), QuoteChoice("'", ESCAPED)]
+        choices = single + choices if _quote_of(lines) == "'" else choices + single
+    return [c for c in choices + less_likely if c.reading != ESCAPED or BACKSLASH in signs]
 
 
 def _holds(choice: QuoteChoice, dialect: Dialect, lines: list[str], complete: bool) -> bool:
@@ -249,12 +143,9 @@ def _holds(choice: QuoteChoice, dialect: Dialect, lines: list[str], complete: bo
         return False
     if choice.reading == DOUBLED and choice.strict:
         check = QuoteCheck(dialect.quotes)
-        check.add_block("".join(lines).encode())
-        if complete:
-            check.finish()
-        if check.fits:
-            choice = replace(choice, is_checked=True)
-    return dialect.shape.row_fault(lines, choice, complete=complete) is None
+        check.add_block("".join(lines[dialect.skip :]).encode())
+        choice = replace(choice, is_checked=check.finish() if complete else check.fits)
+    return CsvRows(lines, dialect, choice).fault(complete=complete) is None
 
 
 def names_fit(dialect: Dialect) -> bool:
@@ -309,11 +200,6 @@ def _dialect_as(
     )
 
 
-def clear_sniff_cache() -> None:
-    """Clear the cache of detected dialects."""
-    _cached_dialect.cache_clear()
-
-
 def _usual_width(table: list[list[str]]) -> int:
     return Counter(len(row) for row in table[1:] or table).most_common(1)[0][0]
 
@@ -364,17 +250,12 @@ def _quote_of(lines: list[str]) -> str:
     return "'" if count and 2 * count >= len(start) - 1 else '"'
 
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell is one of the usual spellings of a missing value."""
-    return cell.strip() in NOTHING
-
-
 def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
     """The first row if it is a header of `width` columns, otherwise ()."""
     first, below = [cell.strip() for cell in table[0]], table[1:]
     if len(first) == width - 1:  # rows begin with their names; only a header is shorter
         return tuple(table[0])
-    numeric = [any(is_number(cell, mark) for mark in ".,") for cell in first]
+    numeric = [is_figure(cell) for cell in first]
     counting = [str(i) for i in range(len(first))], [str(i + 1) for i in range(len(first))]
     if first in counting and len(first) > 2:
         return tuple(table[0])
@@ -386,8 +267,7 @@ def header_of(table: list[list[str]], width: int) -> tuple[str, ...]:
         if numeric[i] or is_missing(cell):
             continue
         values = [value for value in column_values[i] if not is_missing(value)]
-        numbers = sum(any(is_number(value, mark) for mark in ".,") for value in values)
-        if values and numbers >= 0.9 * len(values):
+        if values and sum(map(is_figure, values)) >= 0.9 * len(values):
             return tuple(table[0])
     if any(numeric) or (width == 1 and _is_sentence(first[0])):
         return ()
@@ -416,25 +296,22 @@ def _is_padded(lines: list[str], quotes: Quotes) -> bool:
 
 def _is_trimmed(lines: list[str], header: tuple[str, ...], delimiter: str) -> bool:
     # `header` lacks blanks in front already, which pandas also skips in padded tables.
-    ahead = delimiter != " " and _first_line(lines).startswith(" ")
+    first = next((line for line in lines if line.strip()), "")
+    ahead = delimiter != " " and first.startswith(" ")
     return bool(header) and (ahead or any(cell != cell.strip() for cell in header))
-
-
-def _first_line(lines: list[str]) -> str:
-    return next((line for line in lines if line.strip()), "")
 
 
 def decimal_of(rows: list[list[str]], delimiter: str) -> tuple[str, str]:
     """The decimal and the thousands sign of most cells."""
-    cells = [cell.strip() for row in rows for cell in row if "," in cell or "." in cell]
-    if not (commas := [cell for cell in cells if "," in cell]):
+    cells = list(chain.from_iterable(rows))
+    if not (commas := [cell.strip() for cell in cells if "," in cell]):
         return ".", ""
     comma_numbers = sum(COMMA_NUMBER.fullmatch(cell) is not None for cell in commas)
     comma_groups = sum(_COMMA_THOUSANDS.fullmatch(cell) is not None for cell in commas)
     dot_groups = sum(_DOT_THOUSANDS.fullmatch(cell) is not None for cell in commas)
-    dots = [cell for cell in cells if _DOT_NUMBER.fullmatch(cell)]
     if not comma_numbers and not dot_groups:
         return (".", ",") if comma_groups else (".", "")
+    dots = [cell for cell in map(str.strip, cells) if _DOT_NUMBER.fullmatch(cell)]
     if dots and not all(_DOT_THOUSANDS.fullmatch(cell) for cell in dots):
         return (".", ",") if comma_groups and comma_groups >= comma_numbers else (".", "")
     if delimiter == "," and comma_groups >= comma_numbers:

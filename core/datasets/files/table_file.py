@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from core.datasets.column_format import MISSING
 from core.datasets.files.addresses import split_sheet_address
 from core.datasets.files.columnar_table import ColumnarFile
-from core.datasets.files.csv_table import read_csv_table
+from core.datasets.files.csv_table import TextFile as TextFile
 from core.datasets.files.file_bytes import (
-    HEAD_BYTES,
     check_path,
     compression_of,
+    decode_head,
     file_faults,
     read_head,
 )
-from core.datasets.files.foreign_files import check_fixed_width, control_line
+from core.datasets.files.foreign_files import check_fixed_width
 from core.datasets.files.line_table import ArffFile, LineFile, line_kind, looks_like_arff
-from core.datasets.files.sniffing import decode_head, looks_like_libsvm, sniff_dialect
-from core.datasets.files.spreadsheets import xls
+from core.datasets.files.spreadsheets.binary_sheets import MAGIC
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
-from core.datasets.finding import Finding
 from core.datasets.raw_table import RawTable
 from core.errors import UnusableError
 
-_LIBSVM_ENDINGS = (".libsvm", ".svm", ".svmlight")
 _COLUMNAR = ((b"PAR1", "parquet"), (b"ARROW1", "feather"))
 _START_BYTES = 2**16  # by which ARFF, CoNLL and FASTA are told from a table
 _ODS = "application/vnd.oasis.opendocument.spreadsheet"
@@ -51,53 +46,6 @@ class TableFile(Protocol):
         """The table; raises UnusableError with the place of the fault."""
 
 
-@dataclass(frozen=True)
-class TextFile:
-    """A CSV or LIBSVM file with its first bytes; `compression` as of `compression_of`."""
-
-    path: Path
-    compression: str
-    head: bytes
-
-    @cached_property
-    def is_libsvm(self) -> bool:
-        """Whether its lines are LIBSVM's."""
-        text = decode_head(self.head)[1]
-        if looks_like_libsvm(text):
-            return True
-        named = any(suffix in _LIBSVM_ENDINGS for suffix in self.path.suffixes)
-        return named and ":" in text
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the first bytes are all."""
-        size = 0 if self.compression else self.path.stat().st_size
-        return len(self.head) < HEAD_BYTES or len(self.head) == size
-
-    def first_cells(self, required_column: str = "") -> Mapping[str, Sequence[str]]:
-        """Every column's first values as text."""
-        return sniff_dialect(self.head, self.path.name, self.is_complete, required_column).cells
-
-    def read(
-        self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
-    ) -> RawTable:
-        """The table of a CSV file; see `read_csv_table`."""
-        raw = read_csv_table(
-            self.path,
-            self.compression,
-            self.head,
-            complete=self.is_complete,
-            kinds=kinds,
-            missing=missing,
-            required_column=required_column,
-        )
-        line = control_line(self.head)
-        if not line:
-            return raw
-        where = f"{self.path.name} holds control characters (first in line {line:,})"
-        return replace(raw, findings=(*raw.findings, Finding(f"{where}; they stay in its texts.")))
-
-
 def open_table(file: str) -> TableFile:
     """The reader of a file or sheet (book.xlsx#Sheet2); UnusableError if missing or no table."""
     name, sheet = split_sheet_address(file)
@@ -107,7 +55,7 @@ def open_table(file: str) -> TableFile:
     columnar = next((kind for magic, kind in _COLUMNAR if start.startswith(magic)), "")
     if columnar:
         return ColumnarFile(path, columnar)
-    if start.startswith(xls.MAGIC):
+    if start.startswith(MAGIC):
         return SheetFile(path, "xls", sheet)
     if start.startswith(b"PK") and (kind := _workbook_kind(path)):
         return SheetFile(path, kind, sheet)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 
 import pandas as pd
@@ -25,10 +26,10 @@ class Sample:
 
     name: str  # behind "sample:"
     title: str
-    sentence: str  # what it is and what to try
     task: Task
     target: str  # "" for topics
     table: Callable[[], pd.DataFrame]  # makes the raw table, always the same
+    sentence: str  # what it is and what to try
 
     def read(self, choices: DataOptions = NO_CHOICES) -> Dataset:
         """The sample as a dataset."""
@@ -41,37 +42,29 @@ class Sample:
         head = table.head(SAMPLE_ROWS)
         cells = {str(c): head[c].dropna().astype(str).tolist() for c in table.columns}
         shape = detect_layout(cells, target, task, choices.roles)
-        if shape is not None and not matches_layout(shape, table):
-            shape = None
         raw_table = RawTable(self.name, table, source, line_of=lambda row: row + 2)
-        if shape is not None:
+        if shape is not None and matches_layout(shape, table):
             return assemble(raw_table, shape, choices)
         options = FormatOptions(choices.kinds, choices.readings, None, target)
         return assemble(with_formats(raw_table, options), None, roles_of_rows(cells, choices))
 
 
-def _stored(name: str, **dtypes: str) -> Callable[[], pd.DataFrame]:
-    def make_table() -> pd.DataFrame:
-        with (files("resources") / "samples" / f"{name}.csv").open(encoding="utf-8") as file:
-            return pd.read_csv(file, dtype=dtypes, keep_default_na=False, na_values=[""])
-
-    return make_table
+def _stored(name: str, **dtypes: str) -> pd.DataFrame:
+    with (files("resources") / "samples" / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=dtypes, keep_default_na=False, na_values=[""])
 
 
-def _bundled(name: str) -> Callable[[], pd.DataFrame]:
-    def make_table() -> pd.DataFrame:
-        from sklearn import datasets
+def _bundled(name: str) -> pd.DataFrame:
+    from sklearn import datasets
 
-        bunch = getattr(datasets, f"load_{name}")(as_frame=True)
-        table = bunch.frame.copy()
-        if name == "breast_cancer":  # like "mean radius", so that the prefix is a group
-            table.columns = [re.sub(r"^(.*) error$", r"error \1", str(c)) for c in table.columns]
-        if name in ("iris", "wine", "breast_cancer"):
-            words = [str(word) for word in bunch.target_names]
-            table["target"] = pd.Series([words[code] for code in table["target"]], dtype="str")
-        return table
-
-    return make_table
+    bunch = getattr(datasets, f"load_{name}")(as_frame=True)
+    table: pd.DataFrame = bunch.frame.copy()
+    if name == "breast_cancer":  # like "mean radius", so that the prefix is a group
+        table.columns = [re.sub(r"^(.*) error$", r"error \1", str(c)) for c in table.columns]
+    if name in ("iris", "wine", "breast_cancer"):
+        words = [str(word) for word in bunch.target_names]
+        table["target"] = pd.Series([words[code] for code in table["target"]], dtype="str")
+    return table
 
 
 _SENTENCES = {
@@ -96,20 +89,17 @@ _SENTENCES = {
     "belong together?",
 }
 _ROWS = (
-    ("groups", "Useful and useless groups", Task.BINARY, "ill", _stored("groups")),
-    ("breast-cancer", "Breast cancer", Task.BINARY, "target", _bundled("breast_cancer")),
-    ("iris", "Iris flowers", Task.MULTICLASS, "target", _bundled("iris")),
-    ("wine", "Wines", Task.MULTICLASS, "target", _bundled("wine")),
-    ("digits", "Handwritten digits", Task.MULTICLASS, "target", _bundled("digits")),
-    ("diabetes", "Diabetes", Task.REGRESSION, "target", _bundled("diabetes")),
-    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", _stored("clinic")),
-    ("prices", "Flat prices", Task.REGRESSION, "price", _stored("prices")),
-    ("reviews", "Reviews", Task.BINARY, "buys_again", _stored("reviews")),
-    ("tags", "Parts of speech", Task.SEQUENCE, "tag", _stored("tags", sequence="str")),
-    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", _stored("molecules")),
-    ("texts", "Short texts", Task.TOPICS, "", _stored("texts")),
+    ("groups", "Useful and useless groups", Task.BINARY, "ill", partial(_stored, "groups")),
+    ("breast-cancer", "Breast cancer", Task.BINARY, "target", partial(_bundled, "breast_cancer")),
+    ("iris", "Iris flowers", Task.MULTICLASS, "target", partial(_bundled, "iris")),
+    ("wine", "Wines", Task.MULTICLASS, "target", partial(_bundled, "wine")),
+    ("digits", "Handwritten digits", Task.MULTICLASS, "target", partial(_bundled, "digits")),
+    ("diabetes", "Diabetes", Task.REGRESSION, "target", partial(_bundled, "diabetes")),
+    ("clinic", "A clinic's raw table", Task.BINARY, "came_back", partial(_stored, "clinic")),
+    ("prices", "Flat prices", Task.REGRESSION, "price", partial(_stored, "prices")),
+    ("reviews", "Reviews", Task.BINARY, "buys_again", partial(_stored, "reviews")),
+    ("tags", "Parts of speech", Task.SEQUENCE, "tag", partial(_stored, "tags", sequence="str")),
+    ("molecules", "Folded molecules", Task.STRUCTURE, "structure", partial(_stored, "molecules")),
+    ("texts", "Short texts", Task.TOPICS, "", partial(_stored, "texts")),
 )
-SAMPLES = {
-    name: Sample(name, title, _SENTENCES[name], task, target, table)
-    for name, title, task, target, table in _ROWS
-}
+SAMPLES = {row[0]: Sample(*row, _SENTENCES[row[0]]) for row in _ROWS}

@@ -16,9 +16,10 @@ import numpy as np
 from core.datasets.dataset import Dataset, RowSample
 from core.datasets.files import csv_table
 from core.datasets.files.columnar_table import ColumnarFile
+from core.datasets.files.delimited_rows import Dialect
 from core.datasets.files.delimiters import ONE_COLUMN
 from core.datasets.files.file_bytes import GuardedFile, fingerprint, open_bytes, unchanged
-from core.datasets.files.sniffing import Dialect, sniff_dialect
+from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.files.table_file import TableFile, TextFile, open_table
 from core.datasets.finding import Finding, SuggestedChange
 from core.datasets.raw_table import NO_CHOICES, DataOptions
@@ -167,7 +168,7 @@ def form_of(file: TextFile, target: str = "") -> row_sampling.RowFormat:
     """The row format of a text; `target` is the requested target column."""
     if file.is_libsvm:
         return row_sampling.RowFormat()
-    dialect = csv_table.dialect_of(file.path, file.compression, file.head, file.is_complete, target)
+    dialect = file.dialect(target)
     names, position = dialect.names, None
     if dialect.delimiter != ONE_COLUMN:
         try:
@@ -227,7 +228,10 @@ def _drawn_part(
         return FilePart(file)
     row_numbers = row_sampling.draw_rows(total, size, row_limit.seed, codes)
     asked = row_limit.rows is not None
-    sampled = RowSample(size, total, row_limit.seed, codes is not None, asked, row_numbers)
+    own = file.max_bytes if isinstance(file, ColumnarFile) else 0
+    facts = (size, total, row_limit.seed, codes is not None, asked)
+    max_bytes = own if own < max_data_bytes() else 0
+    sampled = RowSample(*facts, chosen=row_numbers, max_bytes=max_bytes)
     if isinstance(file, ColumnarFile):
         return FilePart(replace(file, chosen=row_numbers), sampled, path=file.path)
     plain = {

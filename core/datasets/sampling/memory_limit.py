@@ -1,16 +1,20 @@
-"""How much memory this process may still take, and a file's share of it."""
+"""How much memory this process may still take, a file's share of it, and bounds in words."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
+import re
 import sys
 from pathlib import Path
+
+from core.errors import UnusableError
 
 # A run holds its rows raw, divided, and prepared for every fold: some eight copies.
 SHARE = 1 / 8
 VARIABLE = "TUNESCOPE_MEMORY"
+MIN_BOUND = 300 * 10**6  # bytes, some half of them for the libraries
 _USUAL = 2**32  # bytes, where the system reports nothing
 _PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _GROUP_FILES = {  # limit and use; version 2 names no controller
@@ -22,6 +26,36 @@ _GROUP_FILES = {  # limit and use; version 2 names no controller
 def max_data_bytes() -> float:
     """The bytes that the rows of a file may take; beyond that rows are sampled."""
     return available_memory() * SHARE
+
+
+def size_in_bytes(text: str) -> int:
+    """The bytes of a size such as 500MB, 2GB or 1.5 GiB.
+
+    Raises:
+        UnusableError: it is no such size, or less than what a process needs to start.
+    """
+    match = re.fullmatch(r"(\d+\.?\d*)\s*([kmgt]?)(i?)b?", str(text).strip().lower())
+    if match is None:
+        cure = "write for example 500MB or 2GB"
+        raise UnusableError(f"“{text}” is no size of memory", where="memory", cure=cure)
+    number, prefix, binary = match.groups()
+    size = int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix or " "))
+    if size < MIN_BOUND:
+        cure = f"give at least {_size_text(MIN_BOUND)}"
+        raise UnusableError(f"“{text}” is out of range", where="memory", cure=cure)
+    return size
+
+
+def _size_text(size: int) -> str:
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
+
+
+def memory_failure(bound: int) -> str:
+    """Why a fit failed in a process that may take so many bytes, and the cure."""
+    return (
+        f"It needed more memory than the {_size_text(bound)} that its process may take: allow "
+        "more (--memory), or tune on fewer rows (--rows)."
+    )
 
 
 def available_memory() -> int:

@@ -1,16 +1,20 @@
-"""Suggests columns to group rows by, or to split them by time."""
+"""Columns by which rows are kept together, or tested by time: suggestions, and the times."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
+from core.datasets.columns import unknown_column
 from core.datasets.dataset import Column, Dataset
+from core.datasets.dates import date_format, seconds_since_1970
 from core.datasets.finding import Finding, SuggestedChange, column_change, option_with_value
 from core.datasets.splits.equal_items import item_codes
+from core.errors import UnusableError
 
 MIN_GROUPS = 8  # enough for a test set and five folds of whole groups
 _MIN_CODES, _MIN_DATES = 20, 10
@@ -67,31 +71,27 @@ def proposals(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     return findings
 
 
-class _KnownValues:
-    """The values that are not missing, and their number of different ones, of every column."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        self.values = cache(lambda name: pd.Series(table[name]).dropna())
-        self.different = cache(lambda name: int(pd.Series(self.values(name)).nunique()))
-
-
 def _suggest_group(dataset: Dataset, table: pd.DataFrame) -> list[Finding]:
     free = [c for c in dataset.columns if c.role in ("feature", "ignore") and c.name in table]
-    known = _KnownValues(table)
-    features = [c.name for c in dataset.columns if c.role == "feature"]
-    names = _WORK if dataset.task.has_sequences else _WHO
-    candidates, codes = [c for c in free if _is_called(c.name, names)], list[Column]()
+    features = [column.name for column in dataset.columns if column.role == "feature"]
+    names, others = (_WORK if dataset.task.has_sequences else _WHO), list[Column]()
+    named = [column for column in free if _is_called(column.name, names)]
     if dataset.task.has_sequences:
-        candidates = [c for c in candidates if _of_whole_sequences(dataset, table[c.name])]
+        named = [c for c in named if _of_whole_sequences(dataset, table[c.name])]
     else:
-        candidates += [c for c in free if _is_signed(c.name) and c not in candidates]
-        codes = [c for c in free if c not in candidates and _is_code(c, known)]
-    for column in (*candidates, *codes):
+        named += [c for c in free if _is_signed(c.name) and c not in named]
+        others = [column for column in free if column not in named]
+    for is_code, column in [*((False, c) for c in named), *((True, c) for c in others)]:
+        if is_code and not _holds_codes(column, table[column.name]):
+            continue
         is_learned_from = column.name in features
         if (not dataset.task.has_target and is_learned_from) or features == [column.name]:
             continue
-        if _repeats(column, known):
-            return [_group_finding(dataset, column, known, column in codes)]
+        if _measures(column, values := table[column.name].dropna()):
+            continue
+        different = int(values.nunique())
+        if MIN_GROUPS <= different < len(values) and (not is_code or 2 * different <= len(values)):
+            return [_group_finding(dataset, column.name, (different, len(values)), is_code)]
     return []
 
 
@@ -111,49 +111,82 @@ def _is_signed(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "uid", "uuid", "guid")
 
 
-def _is_code(column: Column, known: _KnownValues) -> bool:
+def _holds_codes(column: Column, values: pd.Series) -> bool:
     if column.kind not in ("category", "text") or column.distinct < _MIN_CODES:
         return False
-    values = known.values(column.name)
-    sample = values.iloc[:: max(1, len(values) // _SAMPLE)].astype(str)
-    are_codes = sample.str.fullmatch(_CODE).mean() >= 0.9
-    return bool(are_codes and 2 * known.different(column.name) <= len(values))
+    sample = values.iloc[:: max(1, len(values) // _SAMPLE)].dropna().tolist()
+    codes = sum(_CODE.fullmatch(str(value)) is not None for value in sample)
+    return codes >= max(1, 0.9 * len(sample))
 
 
-def _repeats(column: Column, known: _KnownValues) -> bool:
-    values = known.values(column.name)
+def _measures(column: Column, values: pd.Series) -> bool:
     is_number = pd.api.types.is_numeric_dtype(values.dtype)
-    if column.kind == "date" or (is_number and (values % 1 != 0).any()):
-        return False
-    return MIN_GROUPS <= known.different(column.name) < len(values)
+    return column.kind == "date" or (is_number and bool((values % 1 != 0).any()))
 
 
-def _group_finding(dataset: Dataset, column: Column, known: _KnownValues, is_code: bool) -> Finding:
-    words = [word for word in name_words(column.name) if word not in _SIGN and not is_code]
-    who = shortened_name(" ".join(words)) if words else f"“{shortened_name(column.name)}”"
-    items, different = dataset.task.items, known.different(column.name)
-    count = len(known.values(column.name))
+def _group_finding(dataset: Dataset, name: str, counts: tuple[int, int], is_code: bool) -> Finding:
+    words = [word for word in name_words(name) if word not in _SIGN and not is_code]
+    who = shortened_name(" ".join(words)) if words else f"“{shortened_name(name)}”"
+    items, (different, count) = dataset.task.items, counts
     if dataset.task.has_sequences:
         count = int(item_codes(dataset).max()) + 1
-    label = f"Keep the {items} of one {who} together"
-    offer = column_change(label, "--role", column.name, "group")
-    return Finding(
-        f"“{column.name}” has {different:,} different values in {count:,} {items}. "
-        f"Where {items} of one {who} are on both sides of a split, scores may look too good.",
-        column.name,
-        proposal=offer,
+    offer = column_change(f"Keep the {items} of one {who} together", "--role", name, "group")
+    sentence = (
+        f"“{name}” has {different:,} different values in {count:,} {items}. "
+        f"Where {items} of one {who} are on both sides of a split, scores may look too good."
     )
+    return Finding(sentence, name, proposal=offer)
 
 
 def _suggest_date_split(dataset: Dataset) -> list[Finding]:
     for column in dataset.columns:
-        if column.kind != "date" or column.role == "group" or column.distinct < _MIN_DATES:
-            continue
         name, is_clock = column.name, column.date_format.startswith("%H")  # an hour without a day
-        if is_clock or set(name_words(name)) & _NOT_LATER:
+        is_free = column.kind == "date" and column.role != "group" and not is_clock
+        if not is_free or column.distinct < _MIN_DATES or set(name_words(name)) & _NOT_LATER:
             continue
         option = option_with_value("--test-latest", name)
         offer = SuggestedChange("Test on the latest rows", option, fields={"latest": name})
         end = "If the model is to predict rows that come later, test it on the latest ones."
         return [Finding(f"“{name}” holds dates. {end}", name, proposal=offer)]
     return []
+
+
+def with_times(dataset: Dataset, table: pd.DataFrame, column: str) -> Dataset:
+    """The dataset with the points in time of a column of the file's table; or UnusableError."""
+    names = [str(name) for name in table.columns]
+    if column not in names:
+        raise unknown_column(column, names, "test on the latest rows")
+    where = f"{dataset.name}, column {column}"
+    if column == dataset.target_name:
+        cure = "choose a column of dates"
+        raise UnusableError("the column is what is predicted", where=where, cure=cure)
+    if len(table) > dataset.rows:
+        table = table[dataset.has_target(table[dataset.target_name])]
+    times = _time_points(table[column], where)
+    known_times = times[np.isfinite(times)]
+    if len(known_times) < 2 or known_times.min() == known_times.max():
+        cure = "choose another column"
+        raise UnusableError("there are no two different times", where=where, cure=cure)
+    items = dataset.task.items
+    sentence = (
+        f"The latest {items} by “{column}” test the result, earlier ones train; validation rows are"
+        f" drawn at random among those. What belongs together with {items} of the test is left out"
+        " of training."
+    )
+    if missing := len(times) - len(known_times):
+        sentence += f" Rows without a time ({missing:,}) train."
+    offer = SuggestedChange(f"Test on {items} drawn at random", "", fields={"latest": ""})
+    findings = (*dataset.findings, Finding(sentence, column, proposal=offer))
+    return replace(dataset, times=times, findings=findings)
+
+
+def _time_points(values: pd.Series, where: str) -> np.ndarray:
+    """Numbers unchanged, dates as seconds since 1970; NaN where missing."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    form = date_format(values)
+    if not form:
+        cure = "choose a column of dates, or write them like 2024-12-31"
+        raise UnusableError("the column holds neither dates nor numbers", where=where, cure=cure)
+    timestamps = pd.to_datetime(values.str.strip(), format=form, errors="coerce", utc=True)
+    return seconds_since_1970(timestamps)

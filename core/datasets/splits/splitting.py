@@ -35,18 +35,18 @@ def hold_out(dataset: Dataset, test_size: float, seed: int) -> Split:
         fault = f"a test share of {test_size:g} is out of range"
         cure = "give a number between 0 and 1, such as 0.3"
         raise UnusableError(fault, where="test size", cure=cure)
-    rows = np.arange(dataset.rows)
-    items = item_codes(dataset)
+    rows, items = np.arange(dataset.rows), item_codes(dataset)
     item_count = int(items.max(initial=-1)) + 1
-    count = _test_count(dataset, item_count, test_size)
+    count, word = round(item_count * test_size), dataset.task.item
+    if item_count < 4 or count < 1 or item_count - count < 2:
+        fault = f"{count_text(item_count, word)} cannot be split into training and test {word}s"
+        raise _unusable(dataset, fault, f"give more {word}s, or another test share")
     if dataset.times is not None:
         return _latest_hold_out(dataset, dataset.times, items, count)
-    if not dataset.task.has_sequences:
-        _refuse_lonely_class(dataset, rows)
+    _refuse_lonely_class(dataset, rows)
     is_tested = _tested_items(dataset, rows, count, seed)
     if is_tested is None and dataset.task.has_sequences:
-        order = np.random.default_rng(seed).permutation(item_count)
-        is_tested = np.isin(np.arange(item_count), order[:count])
+        is_tested = np.random.default_rng(seed).permutation(item_count).argsort() < count
     if is_tested is not None:
         return np.flatnonzero(~is_tested[items]), np.flatnonzero(is_tested[items])
     if dataset.row_groups is not None:
@@ -75,22 +75,13 @@ def cross_validation_folds(
         fold = np.empty(item_count, dtype=np.int64)
         fold[np.random.default_rng(seed).permutation(item_count)] = np.arange(item_count) % count
     fold_of_row = fold[items]
-    folds = range(int(fold.max()) + 1)
-    return [(rows[fold_of_row != index], rows[fold_of_row == index]) for index in folds]
+    numbers = range(int(fold.max()) + 1)
+    return [(rows[fold_of_row != number], rows[fold_of_row == number]) for number in numbers]
 
 
 def _unusable(dataset: Dataset, fault: str, cure: str, *, target: bool = False) -> UnusableError:
     where = f"{dataset.name}, column {dataset.target_name}" if target else dataset.name
     return UnusableError(fault, where=where, cure=cure)
-
-
-def _test_count(dataset: Dataset, items: int, test_size: float) -> int:
-    count = round(items * test_size)
-    if items < 4 or count < 1 or items - count < 2:
-        word = dataset.task.item
-        fault = f"{count_text(items, word)} cannot be split into training and test {word}s"
-        raise _unusable(dataset, fault, f"give more {word}s, or another test share")
-    return count
 
 
 def _unit_codes(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,8 +109,7 @@ def _tested_items(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> 
     units, labels = _unit_codes(dataset, rows)
     if units.max() < 1:
         return None
-    class_count = int(labels.max()) + 1
-    is_tested = test_items(units, labels, max(count, class_count), seed)
+    is_tested = test_items(units, labels, max(count, int(labels.max()) + 1), seed)
     has_all = _counts_by_side(labels, is_tested.astype(np.int64), 2).all()
     return is_tested if has_all else None
 
@@ -134,21 +124,15 @@ def _latest_hold_out(dataset: Dataset, times: np.ndarray, items: np.ndarray, cou
     """Test on the latest items, without their groups and units in training; unknown times train."""
     latest = np.full(int(items.max()) + 1, -np.inf)
     np.maximum.at(latest, items, np.where(np.isnan(times), -np.inf, times))
-    is_tested = (latest >= _test_start(latest, count))[items]
+    points, counts = np.unique(latest, return_counts=True)
+    gaps = np.abs(np.cumsum(counts[::-1])[::-1] - float(count))
+    gaps[~np.isfinite(points)], gaps[0] = np.inf, np.inf  # some must come before
+    is_tested = (latest >= points[np.argmin(gaps)])[items]
     train = ~is_tested
     if dataset.kept_together is not None:
         train &= ~np.isin(dataset.kept_together, dataset.kept_together[is_tested])
     _refuse_one_sided(dataset, train, is_tested)
     return np.flatnonzero(train), np.flatnonzero(is_tested)
-
-
-def _test_start(times: np.ndarray, count: int) -> float:
-    points, counts = np.unique(times, return_counts=True)
-    later_counts = np.cumsum(counts[::-1])[::-1]
-    later_counts = np.where(np.isfinite(points), later_counts, 0)
-    later_counts[0] = 0  # some must come before
-    gaps = np.where(later_counts > 0, np.abs(later_counts - count), np.inf)
-    return float(points[np.argmin(gaps)])
 
 
 def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray) -> None:
@@ -168,16 +152,15 @@ def _refuse_one_sided(dataset: Dataset, train: np.ndarray, is_tested: np.ndarray
 
 
 def _refuse_lonely_class(dataset: Dataset, rows: np.ndarray) -> None:
-    if not dataset.classes:
+    if not dataset.classes or dataset.task.has_sequences:
         return
     labels, counts = np.unique(dataset.target[rows], return_counts=True)
     if counts.min() < 2:
         lonely = labels[counts.argmin()]
         purpose = "" if len(rows) == dataset.rows else " to train on"
         fault = f"class “{lonely}” has only one row{purpose}, too few to learn it and to test it"
-        raise _unusable(
-            dataset, fault, "give more rows of this class, or leave it out", target=True
-        )
+        cure = "give more rows of this class, or leave it out"
+        raise _unusable(dataset, fault, cure, target=True)
 
 
 def _grouped_hold_out(dataset: Dataset, groups: np.ndarray, test_size: float, seed: int) -> Split:
@@ -209,14 +192,14 @@ def _row_folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> lis
     _refuse_lonely_class(dataset, rows)
     target = dataset.target[rows]
     groups = None if dataset.row_groups is None else dataset.row_groups[rows]
-    if groups is not None and len(np.unique(groups)) < count:
-        raise _too_few_groups(dataset, len(np.unique(groups)), count)
-    if groups is None and dataset.classes:
-        _check_fold_count(target, count)
-    kinds = (KFold, StratifiedKFold) if groups is None else (GroupKFold, StratifiedGroupKFold)
+    if groups is None:
+        kinds = (KFold, StratifiedKFold)
+        _check_fold_count(dataset, target, count)
+    else:
+        kinds = (GroupKFold, StratifiedGroupKFold)
+        _check_group_count(dataset, len(np.unique(groups)), count)
     divide = kinds[bool(dataset.classes)](count, shuffle=True, random_state=seed)
-    splits = _divided(divide, target, groups)
-    return [(rows[fit], rows[score]) for fit, score in splits]
+    return [(rows[fit], rows[score]) for fit, score in _divided(divide, target, groups)]
 
 
 def _divided(
@@ -231,24 +214,20 @@ def _divided(
 
 
 def _unit_folds(dataset: Dataset, rows: np.ndarray, count: int, seed: int) -> np.ndarray | None:
-    """The fold of every item; None for no units or fewer than folds.
-
-    Of fewer families than folds, each is a fold.
-    """
+    """The fold of every item; None for no units or fewer than folds."""
     if dataset.units is None or not len(rows):
         return None
-    if not dataset.task.has_sequences:
-        _refuse_lonely_class(dataset, rows)
+    _refuse_lonely_class(dataset, rows)
     units, labels = _unit_codes(dataset, rows)
     unit_count = int(units.max()) + 1
     if unit_count < count:
         if dataset.task.has_sequences and any(c.role == "group" for c in dataset.columns):
-            raise _too_few_groups(dataset, unit_count, count)
+            _check_group_count(dataset, unit_count, count)
         if not dataset.task.has_pairs or dataset.row_groups is None or unit_count < 2:
             return None
         count = unit_count  # few families are no error, since nobody asked to keep them together
     if labels.any():
-        _check_fold_count(labels, count)
+        _check_fold_count(dataset, labels, count)
     folds = [fold_of_items(units, labels, count, seed)]
     mixed = float((majority(units, labels)[units] != labels).mean())
     if mixed > _MIXED and unit_count <= _MAX_MIXED_UNITS:
@@ -265,9 +244,10 @@ def _is_learnable(fold: np.ndarray, labels: np.ndarray, count: int) -> bool:
     return bool((counts.sum(axis=0) > 0).all() and ((counts > 0).sum(axis=1) > 1).all())
 
 
-def _too_few_groups(dataset: Dataset, group_count: int, count: int) -> UnusableError:
-    fault = f"{group_count} groups of rows cannot make {count} folds"
-    return _unusable(dataset, fault, "use fewer folds")
+def _check_group_count(dataset: Dataset, groups: int, count: int) -> None:
+    if groups < count:
+        fault = f"{groups} groups of rows cannot make {count} folds"
+        raise _unusable(dataset, fault, "use fewer folds")
 
 
 def _refuse_too_few(dataset: Dataset, items: int, count: int) -> None:
@@ -277,8 +257,8 @@ def _refuse_too_few(dataset: Dataset, items: int, count: int) -> None:
         raise _unusable(dataset, fault, f"use fewer folds or give more {word}s")
 
 
-def _check_fold_count(target: np.ndarray, count: int) -> None:
-    largest = int(np.unique(target, return_counts=True)[1].max())
+def _check_fold_count(dataset: Dataset, labels: np.ndarray, count: int) -> None:
+    largest = np.unique(labels, return_counts=True)[1].max() if dataset.classes else count
     if largest < count:
         fault = f"no class has {count} rows to train on, so there cannot be {count} folds"
         cure = f"use {max(2, largest)} folds or give more rows"

@@ -12,9 +12,8 @@ import heapq
 
 import numpy as np
 
-TRIES = 10  # shuffles, of which that with the nearest shares is used
-NEAR = 0.005  # distance of shares that needs no further try
-MAX_CODE = 2**62
+_TRIES = 10  # shuffles, of which that with the nearest shares is used
+_NEAR = 0.005  # distance of shares that needs no further try
 
 
 def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -26,7 +25,7 @@ def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> 
     shares = np.bincount(labels) / len(labels)
     generator = np.random.default_rng(seed)
     best, min_distance = np.zeros(len(sizes), dtype=bool), np.inf
-    for _ in range(TRIES):
+    for _ in range(_TRIES):
         is_tested = np.zeros(len(sizes), dtype=bool)
         for stratum_units, quota in zip(members, quotas, strict=True):
             shuffled = generator.permutation(stratum_units)
@@ -34,7 +33,7 @@ def test_items(units: np.ndarray, labels: np.ndarray, count: int, seed: int) -> 
         distance = _share_distance(is_tested[units], labels, shares, count)
         if distance < min_distance:
             best, min_distance = is_tested, distance
-        if min_distance < NEAR:
+        if min_distance < _NEAR:
             break
     return best[units]
 
@@ -92,7 +91,7 @@ def _fill_quota(sizes: np.ndarray, quota: int) -> np.ndarray:
         if not remaining_items:
             break
     if remaining_items and not is_chosen.all():
-        smallest = int(np.argmin(np.where(is_chosen, MAX_CODE, sizes)))
+        smallest = int(np.argmin(np.where(is_chosen, np.iinfo(np.int64).max, sizes)))
         nearer = abs(remaining_items - int(sizes[smallest])) < remaining_items
         is_chosen[smallest] = nearer or (len(sizes) > 1 and not is_chosen.any())
     if len(sizes) > 1 and is_chosen.all():

@@ -34,14 +34,12 @@ _EQUAL = {
 
 def with_units(dataset: Dataset, together: bool = True) -> Dataset:
     """The dataset with its units, and findings; unless `together`, a person's own groups only."""
-    findings = _group_findings(dataset)
-    equal = equal_items(dataset)
+    findings, equal, units = _group_findings(dataset), equal_items(dataset), dataset.units
     counts = np.bincount(equal)
-    twins = int(counts[counts > 1].sum())
-    units = dataset.units
-    if together and units is None and _wants_units(dataset):
-        units = dataset.row_groups
-    if twins:
+    groups, task = dataset.row_groups, dataset.task
+    if together and units is None and groups is not None and not task.has_sequences:
+        units = groups if not task.is_table or len(pd.unique(groups)) > MAX_GROUPS else None
+    if (counts > 1).any():
         reason = _reason_to_divide(dataset, counts) if together else "they are divided one by one"
         if not reason:
             joined_units, reason = _join_equal_items(dataset, equal, counts)
@@ -59,17 +57,10 @@ def join_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return pd.factorize(components[first])[0]
 
 
-def _wants_units(dataset: Dataset) -> bool:
-    if (groups := dataset.row_groups) is None or dataset.task.has_sequences:
-        return False
-    return not dataset.task.is_table or len(pd.unique(groups)) > MAX_GROUPS
-
-
 def _reason_to_divide(dataset: Dataset, counts: np.ndarray) -> str:
-    word = dataset.task.item
-    items = int(counts.sum())
-    if len(counts) < max(MIN_UNITS, items / MAX_COPIES):
-        return f"there are only {len(counts):,} different ones, so {word}s are divided one by one"
+    if len(counts) < max(MIN_UNITS, int(counts.sum()) / MAX_COPIES):
+        items = dataset.task.items
+        return f"there are only {len(counts):,} different ones, so {items} are divided one by one"
     if chance_of_twins(dataset) >= 1:
         return "so few values make that likely, and rows are divided one by one"
     return ""
@@ -99,16 +90,14 @@ def _units_finding(dataset: Dataset, counts: np.ndarray, reason: str, together: 
     twins, items = int(counts[counts > 1].sum()), int(counts.sum())
     word = dataset.task.item
     column = "" if dataset.task.is_table or dataset.is_sparse else dataset.feature_names[0]
-    copies_text = f"{twins:,} of {items:,} {word}s {_EQUAL[word]}"
-    if not reason:
-        outcome = f"equal {word}s stay on one side of every split"
-        if (max_copies := int(counts.max())) > LARGEST_UNIT * items:
-            outcome += f", but for what comes {max_copies:,} times, too often for one side"
-        return Finding(f"{copies_text}; {outcome}.", column)
-    if together:
-        return Finding(f"{copies_text}; {reason}.", column)
+    outcome = reason or f"equal {word}s stay on one side of every split"
+    if not reason and (max_copies := int(counts.max())) > LARGEST_UNIT * items:
+        outcome += f", but for what comes {max_copies:,} times, too often for one side"
+    sentence = f"{twins:,} of {items:,} {word}s {_EQUAL[word]}; {outcome}"
+    if together or not reason:
+        return Finding(f"{sentence}.", column)
     offer = SuggestedChange(f"Keep equal {word}s together", "--together", fields={"together": True})
-    warning = f"{copies_text}; {reason}, so scores may look too good."
+    warning = f"{sentence}, so scores may look too good."
     return Finding(warning, column, 10 * twins > items, offer)
 
 
@@ -116,27 +105,21 @@ def _group_findings(dataset: Dataset) -> list[Finding]:
     groups = dataset.units if dataset.task.has_sequences else dataset.row_groups
     if groups is None:
         return []
-    grouping = [column.name for column in dataset.columns if column.role == "group"]
-    name = grouping[0] if grouping else "qid"
-    word = dataset.task.item
-    count = len(pd.unique(groups))
-    items = int(item_codes(dataset).max()) + 1
+    name = next((column.name for column in dataset.columns if column.role == "group"), "")
+    items, count = dataset.task.items, int(item_codes(dataset).max()) + 1
     sentence = (
-        f"{word.capitalize()}s with the same “{name}” stay on one side of every split:"
-        f" {count:,} groups of {items:,} {word}s."
+        f"{items.capitalize()} with the same “{name or 'qid'}” stay on one side of every split:"
+        f" {len(pd.unique(groups)):,} groups of {count:,} {items}."
     )
-    if not grouping:
-        return [Finding(sentence)]
-    offer = column_change(f"Divide the {word}s of one group", "--role", name, "ignore")
-    return [Finding(sentence, name, proposal=offer)]
+    offer = column_change(f"Divide the {items} of one group", "--role", name, "ignore")
+    return [Finding(sentence, name, proposal=offer if name else None)]
 
 
 def shared_finding(dataset: Dataset, test: Dataset) -> list[Finding]:
     """The finding on test items that are in the first file too; [] where that is chance."""
-    shared, items = shared_items(dataset, test)
+    (shared, items), word = shared_items(dataset, test), dataset.task.item
     if not shared or chance_of_twins(dataset) >= 1:
         return []
-    word = dataset.task.item
     sentence = (
         f"{shared:,} of {items:,} {word}s of the test file {_EQUAL[word]}, of the first file;"
         " scores may look too good."

@@ -11,17 +11,20 @@ import pandas as pd
 
 from core.datasets.columns import check_names, text_length, unknown_column
 from core.datasets.dataset import Dataset, Kind, Role
-from core.datasets.distributions import distributions
+from core.datasets.distributions import Distributions
 from core.datasets.raw_table import READINGS, DataOptions, RawTable
-from core.datasets.splits.latest import with_times
-from core.datasets.splits.proposals import proposals
+from core.datasets.splits.proposals import proposals, with_times
 from core.datasets.splits.units import with_units
 from core.datasets.task import Task
 from core.datasets.understanding.feature_table import from_table, row_groups, test_part
-from core.datasets.understanding.molecule_table import from_molecules, molecules_test_part
 from core.datasets.understanding.recognition import StructuredLayout, detect_layout
+from core.datasets.understanding.structured_tables import (
+    from_molecules,
+    from_tokens,
+    molecules_test_part,
+    tokens_test_part,
+)
 from core.datasets.understanding.text_table import from_texts, only_texts, refuse_numbers
-from core.datasets.understanding.token_table import from_tokens, tokens_test_part
 from core.errors import UnusableError
 
 
@@ -34,18 +37,16 @@ def assemble(raw_table: RawTable, shape: StructuredLayout | None, choices: DataO
         _check_readings(raw_table, names, choices.readings)
         make = from_tokens if shape.task.has_sequences else from_molecules
         dataset = make(raw_table, shape, choices)
-    elif _are_texts(raw_table.table, choices):
+    elif _are_texts(raw_table, choices):
         dataset = from_texts(raw_table, choices)
     else:
         dataset = from_table(raw_table, choices)
     dataset = with_units(dataset, choices.together)
     if choices.latest:
         dataset = with_times(dataset, raw_table.table, choices.latest)
-    return replace(
-        dataset,
-        findings=(*dataset.findings, *proposals(dataset, raw_table.table)),
-        distributions=distributions(raw_table.table, dataset.columns),
-    )
+    findings = (*dataset.findings, *proposals(dataset, raw_table.table))
+    bars = Distributions(raw_table.table, dataset.columns)
+    return replace(dataset, findings=findings, distributions=bars)
 
 
 def _check_readings(raw_table: RawTable, names: list[str], readings: Mapping[str, str]) -> None:
@@ -56,11 +57,12 @@ def _check_readings(raw_table: RawTable, names: list[str], readings: Mapping[str
         raise UnusableError(problem, where=raw_table.name, cure=cure)
 
 
-def _are_texts(table: pd.DataFrame, choices: DataOptions) -> bool:
+def _are_texts(raw_table: RawTable, choices: DataOptions) -> bool:
+    table = raw_table.table
     has_choice = choices.task or choices.target or "target" in choices.roles.values()
     alone = table.shape[1] == 1 and not choices.task and text_length(table.iloc[:, 0]) > 0
     finds_topics = not Task(choices.task).has_target
-    return finds_topics or alone or (not has_choice and only_texts(table))
+    return finds_topics or alone or (not has_choice and only_texts(raw_table))
 
 
 def assemble_test(train: Dataset, raw_table: RawTable) -> Dataset:
@@ -100,9 +102,8 @@ def _check_kind(train: Dataset, values: pd.Series, name: str) -> None:
     assert train.table is not None
     was_number = pd.api.types.is_numeric_dtype(train.table[values.name].dtype)
     if was_number and not pd.api.types.is_numeric_dtype(values.dtype):
-        fault = (
-            f"the column has text (“{values.dropna().iloc[0]}”), in the first file it has numbers"
-        )
+        text = f"text (“{values.dropna().iloc[0]}”)"
+        fault = f"the column has {text}, in the first file it has numbers"
         raise UnusableError(fault, where=where, cure="choose a test file of the same kind")
 
 

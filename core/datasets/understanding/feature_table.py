@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.cell_values import ColumnFormat, read_cells
-from core.datasets.columns import describe_columns, sentence_columns
+from core.datasets.columns import describe_columns
 from core.datasets.dataset import Column, Dataset
 from core.datasets.finding import Finding
 from core.datasets.raw_table import DataOptions, RawTable
@@ -42,18 +42,20 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
     by_role = [column for column, role in roles.items() if role == "target" and column in names]
     wanted_target = choices.target or (by_role[0] if by_role else "")
     ends = [c for c in names if c.startswith("Unnamed: ") and table[c].isna().all()]
-    target_name = target_column(names, wanted_target, name, _unlikely(table, wanted_target, ends))
+    unlikely = _unlikely(raw_table, wanted_target, ends)
+    target_name = target_column(names, wanted_target, name, unlikely)
     # Any other column of role target becomes an ordinary one.
     roles = {c: r for c, r in roles.items() if c != target_name and r != "target"}
     formats = raw_table.source.formats
-    columns = describe_columns(table, target_name, roles, choices.kinds, formats)
+    counts = raw_table.counts
+    columns = describe_columns(table, target_name, roles, choices.kinds, formats, counts)
     has_target = table[target_name].notna().to_numpy()
     where = f"{name}, column {target_name}"
     try:
         values, settled_task, classes = settle_target(table[target_name][has_target], task, where)
     except UnusableError as error:
         other_columns = [column for column in names if column not in (target_name, *ends)]
-        texts = sentence_columns(table)
+        texts = raw_table.sentence_columns
         cure = f"{error.cure}, {_TOPICS}" if texts and error.cure else error.cure
         raise UnusableTargetError(
             error.what, where=error.where, cure=cure, columns=other_columns, texts=texts
@@ -62,7 +64,7 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         return from_table(_without_classes(raw_table, target_name, lonely), choices)
     features = [column.name for column in columns if column.role == "feature"]
     if not features:
-        raise no_feature(columns, name, sentence_columns(table))
+        raise no_feature(columns, name, raw_table.sentence_columns)
     set_aside = int(len(table) - has_target.sum())
     rows = table if not set_aside else table[has_target].reset_index(drop=True)
     dataset = Dataset(
@@ -84,7 +86,9 @@ def from_table(raw_table: RawTable, choices: DataOptions) -> Dataset:
         readings=raw_table.readings,
     )
     check = LeakageCheck(dataset)
-    dataset = _without_leaks(dataset, check, rows, choices, roles, lambda: sentence_columns(table))
+    dataset = _without_leaks(
+        dataset, check, rows, choices, roles, lambda: raw_table.sentence_columns
+    )
     findings = table_findings(dataset, check.telling_columns())
     return replace(dataset, findings=(*dataset.findings, *findings))
 
@@ -114,15 +118,16 @@ def _without_classes(raw_table: RawTable, target: str, classes: Sequence[str]) -
     return replace(
         raw_table,
         table=raw_table.table.assign(**{target: read_cells(values, form)}),
+        counts={name: count for name, count in raw_table.counts.items() if name != target},
         source=replace(source, formats={**(source.formats or {}), target: form}),
         findings=(Finding(sentence, target, serious=True), *raw_table.findings),
     )
 
 
-def _unlikely(table: pd.DataFrame, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
-    unlikely = [*ends, *([] if wanted_target else sentence_columns(table))]
+def _unlikely(raw_table: RawTable, wanted_target: str, ends: Sequence[str]) -> Sequence[str]:
+    unlikely = [*ends, *([] if wanted_target else raw_table.sentence_columns)]
     for names in (unlikely, ends):
-        if len(names) < table.shape[1]:
+        if len(names) < raw_table.table.shape[1]:
             return names
     return ()
 

@@ -1,14 +1,16 @@
-"""Which column is the target, its task, and its values as an array."""
+"""Which column is the target, its task and values, also prepared for comparison with others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.datasets.columns import unknown_column
+from core.datasets.dataset import Dataset
 from core.datasets.finding import Finding, SuggestedChange, column_change
 from core.datasets.task import TASKS, Task, count_text
 from core.errors import UnusableError
@@ -17,6 +19,9 @@ USUAL_NAMES = ("target", "label", "class", "y")
 MAX_USUAL_CLASSES = 10  # distinct whole numbers that are classes
 MAX_EVEN_CLASSES = 100  # the same for about equally frequent ones
 MAX_TEXT_CLASSES = 1000
+MIN_CLASS_ROWS = 20  # fewer may be separated by chance
+_COMPARED_ROWS, _FIRST_ROWS = 5000, 500
+_MAX_CLASSES = 50  # that are compared
 
 
 def target_column(
@@ -27,11 +32,9 @@ def target_column(
         if wanted_target not in names:
             raise unknown_column(wanted_target, list(names), where)
         return wanted_target
-    plain_names = [name.strip().lower() for name in names]
-    for usual in USUAL_NAMES:
-        if usual in plain_names:
-            return names[plain_names.index(usual)]
-    return [name for name in names if name not in unlikely][-1]
+    by_plain_name = {name.strip().lower(): name for name in reversed(names)}
+    usual = [by_plain_name[name] for name in USUAL_NAMES if name in by_plain_name]
+    return usual[0] if usual else [name for name in names if name not in unlikely][-1]
 
 
 def check_task(task: str) -> None:
@@ -42,23 +45,18 @@ def check_task(task: str) -> None:
 
 
 def guess_task(values: np.ndarray) -> Task:
-    """Regression or classes, from the target's known values.
-
-    Text makes classes; so do two integers, at most 10 that occur twice or more on average, or at
-    most 100 with few gaps and similar frequencies (no class below a fifth of the mean count).
-    """
+    """Classes where the target's known values are texts, or few integers that come again."""
     uniques, counts = np.unique(values, return_counts=True)
+    count, mean_count = len(uniques), len(values) / max(1, len(uniques))
+    classes = Task.BINARY if count <= 2 else Task.MULTICLASS
     if values.dtype.kind not in "iufb":
-        return Task.BINARY if len(uniques) <= 2 else Task.MULTICLASS
-    is_integer = bool(np.all(uniques == np.floor(uniques)))
-    if is_integer and len(uniques) <= 2:
-        return Task.BINARY
-    count, mean_count = len(uniques), len(values) / len(uniques)
+        return classes
     span = float(uniques[-1]) - float(uniques[0]) + 1
-    is_even = counts.min() >= 0.2 * counts.mean() and span <= 1.5 * count
-    is_few = count <= MAX_USUAL_CLASSES and mean_count >= 2
+    is_even = counts.min() >= 0.2 * mean_count and span <= 1.5 * count  # with few gaps
     is_even = is_even and count <= MAX_EVEN_CLASSES and mean_count >= 10
-    return Task.MULTICLASS if is_integer and (is_few or is_even) else Task.REGRESSION
+    is_few = count <= 2 or (count <= MAX_USUAL_CLASSES and mean_count >= 2)
+    is_integer = bool(np.all(uniques == np.floor(uniques)))
+    return classes if is_integer and (is_few or is_even) else Task.REGRESSION
 
 
 def settle_target(
@@ -81,17 +79,15 @@ def settle_target(
     refuse_fractions(array, where)
     classes = np.unique(array)
     _check_classes(classes, len(array), numeric, chosen_task, where)
-    fitting_task = Task.BINARY if len(classes) == 2 else Task.MULTICLASS
-    return array, fitting_task, tuple(classes.tolist())
+    return array, (Task.MULTICLASS, Task.BINARY)[len(classes) == 2], tuple(classes.tolist())
 
 
 def refuse_fractions(labels: np.ndarray, where: str) -> None:
     """Raise UnusableError for class labels with a fraction, which scikit-learn does not take."""
     fractions = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
     if len(fractions):
-        fault = (
-            f"the target is numbers with fractions ({fractions[0]:g}), which are no class labels"
-        )
+        numbers = f"numbers with fractions ({fractions[0]:g})"
+        fault = f"the target is {numbers}, which are no class labels"
         cure = "choose regression as the task, or let the target be a category"
         raise UnusableError(fault, where=where, cure=cure)
 
@@ -113,19 +109,18 @@ def _one_value(value: Any, where: str) -> UnusableError:
 
 
 def _check_classes(classes: np.ndarray, rows: int, numeric: bool, task: Task, where: str) -> None:
-    count = len(classes)
+    count, fault = len(classes), ""
     if count < 2:
         raise _one_value(classes[0], where)
     if task.has_two_classes and count > 2:
         fault = f"the target has {count:,} different values, and two classes have two"
         cure = "choose several classes as the task, or another target"
-        raise UnusableError(fault, where=where, cure=cure)
-    scarce = count > MAX_USUAL_CLASSES and count > rows / 2
-    if count > MAX_TEXT_CLASSES or scarce:
+    elif count > MAX_TEXT_CLASSES or count > max(MAX_USUAL_CLASSES, rows / 2):
         kind, cure = "text", "choose another target"
         if numeric:
             kind, cure = "numbers", "choose regression as the task, or another target"
         fault = f"the target is {kind} with {count:,} different values, too many for classes"
+    if fault:
         raise UnusableError(fault, where=where, cure=cure)
 
 
@@ -138,26 +133,19 @@ def target_findings(
     set_aside: int,
 ) -> list[Finding]:
     """Findings on the target: the task in words, rare classes, dropped rows."""
-    findings = []
-    if set_aside:
-        findings.append(without_target(name, set_aside, len(target) + set_aside))
-    is_integer = target.dtype.kind in "iu"
-    if classes and is_integer and len(classes) > 2 and not is_task_chosen:
+    findings = [without_target(name, set_aside, len(target) + set_aside)] if set_aside else []
+    if not is_task_chosen and len(classes) > 2 and target.dtype.kind in "iu":
         fields = {"task": Task.REGRESSION}
         offer = SuggestedChange("Predict a number", "--task regression", fields=fields)
-        sentence = (
-            f"“{name}” has {len(classes)} different whole numbers, taken as classes;"
-            " choose regression if they are amounts."
-        )
+        numbers = f"“{name}” has {len(classes)} different whole numbers, taken as classes"
+        sentence = f"{numbers}; choose regression if they are amounts."
         findings.append(Finding(sentence, name, proposal=offer))
-    if task.has_numbers and not is_task_chosen and len(np.unique(target)) == 2:
+    if not is_task_chosen and task.has_numbers and len(np.unique(target)) == 2:
         offer = column_change("Read as two classes", "--kind", name, "category")
         two_values = f"“{name}” has only two different values"
         sentence = f"{two_values}; let it be a category to have two classes."
         findings.append(Finding(sentence, name, proposal=offer))
-    if classes:
-        findings += _rare_classes(name, target)
-    return findings
+    return [*findings, *(_rare_classes(name, target) if classes else ())]
 
 
 def without_target(name: str, count: int, rows: int, prefix: str = "") -> Finding:
@@ -177,3 +165,52 @@ def _rare_classes(name: str, target: np.ndarray) -> list[Finding]:
         phrases = [f"“{label}” has {count_text(n, 'row')}" for label, n in rare]
         words = f"Rare classes of “{name}”: {', '.join(phrases)}"
     return [Finding(f"{words}; scores for them are uncertain.", name, bool(counts.min() < 2))]
+
+
+@dataclass(frozen=True)
+class PreparedTarget:
+    """The target of a table, prepared for comparison with every column."""
+
+    values: np.ndarray  # n amounts or codes of classes
+    classes: int  # k; 0 for amounts
+    first_rows: np.ndarray  # exclude most columns
+    compared_rows: np.ndarray  # decide on the others
+
+
+def prepare_target(dataset: Dataset) -> PreparedTarget:
+    """The target of a dataset of numbers or classes."""
+    values, count = dataset.target, 0
+    if not dataset.task.has_numbers:
+        values, labels = pd.factorize(values, sort=True)
+        count = len(labels)
+    rows = [comparison_rows(values, count, max_rows) for max_rows in (_FIRST_ROWS, _COMPARED_ROWS)]
+    return PreparedTarget(values, count, *rows)
+
+
+def comparison_rows(values: np.ndarray, classes: int, max_rows: int) -> np.ndarray:
+    """Evenly spaced rows, equally many per class but for very rare classes."""
+    if not classes:
+        return evenly_spaced(np.arange(len(values)), max_rows)
+    frequent = np.flatnonzero(np.bincount(values) >= MIN_CLASS_ROWS)
+    if not 2 <= len(frequent) <= _MAX_CLASSES:
+        return np.empty(0, dtype=np.int64)
+    rows_per_class = max(MIN_CLASS_ROWS, max_rows // len(frequent))
+    rows = [evenly_spaced(np.flatnonzero(values == label), rows_per_class) for label in frequent]
+    return np.sort(np.concatenate(rows))
+
+
+def correlation(numbers: np.ndarray, amounts: np.ndarray) -> float:
+    """The absolute correlation; 0 where either is constant."""
+    if numbers.min() == numbers.max() or amounts.min() == amounts.max():
+        return 0.0
+    x, y = (vector / np.abs(vector).max() for vector in (numbers, amounts))
+    x, y = x - x.mean(), y - y.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    return abs(float(x @ y)) / size if size > 0 else 0.0
+
+
+def evenly_spaced(row_indices: np.ndarray, max_rows: int) -> np.ndarray:
+    """At most `max_rows` of the indices, evenly spaced."""
+    if len(row_indices) <= max_rows:
+        return row_indices
+    return row_indices[np.linspace(0, len(row_indices) - 1, max_rows).astype(int)]

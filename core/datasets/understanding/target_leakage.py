@@ -19,7 +19,7 @@ import pandas as pd
 
 from core.datasets.blocks import column_blocks, number_names
 from core.datasets.dataset import Dataset
-from core.datasets.understanding.prepared_target import (
+from core.datasets.understanding.target import (
     MIN_CLASS_ROWS,
     PreparedTarget,
     comparison_rows,
@@ -59,18 +59,21 @@ class LeakageCheck:
         Excluded are complete numeric columns where in more than a tenth of the rows the class
         changes as they grow, or few values have another class, or |correlation| is below .99.
         """
-        rows = self._target.first_rows
         names = [c.name for c in self._dataset.columns if c.role == "feature"]
+        return [name for name in names if self._promise.get(name, True)]
+
+    @cached_property
+    def _promise(self) -> dict[str, int]:
+        """{numeric column: 0 if it cannot leak, 1 if it may, 2 if it may tell without error}."""
+        rows = self._target.first_rows
         if not len(rows):
             rows = evenly_spaced(np.arange(self._dataset.rows), _FIRST_ROWS)
-        amounts, excluded = self._target.values[rows], set[str]()
+        amounts, promise = self._target.values[rows], dict[str, int]()
         for block_names, matrix in column_blocks(self._table, number_names(self._table), rows):
             with np.errstate(invalid="ignore", over="ignore"):
                 select = _by_class if self._target.classes else _by_amount
-                is_candidate = select(matrix, amounts)
-            pairs = zip(block_names, is_candidate, strict=True)
-            excluded.update(name for name, can_leak in pairs if not can_leak)
-        return [name for name in names if name not in excluded]
+                promise.update(zip(block_names, select(matrix, amounts).tolist(), strict=True))
+        return promise
 
     @cached_property
     def copies(self) -> list[str]:
@@ -97,15 +100,26 @@ class LeakageCheck:
 
     def telling_columns(self) -> list[str]:
         """The features that tell the target without error."""
-        rows = np.arange(self._dataset.rows)
+        if self._dataset.rows < _MIN_KNOWN_ROWS:
+            return []
+        names = [name for name in self.candidates if self._promise.get(name, 2) == 2]
+        return [name for name in names if self._determines_target(self._table[name])]
+
+    def _determines_target(self, values: pd.Series) -> bool:
+        if self._target.classes and len(values) > _SAMPLE_ROWS:
+            codes, uniques = pd.factorize(values.iloc[:_FIRST_ROWS])  # excludes nearly every column
+            if _pair_count(codes, self._target) > len(uniques):
+                return False
+        rows = np.arange(len(values))
         sample = evenly_spaced(rows, _SAMPLE_ROWS)
         looks = [sample] if len(sample) == len(rows) else [sample, rows]
-        return [
-            name
-            for name in self.candidates
-            if len(rows) >= _MIN_KNOWN_ROWS
-            and all(_determines(self._table[name].iloc[look], self._target, look) for look in looks)
-        ]
+        return all(_determines(values.iloc[look], self._target, look) for look in looks)
+
+
+def _pair_count(codes: np.ndarray, target: PreparedTarget) -> int:
+    """The different pairs of a value and a class in the first rows, by codes (−1 for no value)."""
+    classes, is_known = target.values[: len(codes)], codes >= 0
+    return len(np.unique(codes[is_known].astype(np.int64) * target.classes + classes[is_known]))
 
 
 def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -117,9 +131,10 @@ def _by_class(matrix: np.ndarray, classes: np.ndarray) -> np.ndarray:
     values = 1 + np.count_nonzero(is_other, axis=1)
     labels, max_changes = len(np.unique(classes)), _MAX_CHANGES * len(classes)
     is_pure = np.count_nonzero(is_change & ~is_other, axis=1) <= max_changes
-    changes_rarely = np.count_nonzero(is_change, axis=1) <= labels + max_changes
+    changes, has_gaps = np.count_nonzero(is_change, axis=1), np.isnan(matrix).any(axis=1)
     has_few_values = values <= max(_FEW_VALUES, labels)
-    return np.asarray(has_few_values & is_pure | changes_rarely | np.isnan(matrix).any(axis=1))
+    can_leak = has_few_values & is_pure | (changes <= labels + max_changes) | has_gaps
+    return can_leak.astype(int) + (can_leak & ((changes < labels) | has_gaps))
 
 
 def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
@@ -128,7 +143,7 @@ def _by_amount(matrix: np.ndarray, amounts: np.ndarray) -> np.ndarray:
     y = amounts / np.abs(amounts).max()
     y = y - y.mean()
     size = np.sqrt(np.einsum("ij,ij->i", X, X) * (y @ y))
-    return ~(np.abs(X @ y) / size < _CORRELATED)  # NaN is a candidate
+    return 2 * ~(np.abs(X @ y) / size < _CORRELATED)  # NaN is a candidate
 
 
 def _determines(values: pd.Series, target: PreparedTarget, rows: np.ndarray) -> bool:
@@ -164,8 +179,7 @@ def _pairs_off(values: pd.Series, target: PreparedTarget, *, has_all_rows: bool 
         return False
     classes = target.values[: len(codes)]
     present = target.classes if has_all_rows else len(np.unique(classes))
-    pairs = len(np.unique(codes.astype(np.int64) * target.classes + classes))
-    return len(uniques) == present == pairs
+    return len(uniques) == present == _pair_count(codes, target)
 
 
 def _tells_target(values: pd.Series, target: PreparedTarget) -> bool:

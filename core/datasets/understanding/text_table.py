@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets.columns import (
-    count_distinct,
+    count_values,
     describe_column,
     sentence_columns,
     text_length,
@@ -34,9 +34,9 @@ def from_texts(raw_table: RawTable, choices: DataOptions) -> Dataset:
     table = raw_table.table
     text_column = _text_column(table, choices.target, choices.roles, raw_table.name)
     names = [str(column) for column in table.columns]
-    missing, distinct = int(table[text_column].isna().sum()), count_distinct(table[text_column])
+    count = raw_table.counts.get(text_column) or count_values(table[text_column])
     columns = tuple(
-        Column(text_column, "feature", "text", missing, distinct)
+        Column(text_column, "feature", "text", count.missing, count.distinct)
         if column == text_column
         else _unused_column(table[column], i == 0, choices)
         for i, column in enumerate(names)
@@ -74,10 +74,11 @@ def _language_findings(language: str, is_guessed: bool) -> list[Finding]:
     return [Finding(sentence)]
 
 
-def only_texts(table: pd.DataFrame) -> bool:
+def only_texts(raw_table: RawTable) -> bool:
     """Whether there are texts, and no other column that could be a target."""
-    if not sentence_columns(table):
+    if not raw_table.sentence_columns:
         return False
+    table = raw_table.table
     names = [str(column) for column in table.columns]
     if any(name.strip().lower() in USUAL_NAMES for name in names):
         return False

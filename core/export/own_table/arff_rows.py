@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from core.datasets.files.file_bytes import decode_head
 from core.datasets.files.line_table import ArffFile
-from core.datasets.files.sniffing import decode_head
 from core.export.own_table.answer_rows import Answers, answer_text, check_row_count
 from core.export.own_table.read_table import ReadTable
 from core.export.own_table.text_lines import line_end, line_writer, text_lines

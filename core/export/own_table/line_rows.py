@@ -8,8 +8,8 @@ from typing import IO
 
 from core.datasets.files.conll import with_labels
 from core.datasets.files.dot_brackets import dot_bracket_text
+from core.datasets.files.file_bytes import decode_head
 from core.datasets.files.line_table import LineFile
-from core.datasets.files.sniffing import decode_head
 from core.export.own_table.answer_rows import Answers, answer_text, check_row_count
 from core.export.own_table.read_table import ReadTable
 from core.export.own_table.text_lines import line_end

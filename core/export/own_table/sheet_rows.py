@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 from core.datasets.files.spreadsheets import xlsx
 from core.datasets.files.spreadsheets.sheet_header import column_letters
 from core.datasets.files.spreadsheets.sheet_table import SheetFile
-from core.datasets.files.spreadsheets.zipped_xml import CONTENT, damaged_file_error, open_archive
+from core.datasets.files.spreadsheets.workbook import CONTENT, damaged_file_error, open_archive
 from core.errors import UnusableError
 from core.export.own_table.answer_rows import Answers, Cell, answer_text, check_row_count, is_empty
 from core.export.own_table.new_tables import MAX_COLUMNS, sheet_cell, sheet_text
@@ -55,10 +55,7 @@ class SheetTable(ReadTable):
         kind = _XlsxRows if self.file.kind == "xlsx" else _OdsRows
         rows = kind(self.file.sheet_name, start, row_numbers, answers, names, bool(raw.units))
         with open_archive(self.file.path) as archive:
-            part_name = CONTENT
-            if self.file.kind == "xlsx":
-                parts = xlsx.parts_of_sheets(archive, self.file.path.name)
-                part_name = parts[self.file.sheet_name]
+            part_name = extent.part_name or CONTENT
             rows.find_edits(archive, part_name, self.file.path.name)
         check_row_count(answers, len(row_numbers), self.file.path.name)
         _copy_archive(self.file.path, part_name, rows.edits, path)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import IO, cast
 
+from core.datasets.files.delimited_rows import Dialect
 from core.datasets.files.delimiters import ONE_COLUMN
 from core.datasets.files.file_bytes import GuardedFile, open_bytes
 from core.datasets.files.line_table import ArffFile
@@ -23,7 +24,7 @@ from core.datasets.files.quotes import (
     Quotes,
     csv_reader,
 )
-from core.datasets.files.sniffing import Dialect, sniff_dialect
+from core.datasets.files.sniffing import sniff_dialect
 from core.datasets.files.table_file import TextFile
 from core.datasets.sampling import row_sampling
 from core.datasets.sampling.file_parts import form_of

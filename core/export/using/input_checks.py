@@ -14,7 +14,7 @@ from core.datasets.cell_values import moments
 from core.datasets.dates import seconds_since_1970
 from core.export.raw_rows import ReadNotes
 from core.export.using.loaded_model import LoadedModel
-from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn
+from core.tuning.results.training_columns import CHOICE, DATE, NUMBER, TrainingColumn, date_text
 
 MIN_VALUES = 2  # values of a column that may lie in another unit
 MIN_OUTSIDE_SHARE = 0.5  # share of a column's values from which on another unit is suspected
@@ -142,12 +142,16 @@ def with_unreadable(
     reasons: list[str],
     unreadable: dict[str, dict[int, str]],
     model: LoadedModel,
-    words_by_row: dict[int, list[str]],
+    far: dict[str, dict[int, str]],
 ) -> list[str]:
-    """The reasons of every row, with its `unreadable` cells, {column: {row from 0: text}}.
+    """The reasons of every row, with its `far_dates` and its `unreadable` cells.
 
-    `words_by_row`: further reasons, as of `far_dates`.
+    `unreadable` is {column: {row from 0: text}}.
     """
+    words_by_row: dict[int, list[str]] = {}
+    for sentences in far.values():
+        for row, sentence in sentences.items():
+            words_by_row.setdefault(row, []).append(sentence)
     kinds = {c.name: c.kind for c in (model.training.columns if model.training else ())}
     for name, texts in unreadable.items():
         is_date = kinds.get(name) == DATE
@@ -161,9 +165,12 @@ def with_unreadable(
     ]
 
 
-def far_dates(rows: Any, model: LoadedModel) -> dict[int, list[str]]:
-    """{row from 0: sentences} on dates that lie centuries from those of training."""
-    words_by_row: dict[int, list[str]] = {}
+def far_dates(rows: Any, model: LoadedModel) -> dict[str, dict[int, str]]:
+    """{column: {row from 0: a sentence}} on dates far from those of training.
+
+    Outside their range by more than its width; centuries away where that is unknown.
+    """
+    far: dict[str, dict[int, str]] = {}
     for column in _dates_of(model):
         if not isinstance(rows, pd.DataFrame) or column.name not in rows:
             continue
@@ -172,13 +179,19 @@ def far_dates(rows: Any, model: LoadedModel) -> dict[int, list[str]]:
             seconds = seconds_since_1970(moments(texts, column.format))
         except (ValueError, TypeError):  # a stranger's format
             continue
-        is_far = np.abs(seconds[1:] - seconds[0]) > MAX_DATE_YEARS * 365.25 * 86400
-        for row in np.flatnonzero(is_far & ~texts.iloc[1:].str.contains(NEVER).to_numpy(bool)):
-            sentence = (
-                f"{column.name}: “{_shortened(texts.iloc[row + 1])}” is centuries from training"
-            )
-            words_by_row.setdefault(int(row), []).append(sentence)
-    return words_by_row
+        low = high = seconds[0]
+        margin, where = MAX_DATE_YEARS * 365.25 * 86400, "centuries from training"
+        if column.low is not None and column.high is not None:
+            low, high, margin = column.low, column.high, column.high - column.low
+            where = f"far outside {date_text(low)} to {date_text(high)}"
+        is_far = (seconds[1:] < low - margin) | (seconds[1:] > high + margin)
+        is_far &= ~texts.iloc[1:].str.contains(NEVER).to_numpy(bool)
+        if is_far.any():
+            far[column.name] = {
+                int(row): f"{column.name}: “{_shortened(texts.iloc[row + 1])}” is {where}"
+                for row in np.flatnonzero(is_far)
+            }
+    return far
 
 
 def _at_most(sentences: list[str]) -> list[str]:

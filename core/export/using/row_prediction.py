@@ -6,7 +6,7 @@ from core.datasets.finding import column_title
 from core.datasets.task import Task
 from core.errors import UnusableError
 from core.evaluation.conformal import MIN_ERRORS
-from core.export.using.input_checks import no_dates
+from core.export.using.input_checks import far_dates, no_dates
 from core.export.using.loaded_model import LoadedModel, compared_columns, make_raw_row
 from core.export.using.out_of_distribution import unlike_reasons
 from core.export.using.row_answers import CellValue, ModelForm, RowPrediction
@@ -72,8 +72,9 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
             for name in compared_row.columns
             if unlike_reasons(compared_row[[name]], model.profile.for_column(str(name)))[0]
         ]
-    odd = no_dates(row, model)
+    odd, far = no_dates(row, model), far_dates(row, model)
     date_texts = [f"{name} {NO_DATE.format(typical)}" for name, typical in odd.items()]
+    date_texts += [sentences[0] for sentences in far.values()]
     words = "; ".join([*([words] if words else []), *date_texts])
     return RowPrediction(
         prediction=float(prediction) if number else str(prediction),
@@ -81,5 +82,5 @@ def predict_row(model: LoadedModel, values: dict[str, CellValue]) -> RowPredicti
         low=None if half_width is None else float(prediction) - half_width,
         high=None if half_width is None else float(prediction) + half_width,
         unlike=words,
-        outside=[*outside, *odd],
+        outside=[*outside, *odd, *far],
     )

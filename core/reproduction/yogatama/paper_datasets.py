@@ -167,4 +167,4 @@ def _generated(number: int) -> Dataset:
         return frame
 
     task = Task.BINARY if classes == 2 else Task.MULTICLASS
-    return Sample(f"generated {number + 1}", "", "", task, "class", make_table).read()
+    return Sample(f"generated {number + 1}", "", task, "class", make_table, "").read()

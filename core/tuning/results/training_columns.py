@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ class TrainingColumn(Record):
     name: str
     kind: str  # number, choice (one of few values), date or text
     numeric: bool  # whether its values are numbers to the model
-    low: float | None = None  # the range of numbers; None where all are missing
+    low: float | None = None  # the range; of dates in seconds since 1970; None for unknown
     high: float | None = None
     typical: float | str | None = None  # median of numbers and dates, else the most frequent value
     whole: bool = False  # whether all its numbers are integers
@@ -34,6 +35,13 @@ class TrainingColumn(Record):
     def title(self) -> str:
         """The name with the unit."""
         return column_title(self.name, self.unit)
+
+
+def date_text(seconds: float) -> str:
+    """The day of so many seconds since 1970, the nearest that a calendar has."""
+    day = datetime.date(1970, 1, 1).toordinal() + seconds // 86400
+    last = datetime.date.max.toordinal()
+    return datetime.date.fromordinal(int(min(max(day, 1), last))).isoformat()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ It travels in the model's files as plain JSON, for forms and for warnings about 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping
@@ -16,7 +17,9 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import sparse
 
+from core.datasets.cell_values import moments
 from core.datasets.dataset import Column, Dataset
+from core.datasets.dates import seconds_since_1970
 from core.tuning.results.training_columns import (
     CHOICE,
     DATE,
@@ -66,8 +69,7 @@ def _training_column(values: pd.Series, column: Column) -> TrainingColumn:
         return _number_column(column.name, numbers)
     texts = present_values.astype(str)
     if column.kind == "date":
-        middle = _middle_date(texts, column)
-        return TrainingColumn(column.name, DATE, False, typical=middle, format=column.date_format)
+        return _date_column(texts, column)
     if column.kind == "text":
         return TrainingColumn(column.name, TEXT, False, typical="" if len(texts) else None)
     return _choice_column(column.name, texts, numeric=False)
@@ -93,13 +95,17 @@ def _choice_column(name: str, values: pd.Series, *, numeric: bool) -> TrainingCo
     return TrainingColumn(name, CHOICE, numeric, typical=typical, choices=choices, more=more)
 
 
-def _middle_date(texts: pd.Series, column: Column) -> str | None:
-    try:
-        moments = pd.to_datetime(texts, errors="coerce", format=column.date_format, utc=True)
-    except (ValueError, TypeError):
-        return None
-    order = moments.dropna().sort_values()
-    return str(texts[order.index[(len(order) - 1) // 2]])[:MAX_LETTERS] if len(order) else None
+def _date_column(texts: pd.Series, column: Column) -> TrainingColumn:
+    form, seconds = column.date_format, np.empty(0)
+    with contextlib.suppress(ValueError, TypeError):
+        seconds = seconds_since_1970(moments(texts, form))
+    order = np.argsort(seconds, kind="stable")[: int(np.isfinite(seconds).sum())]
+    if not len(order):
+        return TrainingColumn(column.name, DATE, False, format=form)
+    middle = str(texts.iloc[order[(len(order) - 1) // 2]])[:MAX_LETTERS]
+    has_day = not form.startswith("%H")
+    low, high = (float(seconds[row]) if has_day else None for row in order[[0, -1]])
+    return TrainingColumn(column.name, DATE, False, low, high, middle, format=form)
 
 
 def read_training_rows(document: object, features: list[str]) -> TrainingRows | None:

@@ -13,9 +13,9 @@ from core.datasets.dataset import Column
 from core.datasets.distributions import (
     BINS,
     MAX_ROWS,
+    Distributions,
     binned_distribution,
     distribution,
-    distributions,
 )
 from core.datasets.reading import read_dataset
 from core.datasets.summary import summarize
@@ -69,7 +69,7 @@ def test_dates_lie_in_their_time() -> None:
 
 def test_of_many_rows_some_stand_for_all() -> None:
     table = pd.DataFrame({"x": np.arange(3 * MAX_ROWS) / 7})
-    found = distributions(table, [Column("x", "feature", "number")])["x"]
+    found = Distributions(table, [Column("x", "feature", "number")])["x"]
     assert (found.rows, found.of) == (MAX_ROWS, 3 * MAX_ROWS)
     assert max(found.counts) - min(found.counts) <= 1
 

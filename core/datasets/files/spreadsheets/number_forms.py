@@ -9,7 +9,7 @@ from functools import lru_cache
 from core.datasets.column_format import number_formats
 
 PERCENT = "%"
-BUILT_IN: Mapping[Hashable, str] = {9: "0%", 10: "0.00%"}  # formats that files do not write out
+_BUILT_IN = {9: "0%", 10: "0.00%"}  # formats that files do not write out
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<sign>.)',
     re.DOTALL,
@@ -21,10 +21,7 @@ _CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
 
 @lru_cache
 def number_form(code: str) -> str:
-    """The form in which a format of Excel shows numbers, "" where it adds nothing to them.
-
-    "%" for hundredths, "0" between signs for a unit ("$0", "0 kg"), several for codes ("00000").
-    """
+    """How a format of Excel shows numbers: "%", "$0", "0 kg", "00000"; "" if it adds nothing."""
     if len(code) > _MAX_LETTERS:
         return ""
     text = ""
@@ -53,15 +50,12 @@ def currency_form(code: str) -> str:
 
 
 def _unit_form(ahead: str, behind: str) -> str:
-    gaps = [" " if len(unit) > 1 else "" for unit in (ahead, behind)]
-    form = f"{ahead}{gaps[0]}0{gaps[1]}{behind}"
-    units = {found.unit for found in number_formats([form.replace("0", "1")])}
-    return form if units - {""} else ""
+    form = ahead + " " * (len(ahead) > 1) + "0" + " " * (len(behind) > 1) + behind
+    return form if any(reading.unit for reading in number_formats([form.replace("0", "1")])) else ""
 
 
-def forms_of_styles(
-    format_ids: Iterable[Hashable], codes: Mapping[Hashable, str]
-) -> dict[Hashable, str]:
+def forms_of_styles(format_ids: Iterable[int], codes: Mapping[int, str]) -> dict[Hashable, str]:
     """{number of a cell's style: its form}, of those that add something."""
-    forms = {i: number_form(codes.get(each, "")) for i, each in enumerate(format_ids)}
+    known = {**codes, **_BUILT_IN}
+    forms = {i: number_form(known.get(each, "")) for i, each in enumerate(format_ids)}
     return {style: form for style, form in forms.items() if form}

@@ -10,14 +10,15 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from core.datasets.files.spreadsheets.number_forms import PERCENT, currency_form, number_form
-from core.datasets.files.spreadsheets.workbook import SheetExtent, scanned_sheets
-from core.datasets.files.spreadsheets.zipped_xml import (
+from core.datasets.files.spreadsheets.workbook import (
     CONTENT,
+    SheetExtent,
     damaged_file_error,
     local_name,
     open_archive,
     parse_part,
     password_error,
+    scanned_sheets,
 )
 
 _MAX_BLANKS = 10_000
@@ -54,6 +55,7 @@ class _Cells:
         # Above the sheets: formats of numbers as Excel writes them, and who uses them.
         self._codes: defaultdict[str, str] = defaultdict(str)
         self._forms: dict[Hashable, str] = {}  # by style of a cell, and by value type
+        self._long: set[str] = {""}  # formats and styles that show no time of the day
         self._hidden: set[str] = set()  # styles of sheets
         self._format = self._style = ""
 
@@ -94,28 +96,24 @@ class _Cells:
             self._codes[self._format] += f'"{text}"'
 
     def _read_style(self, tag: str, attributes: dict[str, str]) -> None:
+        name = attributes.get("style:name", "")
         if tag in ("number:number-style", "number:currency-style"):
-            self._format = attributes.get("style:name", "")
+            self._format = name
+        elif attributes.get("number:truncate-on-overflow") == "false":  # [hh]:mm counts on
+            self._long.add(name)
         elif tag == "number:number":
             digits = min(self._count(attributes, "number:min-integer-digits"), 20)
             decimals = ".0" if attributes.get("number:decimal-places", "0") != "0" else ""
             self._codes[self._format] += "0" * max(1, digits) + decimals
         elif tag == "style:style":
-            self._style = attributes.get("style:name", "")
-            code = self._codes.get(attributes.get("style:data-style-name", ""), "")
-            self._forms[self._style] = number_form(code)
+            form, self._style = attributes.get("style:data-style-name", ""), name
+            self._forms[name] = number_form(self._codes.get(form, ""))
+            # What a style of another part shows is not known.
+            is_known = form or attributes.get("style:parent-style-name", "") in ("", "Default")
+            if is_known and form in self._long:
+                self._long.add(name)
         elif tag == "style:table-properties" and attributes.get("table:display") == "false":
             self._hidden.add(self._style)
-
-    def _style_of(self, attributes: dict[str, str]) -> Hashable:
-        """By what a number shows: its value type where that says it, else its style."""
-        kind, currency = attributes["office:value-type"], attributes.get("office:currency", "")
-        if kind == "percentage" or (kind == "currency" and currency):
-            form = currency_form(currency) if currency else PERCENT
-            self._forms.setdefault((kind, currency), form)
-            return kind, currency
-        usual = self._usual[self._column] if self._column < len(self._usual) else ""
-        return attributes.get("table:style-name", usual)
 
     def _read_column(self, attributes: dict[str, str]) -> None:
         extent, first = self.extents[-1], len(self._usual)
@@ -136,13 +134,25 @@ class _Cells:
             across = max(self._count(attributes, "table:number-columns-spanned"), 1)
             if down > 1 or across > 1:
                 extent.merged.append((row, column, row + down - 1, column + across - 1))
-            if "office:value" in attributes:
-                style = self._style_of(attributes)
-                for each in range(column, column + columns):
-                    extent.add_numbers(each, style, self._rows)
+            self._note_form(attributes, range(column, column + columns))
         elif "table:formula" in attributes:
             extent.lost[column] += 1
         self._column += columns
+
+    def _note_form(self, attributes: dict[str, str], columns: range) -> None:
+        """Record what a number shows, by its value type where that says it, else by its style."""
+        extent, usual = self.extents[-1], "".join(self._usual[self._column : self._column + 1])
+        style = attributes.get("table:style-name", usual)
+        kind, currency = attributes["office:value-type"], attributes.get("office:currency", "")
+        if kind == "time" and style in self._long:
+            extent.durations.update(columns)
+        elif "office:value" in attributes:
+            by_kind = kind == "percentage" or (kind == "currency" and currency)
+            form = currency_form(currency) if currency else PERCENT
+            if by_kind:
+                self._forms.setdefault((kind, currency), form)
+            for column in columns:
+                extent.add_numbers(column, (kind, currency) if by_kind else style, self._rows)
 
     def _count(self, attributes: dict[str, str], key: str) -> int:
         digits = attributes.get(key)

@@ -12,6 +12,7 @@ from core.datasets.files.header_rows import is_figure, names_place
 from core.datasets.files.sniffing import header_of
 from core.datasets.files.spreadsheets.workbook import Merged, SheetExtent
 from core.datasets.finding import Finding
+from core.datasets.task import count_text
 from core.errors import UnusableError
 
 _MAX_ROWS_ABOVE = 50  # rows among which the header is looked for
@@ -36,10 +37,7 @@ class SheetHeader:
 def head_of(
     rows: Rows, extent: SheetExtent, columns: Sequence[int], required_column: str = ""
 ) -> SheetHeader:
-    """The beginning of a sheet's table; UnusableError if nothing is below the header.
-
-    A header in several rows, by merged cells, is joined: "group: name".
-    """
+    """The beginning of a sheet's table; UnusableError if nothing is below the header."""
     start, depth = _header_rows(rows, _rows_above(rows, required_column), columns, extent.merged)
     units: tuple[str, ...] = ()
     filled = [i for i in range(start, len(rows)) if any(rows[i])]
@@ -57,25 +55,22 @@ def head_of(
     names, findings = [f"column {i + 1}" for i in range(len(table[0]))], list[Finding]()
     if header:
         names, findings = unique_names(header, extent.where)
-    if header and depth > 1:
-        findings.append(_joined_finding(names, depth))
+        findings += _joined_findings(names, depth)
     phrases = ["a header" if header else "no header"] + ["units below it"] * bool(units)
     if start:
-        phrases.append(f"{'1 line' if start == 1 else f'{start} lines'} above the table left out")
-    first = start + depth if header else start
-    if units:
-        first = filled[place + 1] + 1
+        phrases.append(f"{count_text(start, 'line')} above the table left out")
+    first = filled[place + 1] + 1 if units else start + depth * bool(header)
     unit_of = {name: unit for name, unit in zip(names, units, strict=False) if unit}
     return SheetHeader(names, first, bool(header), below, phrases, findings, unit_of)
 
 
 def no_rows_error(extent: SheetExtent) -> UnusableError:
     """The error for a sheet without rows, whose formulas may lack their values."""
+    fault, cure = "there is no row below the header", "add rows"
     if extent.lost:
         fault = f"its {sum(extent.lost.values()):,} formulas have no values in the file"
         cure = "open it in a spreadsheet program and save it again"
-        return UnusableError(fault, where=extent.where, cure=cure)
-    return UnusableError("there is no row below the header", where=extent.where, cure="add rows")
+    return UnusableError(fault, where=extent.where, cure=cure)
 
 
 def _rows_above(rows: Rows, required_column: str) -> int:
@@ -93,13 +88,12 @@ def _header_rows(
     rows: Rows, start: int, columns: Sequence[int], merged: Sequence[Merged]
 ) -> tuple[int, int]:
     """The first row of the header and how many rows it has, by its merged cells."""
+    left_end, right_end = columns[0], columns[-1]
     ranges = [
         (top, bottom, right > left)
         for top, left, bottom, right in merged
-        if right >= columns[0]
-        and left <= columns[-1]
         # What spans all columns is a title.
-        and not (left <= columns[0] and right >= columns[-1] and len(columns) > 1)
+        if right >= left_end and left <= right_end and not left <= left_end < right_end <= right
     ]
     while any(top < start <= bottom or (wide and top == start - 1) for top, bottom, wide in ranges):
         if sum(map(bool, rows[start - 1])) == 1 and rows[start - 1][0]:
@@ -138,41 +132,37 @@ def _joined_names(
     return [": ".join(name) for name in names]
 
 
-def _joined_finding(names: Sequence[str], depth: int) -> Finding:
+def _joined_findings(names: Sequence[str], depth: int) -> list[Finding]:
     joined = [f"“{name}”" for name in names if ": " in name][:3]
     examples = f", such as {' and '.join(joined)}" if joined else ""
-    return Finding(f"The header has {depth} rows, which are read as one name a column{examples}.")
+    sentence = f"The header has {depth} rows, which are read as one name a column{examples}."
+    return [Finding(sentence)] if depth > 1 else []
 
 
 def fills_of(extent: SheetExtent, names: Mapping[int, str], head: SheetHeader) -> tuple[Fill, ...]:
     """Merged cells below the header (column, first, last row); UnusableError across columns."""
-    fills = []
-    for range_ in extent.merged:
-        top, left, bottom, right = range_
-        inside = [column for column in names if left <= column <= right]
-        bottom = min(bottom, extent.rows - 1)
-        if not inside or (top, left) == (bottom, right) or max(top, bottom) < head.first:
+    fills: list[Fill] = []
+    for top, left, bottom, right in extent.merged:
+        inside = [name for column, name in names.items() if left <= column <= right]
+        last = min(bottom, extent.rows - 1)
+        if not inside or (top, left) == (last, right) or last < head.first or top > last:
             continue
-        if left != right or top < head.first:
-            raise _merged_cells_error(extent, range_, "")
-        fills.append((names[inside[0]], top - head.first, bottom - head.first))
-    if len(fills) > _MAX_FILLS:
-        raise _merged_cells_error(extent, extent.merged[0], f"and {len(fills):,} others ")
+        is_across = left != right or top < head.first
+        if is_across or len(fills) == _MAX_FILLS:
+            which = "" if is_across else f"and {_MAX_FILLS:,} others "
+            cells = f"{column_letters(left)}{top + 1}:{column_letters(right)}{bottom + 1}"
+            cure = "unmerge them in the spreadsheet program and give each cell a value of its own"
+            raise UnusableError(
+                f"the cells {cells} {which}are merged", where=extent.where, cure=cure
+            )
+        fills.append((inside[0], top - head.first, last - head.first))
     return tuple(fills)
-
-
-def _merged_cells_error(extent: SheetExtent, range_: Merged, which: str) -> UnusableError:
-    top, left, bottom, right = range_
-    cells = f"{column_letters(left)}{top + 1}:{column_letters(right)}{bottom + 1}"
-    cure = "unmerge them in the spreadsheet program and give each cell a value of its own"
-    return UnusableError(f"the cells {cells} {which}are merged", where=extent.where, cure=cure)
 
 
 def column_letters(column: int) -> str:
     """The spreadsheet name of a column (from 0): A to Z, then AA, AB and so on."""
-    column_name = ""
-    column += 1
+    letters, column = "", column + 1
     while column:
         column, letter_index = divmod(column - 1, 26)
-        column_name = chr(ord("A") + letter_index) + column_name
-    return column_name
+        letters = chr(ord("A") + letter_index) + letters
+    return letters

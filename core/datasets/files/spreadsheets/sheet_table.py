@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +17,24 @@ import pandas as pd
 from core.datasets.column_format import MISSING, quoted_words
 from core.datasets.dataset import DataSource, Fill, saved_csv
 from core.datasets.files.addresses import with_sheet
-from core.datasets.files.file_bytes import fingerprint
-from core.datasets.files.filling import date_text, with_fills
+from core.datasets.files.filling import HOURS, date_text, with_fills
 from core.datasets.files.header_rows import is_figure
-from core.datasets.files.spreadsheets import ods, xls, xlsb, xlsx
+from core.datasets.files.spreadsheets import binary_sheets, ods, xlsx
 from core.datasets.files.spreadsheets.sheet_header import (
     SheetHeader,
     fills_of,
     head_of,
     no_rows_error,
 )
-from core.datasets.files.spreadsheets.workbook import SheetExtent
-from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error
+from core.datasets.files.spreadsheets.workbook import SheetExtent, damaged_file_error
 from core.datasets.finding import Finding
 from core.datasets.raw_table import STORED, RawTable
 from core.errors import UnusableError
 
 _KINDS: dict[str, tuple[str, Callable[[Path], list[SheetExtent]]]] = {
     "xlsx": ("Excel workbook", xlsx.read_sheets),
-    "xlsb": ("binary Excel workbook", xlsb.read_sheets),
-    "xls": ("Excel workbook of before 2007", xls.read_sheets),
+    "xlsb": ("binary Excel workbook", binary_sheets.read_xlsb),
+    "xls": ("Excel workbook of before 2007", binary_sheets.read_xls),
     "ods": ("OpenDocument spreadsheet", ods.read_sheets),
 }
 _HEAD_ROWS = 500  # with a value
@@ -92,13 +89,13 @@ class SheetFile:
     def sheet_names(self) -> tuple[str, ...]:
         """The sheets that hold data; raises UnusableError if none does."""
         names = tuple(name for name, extent in self._extents.items() if extent.is_filled())
-        if not names:
-            formulas = [extent for extent in self._extents.values() if extent.lost]
-            if formulas:
-                raise no_rows_error(formulas[0])
-            cure = "choose a file with rows"
-            raise UnusableError("no sheet holds anything", where=self.path.name, cure=cure)
-        return names
+        if names:
+            return names
+        for extent in self._extents.values():
+            if extent.lost:
+                raise no_rows_error(extent)
+        cure = "choose a file with rows"
+        raise UnusableError("no sheet holds anything", where=self.path.name, cure=cure)
 
     @cached_property
     def _sheet(self) -> _Sheet:
@@ -117,7 +114,7 @@ class SheetFile:
     def _tables(self, names: Sequence[str]) -> Iterator[_Sheet]:
         for name in names:
             with suppress(UnusableError):
-                if not self._extents[name].is_hidden and (sheet := self._opened(name)).is_table:
+                if (sheet := self._opened(name)).is_table:
                     yield sheet
 
     @property
@@ -163,54 +160,46 @@ class SheetFile:
         self, kinds: Mapping[str, str], missing: Sequence[str] = MISSING, required_column: str = ""
     ) -> RawTable:
         """The table, empty cells missing; raises UnusableError with the cell where known."""
-        sheet = self._sheet
+        sheet, extent = self._sheet, self.sheet_extent
         head = sheet.header(required_column)
         names = dict(zip(sheet.columns, head.column_names, strict=True))
-        fills = fills_of(sheet.extent, names, head)
-        shows = {
-            name: sheet.extent.numbers[column]
-            for column, name in names.items()
-            if kinds.get(name) != STORED
-        }
+        fills = fills_of(extent, names, head)
+        shows = {n: extent.numbers[i] for i, n in names.items() if kinds.get(n) != STORED}
         forms = {n: "0" for n in head.column_names if kinds.get(n) in ("category", "text")}
         forms |= {name: form for name, each in shows.items() if (form := _common_form(each))}
-        arguments: dict[str, Any] = {
-            "engine": "calamine",
-            "sheet_name": self.sheet_name,
+        forms |= {name: HOURS for column, name in names.items() if column in extent.durations}
+        options: dict[str, Any] = {
+            "sheet_name": extent.name,
             **{"header": None, "skiprows": head.first, "names": head.column_names},
             **{"usecols": sheet.columns, "dtype": "object"},
             **{"na_values": [""], "keep_default_na": False},
         }
         with _library_faults(self.path.name):
-            options = {name: value for name, value in arguments.items() if name != "engine"}
             table = self._excel_file.parse(**options)
         table = with_fills(table, fills, forms).dropna(how="all")
         if table.empty:
-            raise no_rows_error(sheet.extent)
-        rows = table.index.to_numpy()
+            raise no_rows_error(extent)
+        lines = (head.first + table.index.to_numpy() + 1).tolist()
         table = table.reset_index(drop=True)
-
-        def line_of(row: int) -> int:
-            return int(head.first + rows[row] + 1) if row < len(rows) else 0
-
-        texts = [name for name in table.columns if table[name].dtype.kind not in "iuf"]
-        as_csv = saved_csv(texts)
+        as_csv = saved_csv([str(name) for name in table if table[name].dtype.kind not in "iuf"])
         if not head.has_names:
             as_csv |= {"header": None, "names": head.column_names}
-        phrases = [_KINDS[self.kind][0], f"sheet “{self.sheet_name}”", *head.phrases]
+        phrases = [_KINDS[self.kind][0], f"sheet “{extent.name}”", *head.phrases]
+
+        def line_of(row: int) -> int:
+            return lines[row] if row < len(lines) else 0
+
         source = DataSource(
             str(self.path),
             self.kind,  # type: ignore[arg-type]
             as_csv,
-            {},
-            fingerprint(self.path),
-            ", ".join(phrases),
-            reading=arguments,
+            described=", ".join(phrases),
+            reading={"engine": "calamine", **options},
             merged=fills,
             sheets=self.sheet_names,
             shown=forms or None,
         )
-        of_forms = chain.from_iterable(map(_form_findings, shows, shows.values()))
+        of_forms = (finding for name in shows for finding in _form_findings(name, shows[name]))
         findings = (*head.findings, *self._findings(names, fills), *of_forms)
         return RawTable(self.path.name, table, source, line_of, findings, units=head.units)
 
@@ -229,19 +218,17 @@ class SheetFile:
             columns = "Column {} is" if len(hidden) == 1 else "Columns {} are"
             yield Finding(f"{columns.format(quoted_words(hidden))} hidden in the sheet and read.")
         if fills:
-            filled = list(dict.fromkeys(column for column, _, _ in fills))
+            where = quoted_words(list(dict.fromkeys(column for column, _, _ in fills)))
             cells = "A merged cell" if len(fills) == 1 else f"{len(fills):,} merged cells"
-            where = quoted_words(filled)
             yield Finding(f"{cells} in {where}: every row that one reaches over has its value.")
         for column, count in sorted(extent.lost.items()):
             if column in names:
                 formulas = "1 formula has" if count == 1 else f"{count:,} formulas have"
-                yield Finding(
+                sentence = (
                     f"In column “{names[column]}”, {formulas} no value in the file and count as"
-                    " missing; open it in a spreadsheet program and save it again.",
-                    names[column],
-                    serious=True,
+                    " missing; open it in a spreadsheet program and save it again."
                 )
+                yield Finding(sentence, names[column], serious=True)
 
 
 def _common_form(counts: Counter[str]) -> str:

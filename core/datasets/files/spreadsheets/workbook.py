@@ -1,12 +1,17 @@
-"""The guard of all workbooks: what a sheet holds, counted before a library reads its cells."""
+"""The guards of workbooks: a bounded archive, and sheets counted before a library reads them."""
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
 
-from core.datasets.files.spreadsheets.zipped_xml import damaged_file_error
+from core.datasets.files.unpacking_limits import max_unpacked_bytes, too_large_error
 from core.errors import UnusableError
 
 MAX_ROWS, MAX_COLUMNS = 2**20, 2**14  # of a sheet, in every spreadsheet program
@@ -14,6 +19,10 @@ MAX_GRID_CELLS = 6_000_000  # rows × columns, empty ones included
 MAX_LETTERS = 300_000_000  # of all texts; one that is stored once counts in every cell
 SMALL_GRID_CELLS, MIN_FILLED_SHARE = 500_000, 0.01  # of a larger grid, this share must be filled
 Merged = tuple[int, int, int, int]  # top, left, bottom, right: from 0, the last ones included
+CONTENT = "content.xml"  # the cells of an ods file
+_PIECE = 2**18  # bytes unpacked at a time
+_MAX_PARTS = 10_000
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
 class _EnoughSeen(Exception):  # noqa: N818 - it ends a scan early and is no error
@@ -28,6 +37,9 @@ class SheetExtent:
     file: str
     is_hidden: bool = False
     scan: Callable[[SheetExtent], None] | None = None  # counts its cells; None where that was done
+    part_name: str = ""  # of the archive, with its cells
+    lengths: Sequence[int] = ()  # of shared texts
+    forms: Mapping[Hashable, str] = field(default_factory=dict)  # of styles: see `number_form`
     max_rows: int = MAX_ROWS
     max_columns: int = MAX_COLUMNS
     is_probe: bool = False  # only whether it holds a value is asked
@@ -38,7 +50,7 @@ class SheetExtent:
     merged: list[Merged] = field(default_factory=list)
     lost: Counter[int] = field(default_factory=Counter)  # formulas without value, by column
     hidden: set[int] = field(default_factory=set)  # columns
-    forms: Mapping[Hashable, str] = field(default_factory=dict)  # of styles: see `number_form`
+    durations: set[int] = field(default_factory=set)  # columns
     numbers: defaultdict[int, Counter[str]] = field(  # {column: {how it shows: how many do}}
         default_factory=lambda: defaultdict(Counter)
     )
@@ -51,7 +63,7 @@ class SheetExtent:
     def is_filled(self) -> bool:
         """Whether it holds a value; raises UnusableError if damaged."""
         if self.scan is not None:
-            probe = SheetExtent(self.name, self.file, is_probe=True)
+            probe = SheetExtent(self.name, self.file, part_name=self.part_name, is_probe=True)
             try:
                 self.scan(probe)
             except _EnoughSeen:
@@ -71,20 +83,17 @@ class SheetExtent:
         self, row: int, column: int, rows: int = 1, columns: int = 1, letters: int = 0
     ) -> None:
         """Record a value of so many letters that fills rows and columns from a cell on."""
-        if not (rows > 0 and columns > 0):
+        if rows < 1 or columns < 1:
             return
         if not (0 <= row <= self.max_rows - rows and 0 <= column <= self.max_columns - columns):
             why = "a cell lies beyond the last row or column of a sheet"
             raise damaged_file_error(self.where, why)
-        if row + rows > self.rows:
-            self.rows = row + rows
-        if column + columns > self.width:
-            self.width = column + columns
+        self.rows = max(self.rows, row + rows)
+        self.width = max(self.width, column + columns)
         self.cells += rows * columns
         if self.cells > MAX_GRID_CELLS:
             raise self._too_large(f"more than {MAX_GRID_CELLS:,} cells")
-        if letters:
-            self.add_letters(letters * rows * columns)
+        self.add_letters(letters * rows * columns)
         if self.is_probe:
             raise _EnoughSeen
 
@@ -93,6 +102,10 @@ class SheetExtent:
         self.letters += letters
         if self.letters > MAX_LETTERS:
             raise self._too_large(f"texts of more than {MAX_LETTERS:,} letters")
+
+    def shared_letters(self, index: int) -> int:
+        """The letters of a shared text."""
+        return self.lengths[index] if index < len(self.lengths) else 0
 
     def hide_columns(self, first: int, last: int) -> None:
         """Record hidden columns."""
@@ -105,16 +118,16 @@ class SheetExtent:
 
     def _check_spread(self) -> None:
         """Check that the cells are not so far apart that empty ones between fill the memory."""
-        grid_cells = self.rows * self.width
+        grid_cells, size_text = (
+            self.rows * self.width,
+            f"{self.rows:,} rows and {self.width:,} columns",
+        )
         if grid_cells > SMALL_GRID_CELLS and self.cells < MIN_FILLED_SHARE * grid_cells:
-            raise UnusableError(
-                f"the sheet has {self.rows:,} rows and {self.width:,} columns, and nearly all are "
-                "empty",
-                where=self.where,
-                cure="delete what stands alone far below or to the right of the table",
-            )
+            cure = "delete what stands alone far below or to the right of the table"
+            fault = f"the sheet has {size_text}, and nearly all are empty"
+            raise UnusableError(fault, where=self.where, cure=cure)
         if grid_cells > MAX_GRID_CELLS:
-            raise self._too_large(f"{self.rows:,} rows and {self.width:,} columns")
+            raise self._too_large(size_text)
 
     def _too_large(self, size_text: str) -> UnusableError:
         fault = f"the sheet has {size_text}, more than can be read from a workbook"
@@ -129,3 +142,65 @@ def scanned_sheets(extents: Sequence[SheetExtent]) -> list[SheetExtent]:
         cure = "save the one that you mean as CSV and open that"
         raise UnusableError(fault, where=extents[0].file, cure=cure)
     return list(extents)
+
+
+def damaged_file_error(name: str, why: str = "") -> UnusableError:
+    """The error for a workbook that cannot be read."""
+    reason = f" ({' '.join(why.split())[:120]})" if why else ""
+    cure = "open it in a spreadsheet program and save it again, or save the table as CSV"
+    return UnusableError(f"the workbook is damaged{reason}", where=name, cure=cure)
+
+
+def password_error(name: str) -> UnusableError:
+    """The error for a workbook with a password."""
+    return UnusableError("the workbook has a password", where=name, cure="save it without one")
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive; raises UnusableError if damaged, a decompression bomb, or with a password."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > _MAX_PARTS:
+                raise damaged_file_error(path.name, f"it has {len(entries):,} parts")
+            if sum(entry.file_size for entry in entries) > max_unpacked_bytes(path.stat().st_size):
+                raise too_large_error(path)
+            if any(entry.flag_bits & 1 for entry in entries):
+                raise password_error(path.name)
+            yield archive
+    except (*_FAULTS, OSError, ValueError, KeyError) as error:
+        raise damaged_file_error(path.name, str(error)) from None
+
+
+def parse_part(
+    archive: zipfile.ZipFile,
+    part_name: str,
+    name: str,
+    on_start: Callable[[str, dict[str, str]], None] | None = None,
+    on_end: Callable[[str], None] | None = None,
+    on_text: Callable[[str], None] | None = None,
+) -> None:
+    """Pass through a part once, without storing it; UnusableError for malformed XML or a DTD."""
+    parser = expat.ParserCreate()
+
+    def refuse_entities(*_: object) -> None:
+        fault = "the workbook defines XML entities, as files do that are made to fill the memory"
+        raise UnusableError(fault, where=name, cure="save the table as CSV and open that")
+
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse_entities
+    parser.StartElementHandler = on_start
+    parser.EndElementHandler = on_end
+    parser.CharacterDataHandler = on_text
+    try:
+        with archive.open(part_name) as stream:
+            while piece := stream.read(_PIECE):
+                parser.Parse(piece, False)
+            parser.Parse(b"", True)
+    except (expat.ExpatError, LookupError) as error:  # LookupError: an unknown encoding
+        raise damaged_file_error(name, str(error)) from None
+
+
+def local_name(tag: str) -> str:
+    """A name without its prefix."""
+    return tag.rpartition(":")[2]

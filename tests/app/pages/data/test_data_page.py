@@ -59,7 +59,7 @@ def test_the_panel_has_every_finding(page):
 
 def test_enter_in_the_table_asks_for_the_menu_of_the_column(page, qtbot):
     asked = []
-    page.table.column_pressed.disconnect(page._show_menu)
+    page.table.column_pressed.disconnect()
     page.table.column_pressed.connect(lambda name, place: asked.append(name))
     page.table.setCurrentIndex(page.table.preview.index(3, 2))
     qtbot.keyClick(page.table, Qt.Key.Key_Return)

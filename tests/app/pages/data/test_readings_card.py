@@ -14,6 +14,7 @@ from app.pages.data.preview_table import MISSING
 from app.text.data.change_titles import change_title
 from app.widgets.card import SideBySide
 from app.worker.messages import Message, Opened
+from core.datasets.reading_report import rewritten_cells
 from core.datasets.summary import summarize
 from core.tuning.guidance.advice import advise
 from core.tuning.guidance.column_encodings import column_encodings
@@ -43,9 +44,10 @@ def orders(tmp_path):
 def opened(still, qtbot):
     """Opens data in a session and gives its Data page."""
 
-    def show(data: DataPlan) -> DataPage:
+    def show(data: DataPlan, counted: int = 2**22) -> DataPage:
         dataset = read_data(data)
-        summary = replace(summarize(dataset), encodings=column_encodings(dataset))
+        encodings, rewritten = column_encodings(dataset), rewritten_cells(dataset, counted)
+        summary = replace(summarize(dataset), encodings=encodings, rewritten=rewritten)
         still.open_file(data.file)
         number = len(still.worker.asked)
         still.worker.arrived.emit([Message(number, Opened(data, summary, advise(summary)))])
@@ -64,7 +66,7 @@ def last_asked(page):
 
 def test_a_link_reads_a_column_otherwise(opened, orders):
     page = opened(orders)
-    by_words = {link.text(): link for link in page.readings.links}
+    by_words = {link.text(): link for link in page.readings.buttons}
     assert set(by_words) == {"Read it as missing", "Read it as text"}
     by_words["Read it as missing"].click()
     assert last_asked(page).readings == {"country": "missing"}
@@ -78,7 +80,7 @@ def test_one_link_changes_the_decimal_sign_of_all_columns(opened, tmp_path):
     table = pd.DataFrame({"a": numbers, "b": numbers[::-1], "y": np.arange(60) % 7})
     table.to_csv(tmp_path / "german.csv", sep=";", index=False)
     page = opened(DataPlan(str(tmp_path / "german.csv"), target="y"))
-    together = page.readings.links[0]
+    together = page.readings.buttons[0]
     assert together.text() == "Read all 2 columns with a decimal point"
     assert "“a”, “b”" in together.accessibleDescription()
     together.click()
@@ -88,7 +90,7 @@ def test_one_link_changes_the_decimal_sign_of_all_columns(opened, tmp_path):
 def test_a_reading_replaces_a_kind_and_a_kind_a_reading(opened, orders):
     data = DataPlan(orders.file, kinds={"country": "category", "size": "category"})
     page = opened(data)
-    [link] = [link for link in page.readings.links if "missing" in link.text()]
+    [link] = [link for link in page.readings.buttons if "missing" in link.text()]
     link.click()
     assert last_asked(page).kinds == {"size": "category"}
     page.menus.set_kinds(["country"], "text")
@@ -98,7 +100,7 @@ def test_a_reading_replaces_a_kind_and_a_kind_a_reading(opened, orders):
 
 def test_links_are_named_for_those_who_do_not_see_them(opened, orders):
     page = opened(orders)
-    for link in page.readings.links:
+    for link in page.readings.buttons:
         assert link.accessibleName() == link.text()
         assert link.accessibleDescription().startswith(("country: “NA”", "weight: “"))
         assert link.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -108,6 +110,27 @@ def test_the_card_says_what_the_model_is_given(opened, orders):
     page = opened(orders)
     said = [label.text() for label in page.readings.findChildren(type(page.readings._caption))]
     assert any(text.startswith("For the model: 25 % missing: the median 3") for text in said)
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_cells_that_do_not_come_back_are_counted_with_a_link_to_keep_them(
+    opened, tmp_path, is_counted
+):
+    versions = ["1.10" if row % 3 == 0 else f"{row % 7}.5" for row in range(60)]
+    prices = [f"${row % 9 + 1},200.00" for row in range(60)]
+    table = pd.DataFrame({"version": versions, "price": prices, "y": np.arange(60)})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    page = opened(DataPlan(str(tmp_path / "table.csv"), target="y"), 2**22 * is_counted)
+    said = [label.text() for label in page.readings.findChildren(type(page.readings._caption))]
+    texts = [button.text() for button in page.readings.buttons]
+    assert texts == ["Read it as text"] * (1 + is_counted)  # one for the price
+    if not is_counted:
+        assert "Some of its cells are written otherwise than they are read." in said
+        return
+    assert "20 cells are written otherwise than read: “1.10” is 1.1." in said
+    assert "60 cells are written otherwise than read: “$1,200.00” is 1200." in said
+    page.readings.buttons[1].click()
+    assert last_asked(page).readings == {"version": "text"}
 
 
 def test_without_anything_to_say_there_is_no_card(opened, tmp_path):

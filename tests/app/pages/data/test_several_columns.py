@@ -38,7 +38,7 @@ def act(menu, words, inside=""):
 
 def test_heads_are_selected_with_ctrl_and_shift_without_a_menu(page, qtbot):
     asked = []
-    page.table.column_pressed.disconnect(page._show_menu)
+    page.table.column_pressed.disconnect()
     page.table.column_pressed.connect(lambda name, _place: asked.append(name))
     press_head(page, qtbot, "age", CONTROL)
     press_head(page, qtbot, "smoker", CONTROL)
@@ -55,7 +55,7 @@ def test_heads_are_selected_with_ctrl_and_shift_without_a_menu(page, qtbot):
 
 def test_the_keyboard_selects_and_asks(page, qtbot):
     asked = []
-    page.table.columns_pressed.disconnect(page._show_menu_of_several)
+    page.table.columns_pressed.disconnect()
     page.table.columns_pressed.connect(lambda names, _place: asked.append(names))
     page.table.setCurrentIndex(page.table.preview.index(2, 1))
     qtbot.keyClick(page.table, Qt.Key.Key_Right, SHIFT)

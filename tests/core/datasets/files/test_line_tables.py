@@ -66,7 +66,9 @@ def test_lines_columns_and_documents(tmp_path: Path) -> None:
     assert raw.table["token"].tolist() == ["#", "u", "w", "u"]
     assert raw.table["sentence"].tolist() == ["1", "1", "2", "2"]
     assert [raw.line_of(row) for row in range(4)] == [3, 4, 7, 8]
-    assert "1 mark of a document's beginning" in raw.findings[0].sentence
+    assert (
+        raw.findings[0].sentence == "1 mark of a document's beginning (-DOCSTART-) is passed over."
+    )
 
 
 def test_a_header_is_known_by_its_words_or_by_the_target(tmp_path: Path) -> None:
@@ -117,6 +119,39 @@ def test_fasta_and_rnafold_become_molecules(tmp_path: Path, packed: bool) -> Non
     assert dataset.table["sequence"].tolist() == ["GGGGAAACCCC", "GGCGAAAGCC"]
     assert list(dataset.target) == ["((((...))))", "(((....)))"]
     assert list(dataset.row_names) == ["one first", "two"]
+
+
+LINES = "the D\nbig A\ndog N\n. .\n\nit P\nruns V\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (LINES * 2 + "it P x\n" + LINES, 15),
+        ("the D x\n" + LINES + "\n" + LINES, 1),
+        ((UNIVERSAL + "\n") * 3 + UNIVERSAL.replace("vamos\tir", "vamos ir"), 44),
+    ],
+)
+def test_a_line_of_another_width_is_named(tmp_path: Path, refusal, text: str, line: int) -> None:
+    assert f"a.txt, line {line}: the line has" in refusal(written(tmp_path / "a.txt", text))
+
+
+def test_a_table_with_a_blank_behind_each_comma_is_none_of_tokens(tmp_path: Path) -> None:
+    rows = "".join(f"ann, {i}, oslo\n" + "\n" * (i % 3 == 0) for i in range(20))
+    text = f"name, age, city\n{rows}bob, 3, new york\n"
+    assert isinstance(open_table(str(written(tmp_path / "a.txt", text))), TextFile)
+
+
+@pytest.mark.parametrize("sign", [" ", "\t"])
+def test_a_comment_is_no_token_whatever_its_width(sign: str) -> None:
+    """Before a sequence, and of words that label no token; else # is a token as another."""
+    sentences = [[("the", "D"), ("#", "N")], [("#", "D"), ("runs", "V")]]
+    text = f"# comment{sign}here\n# another\n{tokens(sign, sentences)}\n# last{sign}comment\n"
+    table = conll.conll_table(text.splitlines())
+    assert table.columns == [["1", "1", "2", "2"], ["the", "#", "#", "runs"], list("DNDV")]
+    assert table.lines == [3, 4, 6, 7]
+    back = list(conll.with_labels(text.splitlines(), list("uvwx")))
+    assert back[:3] == [f"# comment{sign}here", "# another", f"the{sign}D{sign}u"]
 
 
 def test_what_rnafold_prints_beside_the_structure() -> None:

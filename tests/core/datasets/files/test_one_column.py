@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.files.table_file import open_table
 from core.datasets.raw_table import DataOptions
 from core.datasets.reading import read_dataset
 from core.errors import UnusableError
@@ -150,3 +152,24 @@ def test_mixed_line_ends(tmp_path: Path) -> None:
         b"text\r\n" + b"".join(t.encode() + (b"\n", b"\r\n")[i % 2] for i, t in enumerate(texts))
     )
     assert read_dataset(str(path)).table["text"].tolist() == texts
+
+
+@pytest.mark.parametrize("header", ["a\n", ""])
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_empty_cells_in_quotes_are_missing(tmp_path: Path, header: str, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    data = (header + '""\n' * 20).encode()
+    path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
+    raw = open_table(str(path)).read({})
+    assert raw.table.shape == (20, 1)
+    assert raw.table.isna().to_numpy().all()
+    assert raw.table.dtypes.iloc[0].kind == "f"  # as a column of empty cells
+    assert "quotes" not in raw.source.described
+
+
+def test_an_empty_text_in_quotes_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('text\n"one two, three"\n""\n\n  \n"four, five"\n')
+    raw = open_table(str(path)).read({})
+    assert raw.table["text"].isna().tolist() == [False, True, False]
+    assert [raw.line_of(row) for row in range(4)] == [2, 3, 6, 0]

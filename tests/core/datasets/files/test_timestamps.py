@@ -212,8 +212,7 @@ def test_clocks_between_blanks_are_no_pairs() -> None:
 
 def test_the_libsvm_files_of_the_papers_are_recognized() -> None:
     folder = Path("../shared/data")
-    from core.datasets.files.file_bytes import compression_of, read_head
-    from core.datasets.files.sniffing import decode_head
+    from core.datasets.files.file_bytes import compression_of, decode_head, read_head
 
     files = [path for path in sorted(folder.glob("*")) if path.suffix in (".libsvm", ".csv", ".gz")]
     if not files:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.datasets.files.columnar_table import ColumnarFile
 from core.datasets.sampling.memory_limit import VARIABLE
 from core.errors import UnusableError
 from core.tuning.fixed_row_count import with_row_count
@@ -103,6 +104,21 @@ def test_as_many_rows_as_fit_into_memory(files, name, monkeypatch):
         assert read_data(plan).rows == dataset.rows
     assert 1000 <= counts[0] <= counts[1] < counts[2] == ROWS
     assert "does not fit into the memory" in read_data(data).findings[0].sentence
+
+
+@arrow
+def test_a_file_s_own_limit_is_said_not_the_memory(files, monkeypatch):
+    monkeypatch.setattr(ColumnarFile, "max_bytes", 4 * 10**8)
+    monkeypatch.setattr(ColumnarFile, "bytes_of_rows", lambda _file: 1e9)
+    sentences = []
+    for memory in (8 * 10**9, 8 * 10**8, 8 * 10**7):  # an eighth is for the rows of a file
+        monkeypatch.setenv(VARIABLE, str(memory))
+        dataset = read_data(DataPlan(str(files / "rows.parquet")))
+        sentences.append(dataset.findings[0].sentence)
+    assert sentences[0].startswith("rows.parquet is more than 400 MB")
+    assert "1,600 of its 4,000 rows" in sentences[0]
+    assert all("does not fit into the memory" in sentence for sentence in sentences[1:])
+    assert "memory" not in sentences[0]
 
 
 def test_a_second_file_past_memory_is_drawn_too(files, monkeypatch):

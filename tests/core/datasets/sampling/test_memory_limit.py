@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.datasets.sampling import memory_limit
+from core.errors import UnusableError
 
 
 @pytest.fixture
@@ -58,3 +59,24 @@ def test_the_environment_outweighs_it(system, monkeypatch):
 
 def test_this_computer_has_some():
     assert memory_limit.available_memory() > 2**20
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2GB", 2 * 10**9),
+        ("1.5 gib", 3 * 2**29),
+        ("500M", 500 * 10**6),
+        ("800000 kB", 8 * 10**8),
+        ("1e9", "“1e9” is no size of memory; write for example 500MB or 2GB."),
+        ("much", "“much” is no size of memory; write for example 500MB or 2GB."),
+        ("100MB", "“100MB” is out of range; give at least 300 MB."),
+    ],
+)
+def test_a_size_is_read_or_refused_in_a_sentence(text, size):
+    if isinstance(size, int):
+        assert memory_limit.size_in_bytes(text) == size
+    else:
+        with pytest.raises(UnusableError) as error:
+            memory_limit.size_in_bytes(text)
+        assert error.value.sentence == f"memory: {size}"

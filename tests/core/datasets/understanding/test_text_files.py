@@ -254,7 +254,7 @@ def test_texts_that_are_empty(tmp_path: Path) -> None:
     assert said == "none.csv, column text: all texts are empty; choose a column that holds texts."
     assert sentence_for(path, task="topics") == said  # labels are no texts
     alone = write(tmp_path / "alone.csv", {"text": [""] * 40})
-    assert "no row below the header" in sentence_for(alone, task="topics")
+    assert "every cell below the header is empty" in sentence_for(alone, task="topics")
 
 
 def test_no_word_is_left(tmp_path: Path) -> None:

@@ -304,7 +304,10 @@ def test_dates_written_in_another_way_are_told(tmp_path):
     ]
     no_date = "day: “31.12.2024” is no date like those of training, taken as missing"
     assert table[UNLIKE].tolist() == ["", no_date, ""]
-    assert predict_row(model, {"day": "31.12.2024"})["outside"] == []  # alone, it is clear
+    assert predict_row(model, {"day": "31.05.2024"})["outside"] == []  # alone, it is clear
+    later = predict_row(model, {"day": "31.12.2024"})
+    assert later["outside"] == ["day"]
+    assert later["unlike"].endswith("is far outside 2024-01-01 to 2024-04-29")
     said = predict_row(model, {"day": "someday"})
     assert said["outside"] == ["day"]
     assert said["unlike"] == f"day is no date like {typical}, so it counts as missing"

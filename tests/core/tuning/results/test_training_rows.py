@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from core.datasets.reading import read_dataset
+from core.tuning.results.training_columns import date_text
 from core.tuning.results.training_rows import read_training_rows, training_rows_of
 
 
@@ -41,8 +42,11 @@ def test_ranges_categories_and_typical_values_are_those_of_the_rows(dataset):
     assert (size.title, age.title) == ("size, kg", "age")
     assert (town.kind, town.choices, town.typical) == ("choice", ("a", "b", "c"), "a")
     assert (smokes.kind, smokes.numeric, smokes.choices) == ("choice", True, (1.0, 0.0))
-    assert by_name["day"].kind == "date"
-    assert by_name["day"].typical == "2024-03-18"  # the lower middle of days 1, 2 and 11 to 28
+    day = by_name["day"]
+    assert day.kind == "date"
+    assert day.typical == "2024-03-18"  # the lower middle of days 1, 2 and 11 to 28
+    assert [date_text(end) for end in (day.low, day.high)] == ["2024-03-01", "2024-03-28"]
+    assert (date_text(-1e300), date_text(1e300)) == ("0001-01-01", "9999-12-31")
 
 
 def test_it_is_read_back_from_its_text_for_the_same_columns_alone(dataset):

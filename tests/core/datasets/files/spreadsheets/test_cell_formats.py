@@ -239,6 +239,18 @@ def test_what_is_hidden_is_read_and_said(tmp_path: Path) -> None:
     assert "The sheet “Data”, which was read, is hidden" in sentences(dataset)
 
 
+def test_a_hidden_table_comes_before_a_note_that_shows(tmp_path: Path) -> None:
+    def change(book) -> None:
+        _with_note(book, [["Measured in 2023."], ["Ask Anna."]])
+        book["Data"].sheet_state = "hidden"
+        book.active = 0
+
+    dataset = read_dataset(str(xlsx(tmp_path / "a.xlsx", PLAIN, change)))
+    assert [column.name for column in dataset.columns] == PLAIN[0]
+    assert "The sheet “Data”, which was read, is hidden in the workbook." in sentences(dataset)
+    assert "“Data” was read, not “Read me”" in sentences(dataset)
+
+
 def test_blank_rows_below_the_names_and_formats_below_the_table(tmp_path: Path) -> None:
     def change(book) -> None:
         for row in (1200, 5000, 1_048_576):
@@ -267,9 +279,47 @@ def test_times_are_times_and_durations_hours(tmp_path: Path) -> None:
     assert kinds_of(dataset) == ["date", "number, h", "number, h", "category"]
     np.testing.assert_allclose(dataset.table["long"], [i + 0.5 for i in range(60)])
     np.testing.assert_allclose(dataset.table["short"], [24 * i / 100 for i in range(60)], atol=1e-6)
-    # An OpenDocument file says times of the day and durations alike.
+    # A longer duration of an OpenDocument file tells what the shorter ones are.
     cells = pd.Series(["PT26H30M00S", datetime.time(14, 30), None], dtype=object)
     assert with_fills(pd.DataFrame({"t": cells}))["t"].tolist()[:2] == ["26.5 h", "14.5 h"]
+
+
+def test_an_opendocument_file_tells_times_and_durations_by_their_styles(tmp_path: Path) -> None:
+    """As a sheet of Excel: [hh]:mm counts on behind 24 hours; the bare value is a duration."""
+    pytest.importorskip("odf")
+    from odf import number, style, table, text
+    from odf.opendocument import OpenDocumentSpreadsheet
+
+    book, sheet = OpenDocumentSpreadsheet(), table.Table(name="Data")
+    for name, truncates in (("clock", "true"), ("long", "false")):
+        form = number.TimeStyle(name=f"n-{name}", truncateonoverflow=truncates)
+        form.addElement(number.Hours(style="long"))
+        book.automaticstyles.addElement(form)
+        cells = style.Style(name=name, family="table-cell", datastylename=f"n-{name}")
+        book.automaticstyles.addElement(cells)
+    named = ["clock", "long", None, "elsewhere", None]
+    rows = [["time", "long", "bare", "named", "y"]]
+    rows += [[*[f"PT{i % 24:02d}H{i:02d}M00S"] * 4, "ab"[i % 2]] for i in range(60)]
+    for row in rows:
+        line = table.TableRow()
+        for value, name in zip(row, named, strict=True):
+            kind = {"valuetype": "string"}
+            if value.startswith("PT"):
+                kind = {"valuetype": "time", "timevalue": value, "stylename": name}
+            cell = table.TableCell(**{key: each for key, each in kind.items() if each})
+            cell.addElement(text.P(text=value))
+            line.addElement(cell)
+        sheet.addElement(line)
+    book.spreadsheet.addElement(sheet)
+    book.save(str(tmp_path / "a.ods"))
+    dataset = read_dataset(str(tmp_path / "a.ods"))
+    assert kinds_of(dataset) == ["date", "number, h", "number, h", "date", "category"]
+    for name in ("long", "bare"):
+        np.testing.assert_allclose(dataset.table[name], [i % 24 + i / 60 for i in range(60)])
+    source = dataset.source
+    again = with_fills(pd.read_excel(source.path, **source.reading), source.merged, source.shown)
+    assert again["long"].tolist()[:3] == ["0 h", "1.01666666667 h", "2.03333333333 h"]
+    assert again["time"].tolist()[1] == "01:01:00"
 
 
 @pytest.mark.parametrize("epoch", ["1900", "1904"])

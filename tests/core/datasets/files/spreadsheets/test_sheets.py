@@ -292,6 +292,12 @@ def test_a_header_merged_over_rows_is_joined_and_said(
     assert any("The header has 2 rows" in s or "“size (2)”" in s for s in said), said
 
 
+def test_merged_cells_below_the_table_are_no_part_of_it(tmp_path: Path) -> None:
+    dataset = read_dataset(str(merged(tmp_path / "a.xlsx", SMALL, "A50:A52", "A60:C60")))
+    assert dataset.rows == 40
+    assert not dataset.source.merged
+
+
 def test_a_merged_title_is_passed_over(tmp_path: Path) -> None:
     path = book(tmp_path / "a.xlsx", ("Data", [["All yields"], *SMALL]))
     made = openpyxl.load_workbook(path)

@@ -1,0 +1,344 @@
+"""A table of tokens or of molecules becomes a Dataset.
+
+Tokens: sequences of adjacent rows, a label for every row. Molecules: letters of bases, and
+structures in brackets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.columns import count_values, describe_column
+from core.datasets.dataset import Column, Dataset, Kind, Role
+from core.datasets.finding import Finding, SuggestedChange
+from core.datasets.molecules import (
+    AMBIGUOUS,
+    CROSSING,
+    LONG_LOOP,
+    LONGEST_LOOP,
+    NOT_CANONICAL,
+    SHORT_HAIRPIN,
+    ambiguous_letters,
+    normalize_structure,
+    parse_molecule,
+    plain_letters,
+)
+from core.datasets.raw_table import DataOptions, RawTable
+from core.datasets.splits.proposals import MIN_GROUPS, family_column
+from core.datasets.splits.units import join_codes
+from core.datasets.task import Task, count_text
+from core.datasets.understanding.feature_table import dataset_of_rows, no_feature
+from core.datasets.understanding.findings import table_findings
+from core.datasets.understanding.recognition import StructuredLayout
+from core.datasets.understanding.target_leakage import LeakageCheck
+from core.datasets.understanding.unusable_input import FixableInputError, UnusableTargetError
+from core.errors import UnusableError
+
+MAX_LABELS = 500
+_NAME_COLUMNS = ("id", "name", "molecule", "accession", "family")
+_AS_N = SuggestedChange(
+    "Read other letters as N", "--other-letters", fields={"other_letters": True}
+)
+_OTHER = re.compile(f"[^ACGUTN{AMBIGUOUS}]", re.IGNORECASE)
+_DROPPED = {
+    NOT_CANONICAL: "join bases that do not pair (all but AU, CG and GU)",
+    SHORT_HAIRPIN: "leave fewer than 3 bases in a hairpin",
+    CROSSING: "cross others",
+    LONG_LOOP: f"lie at a loop of more than {LONGEST_LOOP} unpaired bases",
+}
+
+
+def from_tokens(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
+    """The dataset of a table of tokens; UnusableTargetError for one label or too many."""
+    table, name = raw_table.table, raw_table.name
+    note = "rows with the same value are one sequence, in their order"
+    distinct = int(table[shape.sequence].nunique())
+    others = [str(column) for column in table.columns if column != shape.sequence]
+    columns = (
+        Column(shape.sequence, "sequence", "identifier", distinct=distinct, note=note),
+        *(_token_column(table[n], n == shape.target, choices.roles.get(n, "")) for n in others),
+    )
+    features = [column.name for column in columns if column.role == "feature"]
+    if not features:
+        raise no_feature(columns, name)
+    names, labels = _checked_tokens(raw_table, shape)
+    classes = tuple(np.unique(labels).tolist())
+    if fault := _fault_of_labels(classes, len(labels)):
+        raise UnusableTargetError(
+            fault,
+            where=f"{name}, column {shape.target}",
+            cure="choose another target",
+            columns=[column for column in others if column != shape.target],
+        )
+    features = [shape.sequence, *features]
+    dataset = dataset_of_rows(raw_table, columns, features, labels, Task.SEQUENCE)
+    units = _sequence_units(names, dataset.row_groups, columns)
+    dataset = replace(dataset, classes=classes, row_groups=names, units=units)
+    telling = table_findings(dataset, LeakageCheck(dataset).telling_columns())
+    findings = (*dataset.findings, *_token_findings(names, labels, shape), *telling)
+    return replace(dataset, findings=findings)
+
+
+def tokens_test_part(part: Dataset, raw_table: RawTable, shape: StructuredLayout) -> Dataset:
+    """A second file's tokens; new labels are kept, with a finding."""
+    names, labels = _checked_tokens(raw_table, shape)
+    is_new = ~np.isin(labels, part.classes)
+    unseen, count = np.unique(labels[is_new]).tolist(), int(is_new.sum())
+    they, labels_text = (
+        ("it", "a label") if len(unseen) == 1 else ("they", f"{len(unseen):,} labels")
+    )
+    sentence = (
+        f"The test file has {labels_text} that the first file has not: {_label_list(unseen)},"
+        f" on {count_text(count, 'token')}; {they} cannot be predicted, and"
+        f" {'this counts' if count == 1 else 'these count'} as wrong."
+    )
+    findings = (Finding(sentence, shape.target, serious=True),) if unseen else ()
+    return replace(part, target=labels, row_groups=names, findings=findings)
+
+
+def _token_column(values: pd.Series, is_target: bool, role: str) -> Column:
+    text = not pd.api.types.is_numeric_dtype(values.dtype)
+    column = describe_column(values, first=False, kind="category" if text else "")
+    role = "target" if is_target else role
+    if not role:
+        return column
+    return replace(column, role=cast(Role, role), note=column.note if role == "ignore" else "")
+
+
+def _checked_tokens(raw_table: RawTable, shape: StructuredLayout) -> tuple[np.ndarray, np.ndarray]:
+    """Sequence and label of every token, as text; each sequence must be contiguous."""
+
+    def check(has_fault: np.ndarray, column: str, fault: str, cure: str) -> None:
+        if has_fault.any():
+            line = raw_table.line_of(int(has_fault.argmax()))
+            where = f"{raw_table.name}, line {line}, column {column}"
+            raise UnusableError(fault, where=where, cure=cure)
+
+    sequence, target = raw_table.table[shape.sequence], raw_table.table[shape.target]
+    cure = "say in every row which sequence it belongs to"
+    is_missing = sequence.isna().to_numpy()
+    check(is_missing, shape.sequence, "the token belongs to no sequence", cure)
+    codes, names = pd.factorize(sequence)
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    returns = starts[pd.Series(codes[starts]).duplicated().to_numpy()]
+    for row in returns[:1]:
+        end = raw_table.line_of(int(np.flatnonzero(codes[:row] == codes[row])[-1]))
+        fault = f"the sequence “{names[codes[row]]}” comes back, which had ended in line {end}"
+        cure = "put the rows of a sequence together, or give every sequence a name of its own"
+        check(np.arange(len(codes)) == row, shape.sequence, fault, cure)
+    fault = "the token has no label, and it cannot be left out without tearing its sequence"
+    cure = "give it a label, or leave out the whole sequence"
+    check(target.isna().to_numpy(), shape.target, fault, cure)
+    label_codes, labels = pd.factorize(target)
+    sequence_names = np.asarray(names.astype(str), dtype=str)[codes]
+    return sequence_names, np.asarray(labels.astype(str), dtype=str)[label_codes]
+
+
+def _fault_of_labels(classes: Sequence[str], tokens: int) -> str:
+    count = len(classes)
+    if count == 1:
+        return f"every token has the same label ({classes[0]})"
+    is_too_many = count > MAX_LABELS or (count > 10 and count > tokens / 2)
+    return f"the tokens have {count:,} different labels, too many to learn" if is_too_many else ""
+
+
+def _sequence_units(
+    names: np.ndarray, groups: np.ndarray | None, columns: Sequence[Column]
+) -> np.ndarray | None:
+    if groups is None:
+        return None
+    units = join_codes(pd.factorize(names)[0], groups)
+    if not units.any():
+        grouping = next(column.name for column in columns if column.role == "group")
+        fault = "its values join all sequences to one group, which cannot be split"
+        cure = "give another column the role group, or none"
+        raise UnusableError(fault, where=f"column {grouping}", cure=cure)
+    return units
+
+
+def _token_findings(
+    names: np.ndarray, labels: np.ndarray, shape: StructuredLayout
+) -> list[Finding]:
+    codes, _ = pd.factorize(names)
+    lengths = np.bincount(codes)
+    findings = []
+    short = int((lengths == 1).sum())
+    if short == len(lengths):
+        sentence = "Every sequence has one token only, so nothing is learned about what follows"
+        findings.append(Finding(f"{sentence} what.", shape.sequence, serious=True))
+    elif short:
+        sequences = "1 sequence has" if short == 1 else f"{short:,} sequences have"
+        findings.append(Finding(f"{sequences} one token only.", shape.sequence))
+    pairs = pd.DataFrame({"label": labels, "sequence": codes}).drop_duplicates()
+    counts = pairs["label"].value_counts()
+    if lonely := sorted(counts.index[counts == 1]):
+        words, occur, they = f"{len(lonely):,} labels:", "each occur", "they"
+        if len(lonely) == 1:
+            words, occur, they = "The label", "occurs", "it"
+        sentence = (
+            f"{words} {_label_list(lonely)} {occur} in one sequence only; where that is in the test"
+            f" set, {they} cannot be learned."
+        )
+        findings.append(Finding(sentence, shape.target))
+    return findings
+
+
+def _label_list(labels: Sequence[str]) -> str:
+    return ", ".join(f"“{label}”" for label in labels[:5]) + (", …" if len(labels) > 5 else "")
+
+
+def from_molecules(raw_table: RawTable, shape: StructuredLayout, choices: DataOptions) -> Dataset:
+    """The dataset of a table with one row per molecule; UnusableError names the line of a fault."""
+    raw_table, structures, findings = _read_molecules(raw_table, shape, choices.other_letters)
+    table, roles = raw_table.table, choices.roles
+    names = [str(column) for column in table.columns]
+    # Families are not split, where there are enough.
+    family = family_column(names) if choices.together and "group" not in roles.values() else ""
+    if family and family not in roles:
+        values = table[family]
+        if MIN_GROUPS <= int(values.nunique()) < int(values.notna().sum()):
+            roles = {**roles, family: "group"}
+    ids = _name_column(table, shape, roles)
+    columns = tuple(_molecule_column(table[n], shape, roles.get(n, ""), ids) for n in names)
+    dataset = dataset_of_rows(raw_table, columns, [shape.sequence], structures, Task.STRUCTURE)
+    return replace(
+        dataset,
+        row_names=_molecule_names(table, ids),
+        findings=(*dataset.findings, *findings),
+        other_letters=choices.other_letters,
+    )
+
+
+def molecules_test_part(
+    part: Dataset, raw_table: RawTable, shape: StructuredLayout, other_letters: bool
+) -> Dataset:
+    """A second file's molecules."""
+    raw_table, structures, findings = _read_molecules(
+        raw_table, shape, other_letters, "In the test file, "
+    )
+    table = raw_table.table
+    names = _molecule_names(table, _name_column(table, shape, {}))
+    table = table[[shape.sequence]]
+    return replace(part, table=table, target=structures, row_names=names, findings=tuple(findings))
+
+
+def _read_molecules(
+    raw_table: RawTable, shape: StructuredLayout, other_letters: bool, prefix: str = ""
+) -> tuple[RawTable, np.ndarray, list[Finding]]:
+    """The table with bases alone, its structures, and findings that begin with `prefix`."""
+    column, findings = shape.sequence, list[Finding]()
+    values = raw_table.table[column]
+    texts = values.where(values.isna(), values.astype(str).str.strip())
+    unknown = [_OTHER.findall(text) for text in texts.fillna("")] if other_letters else []
+    if any(unknown):
+        letter = next(letters[0] for letters in unknown if letters)
+        trait = f"none of the bases (such as “{letter}”)"
+        findings = _letter_findings(column, list(map(len, unknown)), prefix, ("is", "are"), trait)
+        bases = texts.map(lambda text: _OTHER.sub("N", text), na_action="ignore")
+        raw_table = replace(raw_table, table=raw_table.table.assign(**{column: bases}))
+    structures = _checked_structures(raw_table, shape)
+    letters = raw_table.table[column]
+    findings += _lost_pair_findings(letters, structures, prefix)
+    ambiguous = letters.astype(str).map(ambiguous_letters).tolist()
+    trait = "for several bases (such as R or Y)"
+    findings += _letter_findings(column, ambiguous, prefix, ("stands", "stand"), trait)
+    return raw_table, structures, findings
+
+
+def _letter_findings(
+    column: str, counts: list[int], prefix: str, verbs: tuple[str, str], trait: str
+) -> list[Finding]:
+    total, molecules = sum(counts), sum(count > 0 for count in counts)
+    sentence = (
+        f"{prefix}{count_text(total, 'letter')} {verbs[total > 1]} {trait}, in {molecules:,} of"
+        f" {len(counts):,} molecules, and {'is' if total == 1 else 'are'} read as N."
+    )
+    return [Finding(sentence, column)] if total else []
+
+
+def dropped_pairs(letters: Sequence[str], structures: Sequence[str]) -> tuple[int, dict[str, int]]:
+    """The number of base pairs, and by kind those that the grammar cannot make."""
+    total, counts = 0, Counter[str]()
+    for bases, structure in zip(letters, structures, strict=True):
+        molecule = parse_molecule(bases.strip(), structure)
+        counts.update(molecule.dropped)
+        total += molecule.structure.count("(") + sum(molecule.dropped.values())
+    return total, dict(counts)
+
+
+def _molecule_column(
+    values: pd.Series, shape: StructuredLayout, role: str, name_column: str
+) -> Column:
+    name, count = str(values.name), count_values(values)
+    missing, distinct = count.missing, count.distinct
+    if name == shape.target:
+        return Column(name, "target", "text", missing, distinct)
+    if name == shape.sequence:
+        return Column(name, "sequence", "text", missing, distinct, note="the letters of the bases")
+    if role == "feature":
+        fault = "molecules are folded by their letters alone"
+        raise UnusableError(fault, where=f"column {name}", cure="give it the role ignore, or group")
+    kind: Kind = "number" if pd.api.types.is_numeric_dtype(values.dtype) else "category"
+    if role == "group":
+        return Column(name, "group", kind, missing, distinct)
+    note = "only the letters are learned from"
+    if name == name_column:
+        kind, note = "identifier", "the name of each molecule"
+    return Column(name, "ignore", kind, missing, distinct, note=note)
+
+
+def _name_column(table: pd.DataFrame, shape: StructuredLayout, roles: Mapping[str, str]) -> str:
+    other_names = [str(c) for c in table.columns if c not in (shape.sequence, shape.target)]
+    usual = [name for name in other_names if name.strip().lower() in _NAME_COLUMNS]
+    unique = [n for n in other_names if table[n].notna().all() and table[n].is_unique]
+    return next((n for n in (*usual, *unique) if roles.get(n, "ignore") == "ignore"), "")
+
+
+def _molecule_names(table: pd.DataFrame, column: str) -> np.ndarray | None:
+    if not column:
+        return None
+    names = enumerate(table[column], 1)
+    return np.array([f"molecule {row}" if pd.isna(name) else str(name) for row, name in names])
+
+
+def _checked_structures(raw_table: RawTable, shape: StructuredLayout) -> np.ndarray:
+    columns = (raw_table.table[name] for name in (shape.sequence, shape.target))
+    cells = (values.astype(object).where(values.notna(), "").astype(str) for values in columns)
+    structures = []
+    for row, (letters, structure) in enumerate(zip(*cells, strict=True)):
+        letters, structure = letters.strip(), structure.strip()
+        where = f"{raw_table.name}, line {raw_table.line_of(row)}, column "
+        try:
+            plain_letters(letters, where + shape.sequence)
+        except UnusableError as fault:
+            if not letters:
+                raise
+            words = {"where": fault.where, "cure": fault.cure}
+            raise FixableInputError(fault.what, _AS_N, **words) from None
+        if not structure:
+            cure = "give every base a dot or a bracket"
+            raise UnusableError("the structure is empty", where=where + shape.target, cure=cure)
+        structures.append(normalize_structure(structure, where + shape.target, len(letters)))
+    return np.array([*structures, None], dtype=object)[:-1]
+
+
+def _lost_pair_findings(letters: pd.Series, structures: np.ndarray, prefix: str) -> list[Finding]:
+    total, by_kind = dropped_pairs(letters.tolist(), structures.tolist())
+    lost = sum(by_kind.values())
+    if total == lost:
+        fault = "every base pair is one that cannot be learned" if total else "no base is paired"
+        words = f"{prefix}{fault}, so there is no structure to learn."
+        return [Finding(words[0].upper() + words[1:], serious=True)]
+    kinds = "; ".join(f"{n:,} {_DROPPED[kind]}" for kind, n in by_kind.items() if n)
+    sentence = (
+        f"{prefix}{lost:,} of {total:,} base pairs cannot be made by the grammar and are left"
+        f" out: {kinds}."
+    )
+    return [Finding(sentence)] if lost else []
