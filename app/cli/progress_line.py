@@ -86,7 +86,7 @@ class ProgressLine:
                 self._draw_bar(words, self._done_share(event.step))
             case events.WorkersSeen():
                 self._workers(event)
-            case events.Progress():
+            case events.Progress() | events.TuningEnded():
                 self._progress()
 
     def _workers(self, event: events.WorkersSeen) -> None:
@@ -108,13 +108,9 @@ class ProgressLine:
         self.print_line(f"Trial {best.number}: {metric} {terminal_number(best.score)} · {words}")
 
     def _show_screening(self, event: events.ModelScreened) -> None:
-        from core.tuning.runs.model_run_state import models_of
-
-        looks, run = self._run.looks, self._run
         if event.failure and event.reason == "default":
             self.print_line(f"The screening of {event.model} failed: {event.failure}")
-        total = len(models_of(run.started)) if run.tunes_several_models else 0
-        self._draw_bar(f"screening: {len(looks)} of {total} models", len(looks) / max(1, total))
+        self._progress()
 
     def _show_all_screenings(self) -> None:
         started, looks = self._run.started, self._run.looks.values()
@@ -138,9 +134,17 @@ class ProgressLine:
 
     def _progress(self) -> None:
         run = self._run
-        if run.fold is not None or (run.tunes_several_models and not run.begun and not run.trials):
+        if run.fold is not None:
             return
         time_left = f" · {terminal_duration(run.seconds_left)} left" if run.seconds_left else ""
+        time_left += f" · {terminal_number(run.memory / 1e9)} GB" if run.memory else ""
+        if run.tuning_ended is not None:
+            self._draw_bar(f"finishing{time_left}", 1.0)
+            return
+        if run.tunes_several_models and not run.begun and not run.trials:
+            models, done = len(run.started.space[0].choices), len(run.looks)
+            self._draw_bar(f"screening: {done} of {models} models{time_left}", done / models)
+            return
         best = ""
         if run.best_trial is not None:
             best = f" · best {terminal_number(run.best_trial.score)}"

@@ -15,8 +15,7 @@ from app.views.penalties.log_penalty_path import LogPenaltyPath
 from app.views.penalties.objective import HoldoutLoss, Objective
 from app.views.penalties.trajectory import PenaltyTrajectory
 from app.views.plot.view import View
-from app.views.race.best_so_far_by_model import BestSoFarByModel
-from app.views.race.leaderboard_view import Leaderboard
+from app.views.race.race_board import RaceBoard
 from app.views.structured.arc_view import ArcView
 from app.views.structured.dot_plot import DotPlotView
 from app.views.structured.sequence_view import SequenceView
@@ -41,8 +40,7 @@ def _check_view(entry: Any) -> None:
 VIEWS: Registry[type[View]] = Registry(
     "tunescope.views",
     (
-        Leaderboard,
-        BestSoFarByModel,
+        RaceBoard,
         GpSlice,
         PosteriorSlice,
         MemberWeights,

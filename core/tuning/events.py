@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from core.records import optional
 from core.space import Axis, Setting
 from core.tuning.payloads import (
     ClusterWorker,
@@ -20,7 +21,7 @@ from core.tuning.payloads import (
     Topic,
 )
 from core.tuning.plan import Plan, plan_from_dict
-from core.tuning.run_results import Results
+from core.tuning.run_results import Interval, Results
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,9 @@ class EnsembleUpdated(Event):
     average: float | None = None
     single: float | None = None
     kind: str = ""  # greedy or uniform, where the run has compared them
+    # 95 % intervals, low and high, for new rows, where both are corrected for the choice of trials
+    average_interval: Interval | None = optional()
+    single_interval: Interval | None = optional()
     left_out: list[OmittedTrial] = field(default_factory=list)
 
 
@@ -324,11 +328,13 @@ class Progress(Event):
 
     done: int = 0
     total: int = 0
-    seconds_left: float | None = None
+    seconds_left: float | None = None  # until the last trial or step
     best: float | None = None
     default: float | None = None  # the default setting's validation score
     without_improvement: int = 0
     fits: int = 0
+    ending: float | None = optional()  # seconds kept for the end, which follow `seconds_left`
+    memory: int | None = optional()  # bytes in use by all processes
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class LeaderboardEntry:
     model: str
     trials: int  # that ended with a score on all rows
     best: float | None  # of these scores; None before the first
-    error: float | None  # its standard error over the folds; None with one fold
+    error: float | None  # the standard error of `best`, else of `look`; None where unknown
     look: float | None  # its best screening score; None where that failed
     seconds: float  # spent on it so far
     gain: float  # expected improvement of the best score of all by its next trial
@@ -121,3 +121,5 @@ class LeaderboardEntry:
     # waiting (before its first trial), tuned, behind (clearly worse than the best), slow, failed
     state: str
     why: str = ""  # one sentence, for failed and slow models
+    rows: int | None = optional()  # of a fold's training rows, that its largest fit has seen
+    folds: int | None = optional()  # that were scored at that size

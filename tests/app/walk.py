@@ -127,10 +127,10 @@ def walk_by_first_buttons(folder: Path) -> None:
     walker.here("tune")
     board = walker.window.pages["tune"].board
     walker.until(lambda: any(trial.score > 0 for trial in session.shown.state.trials))
-    assert {"models", "model-course", "trials"} <= set(board.views)
+    assert {"models", "best", "trials"} <= set(board.views)
     board.look_at(session.shown.state.trials[0].setting["model"])
     walker.until(lambda: session.state == "finished")
-    say(f"models: {len(board.views['models'].table.model().leaderboard)}")
+    say(f"models: {len(board.views['models'].leaderboard)}")
     assert board.record.run.trials
     walker.press("See the results")
     walker.here("results")

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.pages.deletion_question import is_deletion_confirmed
 from app.pages.page import Page
 from app.pages.range_edge_notice import RangeEdgeNotice
 from app.pages.tune.manual_trials import ManualTrials
 from app.pages.tune.replay import Replay
-from app.pages.tune.stopwatch import Stopwatch
+from app.pages.tune.run_bar import RunBar, Stopwatch
 from app.pages.tune.workers_panel import WorkersPanel
 from app.text.key_names import PAUSE, START, STOP
 from app.text.plan_text import strategy_title
 from app.text.range_text import waiting_settings_text
-from app.text.tuning.head import before_the_start, done_share, model_text, progress_text, run_title
+from app.text.tuning.head import before_the_start, model_text, progress_text, run_title
 from app.text.tuning.narrator import narration
 from app.text.tuning.stopped_run_text import interrupted_sentences, stopping_sentences
 from app.views.board import Board
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 MORE = 20
-BAR_STEPS = 1000  # of the progress bar
 
 
 class TunePage(Page):
@@ -70,10 +69,7 @@ class TunePage(Page):
         self.resume_button.setToolTip(f"Resume ({PAUSE})")
 
     def _make_bar(self) -> None:
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(8)
-        self.bar.setAccessibleName("Progress of the run")
+        self.bar = RunBar()
         self.replay = Replay()
         self.replay.moved.connect(self._show_replay)
         self.workers = WorkersPanel()
@@ -243,22 +239,16 @@ class TunePage(Page):
             self.workers.hide()
         looks_back = state in ("finished", "interrupted") and bool(self.session.events)
         self.replay.setVisible(looks_back)
-        share = done_share(self.run, state)
-        is_waiting = state == "stopping" and self.run.fold is None  # for an unknown time
-        if is_waiting or (share is None and state == "running"):
-            self.bar.setRange(0, 0)
-        else:
-            self.bar.setRange(0, BAR_STEPS)
-            self.bar.setValue(round(BAR_STEPS * (share or 0.0)))
 
     def _show_words(self) -> None:
-        session = self.session
+        session, elapsed = self.session, self._elapsed_seconds()
+        self.bar.show_run(self.run, session.state, elapsed)
         if not session.events:
             self._show_before()
             return
-        progress_line = progress_text(self.run, session.state, self._elapsed_seconds())
+        progress_line = progress_text(self.run, session.state, elapsed)
         self.set_head(run_title(self.run), progress_line)
-        self.bar.setAccessibleDescription(progress_line)
+        self.bar.setAccessibleDescription(f"{progress_line}. {self.bar.toolTip()}".strip(". "))
         self.set_panel("What is happening", (*self._state_sentences(), *narration(self.run)))
 
     def _elapsed_seconds(self) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.text.score_text import difference_text, metric_in_short, score_text
+from app.text.score_text import difference_text, interval_phrase, metric_in_short, score_text
 from app.text.setting_text import setting_cells
 from core.estimators.facts import uncapitalized
 from core.tuning.events import Event, RunFinished, RunStarted, RunStopped
@@ -62,7 +62,8 @@ def _candidate_text(
         validation = results.validation.get(started.metric)
     scores = []
     if validation is not None:
-        scores.append(f"{score_text(validation, started.metric)} in validation")
+        phrase = f"{score_text(validation, started.metric)} in validation"
+        scores.append(phrase + interval_phrase(candidate.validation_interval, started.metric))
     scores += _test_phrases(tested, results.metric)
     metric = metric_in_short(results.metric)
     return CandidateText(
@@ -103,11 +104,7 @@ def _test_phrases(tested: _Test, metric: str) -> list[str]:
     score = (tested.scores or {}).get(metric)
     if score is None:
         return []
-    phrase = f"{score_text(score, metric)} on test rows"
-    if tested.interval and None not in tested.interval:
-        low, high = (score_text(end, metric) for end in tested.interval)
-        phrase += f" (95\u00a0% confidence interval {low} to {high})"
-    return [phrase]
+    return [f"{score_text(score, metric)} on test rows{interval_phrase(tested.interval, metric)}"]
 
 
 def _gain_text(gain: Gain | None) -> str:

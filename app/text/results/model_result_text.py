@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from app.text.results.average_result_text import members_of
-from app.text.score_text import duration_text
+from app.text.tuning.model_progress_text import untried_text
 from core.estimators.model_settings import model_and_values, noun_of, title_of
 from core.space import Setting
 from core.tuning.events import RunStarted
@@ -20,7 +20,7 @@ def which_models(results: Results, started: RunStarted) -> tuple[str, ...]:
         return ()
     return (
         _best_model_text(results, started),
-        _untried_text(results),
+        untried_text(results.untried or {}, len(models_of(started))),
         _compared_with(results, started),
     )
 
@@ -40,16 +40,6 @@ def _best_model_text(results: Results, started: RunStarted) -> str:
         f"The result is an average of {len(settings)} models: {kinds_text}. The best of "
         f"{count} models alone is {best}."
     )
-
-
-def _untried_text(results: Results) -> str:
-    """The models that no trial was spent on, and what one would have taken."""
-    if not results.untried:
-        return ""
-    models = [
-        f"{noun_of(model)} ({duration_text(seconds)})" for model, seconds in results.untried.items()
-    ]
-    return f"The time did not suffice for a trial of {', '.join(models)}; more minutes would."
 
 
 def _best_setting(results: Results) -> Setting:

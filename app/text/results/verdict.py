@@ -9,6 +9,7 @@ from app.text.score_text import (
     SHARES,
     difference_text,
     duration_text,
+    interval_phrase,
     metric_as_noun,
     metric_in_short,
     score_text,
@@ -205,7 +206,9 @@ def _validation(results: Results) -> str:
         return ""
     if any(remark.startswith(WARNINGS) for remark in results.remarks):
         return ""  # said there
-    validation_score = score_text(score, metric)
+    reason = " for new rows, corrected for the choice"
+    interval = interval_phrase(results.validation_interval, metric, reason)
+    validation_score = score_text(score, metric) + interval
     if difference <= 0:
         return f"The validation score, {validation_score}, was no better than the test score."
     is_chance = error is not None and difference <= SURE * error

@@ -8,6 +8,7 @@ from core.estimators.model_settings import model_and_values, noun_of
 from core.tuning.events import EnsembleUpdated, HyperGradientStep, RunStarted
 from core.tuning.plan import Plan
 from core.tuning.runs.model_run_state import models_of
+from core.tuning.runs.run_seconds import run_seconds
 from core.tuning.runs.state import RunState, state_from_events
 from core.tuning.strategies.registry import STRATEGIES
 
@@ -41,7 +42,7 @@ def run_title(run: RunState) -> str:
 def how_far(run: RunState, elapsed: float) -> str:
     """The budget spent: "3 of 40, 12 s", "Step 3, 12 s", "3 trials, 12 s of 1 min"."""
     minutes, time = run.started.run_plan.minutes, clock_text(elapsed)
-    if minutes:
+    if minutes and elapsed <= 60 * minutes:  # a busy machine's run takes longer
         time = f"{time} of {clock_text(60 * minutes)}"
     return f"{_done_text(run)}, {time}"
 
@@ -114,8 +115,9 @@ def progress_text(run: RunState, state: str, elapsed: float | None = None) -> st
         phrases.insert(0, f"Testing every row, part {run.fold.fold} of {run.fold.folds} done")
     elif state == "running" and run.tuning_ended is not None and run.ended is None:
         phrases.insert(0, _state_text("stopping"))
+        phrases += _time_left(run, elapsed) if run.ending_seconds else []
     elif state == "running":
-        phrases += _time_left(run)
+        phrases += _time_left(run, elapsed)
     elif state == "stopping" and not run.done_count:
         phrases.insert(0, "Stopping")
     elif state in ("paused", "stopping", "interrupted"):
@@ -127,7 +129,7 @@ def progress_text(run: RunState, state: str, elapsed: float | None = None) -> st
 
 def _of_trials(run: RunState) -> list[str]:
     if run.tunes_several_models:
-        return [*_of_several(run), *_of_baseline(run)]
+        return _of_several(run)
     if run.ensemble is not None:
         return [*_of_average(run, run.ensemble), *_of_baseline(run)]
     phrases = _of_best(run)
@@ -158,7 +160,9 @@ def _of_several(run: RunState) -> list[str]:
         return [f"screening: {count} of {total} models"] if count else []
     model, _ = model_and_values(run.started.run_plan.model, run.best_trial.setting)
     metric = metric_in_short(run.started.metric)
-    phrases = [f"best {metric} {format_number(run.best_trial.score)} by {noun_of(model)}"]
+    count, untried = len(models_of(run.started)), run.results.untried if run.results else None
+    phrases = [f"{count - len(untried)} of {count} models tried"] if untried else []
+    phrases.append(f"best {metric} {format_number(run.best_trial.score)} by {noun_of(model)}")
     member_count = len(run.ensemble.members) if run.ensemble is not None else 0
     if member_count > 1 and run.ensemble is not None and run.ensemble.average is not None:
         phrases.append(f"average of {member_count} models {format_number(run.ensemble.average)}")
@@ -195,12 +199,26 @@ def _of_steps(run: RunState) -> list[str]:
     return phrases
 
 
-def _time_left(run: RunState) -> list[str]:
-    if run.seconds_left is None:
+def _time_left(run: RunState, elapsed: float | None) -> list[str]:
+    seconds = run_seconds(run, elapsed)
+    if run.seconds_left is None and not (run.tunes_several_models and seconds.left):
         return []
-    if run.seconds_left < 1:
+    if seconds.left < 1:
         return ["nearly done"]
-    return [f"about {duration_text(run.seconds_left)} left"]
+    ending = duration_text(seconds.kept) if seconds.free and seconds.kept >= 1 else ""
+    last = f", the last {ending} for finishing" if ending else ""
+    return [f"about {duration_text(seconds.left)} left{last}"]
+
+
+def ledger_parts(run: RunState, elapsed: float | None = None) -> list[tuple[str, float, str]]:
+    """(part, its seconds, its label) of the time of a run of several models, in order."""
+    seconds = run_seconds(run, elapsed)
+    memory = f"{format_number(run.memory / 1e9, 2)} GB in use" if run.memory else ""
+    kept = f"kept for finishing {clock_text(seconds.kept)}" if seconds.kept >= 1 else ""
+    spent = {"screening": seconds.screening, "trials": seconds.trials, "finishing": seconds.ending}
+    parts = [(name, s, f"{name} {clock_text(s)}") for name, s in spent.items() if s]
+    to_come = [("free", seconds.free, memory), ("kept", seconds.kept, kept)]
+    return parts + (to_come if run.tuning_ended is None else [("kept", seconds.kept, "")])
 
 
 def _state_text(state: str) -> str:

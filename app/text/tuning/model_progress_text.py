@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.text.number_format import format_duration, format_number
-from app.text.score_text import PERCENT, difference_text, metric_in_short, score_text
+from app.text.score_text import PERCENT, difference_text, duration_text, metric_in_short, score_text
 from core.estimators.facts import uncapitalized
 from core.estimators.model_settings import noun_of, title_of
+from core.estimators.multi_model import MODEL
 from core.tuning.events import ModelsCompared
 from core.tuning.payloads import LeaderboardEntry
-from core.tuning.runs.model_leaderboard import LeaderboardRow, model_leaderboard, state_text
+from core.tuning.runs.model_leaderboard import (
+    STATES,
+    LeaderboardRow,
+    average_row,
+    fit_rows,
+    model_leaderboard,
+)
 from core.tuning.runs.state import RunState
 from core.tuning.scores.metrics import METRICS
 
 MIN_GAIN = 0.0005  # of a share; a smaller expected gain is "hardly any"
+MOST = 0.95  # of the rows, from which on they are "all"
 
 
 def score_of(row: LeaderboardRow, metric: str) -> str:
@@ -25,16 +35,6 @@ def score_of(row: LeaderboardRow, metric: str) -> str:
     if row.error is None:
         return best_score
     return f"{best_score.removesuffix(PERCENT)} ± {score_text(row.error, metric)}"
-
-
-def above_baseline(row: LeaderboardRow, run: RunState) -> str:
-    """By how much the best score beats the baseline, or "–"."""
-    baseline, score = run.started.baseline, row.best_known_score
-    if baseline is None or score is None:
-        return "–"
-    better = score - baseline if run.started.maximize else baseline - score
-    sign = "+" if better >= 0 else ""
-    return f"{sign}{difference_text(run.started.metric, better)}"
 
 
 def trials_of(row: LeaderboardRow) -> str:
@@ -52,16 +52,65 @@ def gain_text(row: LeaderboardEntry, metric: str) -> str:
 
 
 def standing_text(row: LeaderboardRow, run: RunState) -> str:
-    """How a model stands, in a few words."""
-    if row.state not in ("failed", "slow") and _is_tried(row.model, run):
-        return "being tried"
-    if row.state == "behind" and row.best is None and row.estimate is not None:
-        return "ended early, behind"  # why the score is an estimate
-    return state_text(row)
+    """How a model stands, in a word or two."""
+    is_over = run.tuning_ended is not None or run.ended is not None
+    if row.state in ("failed", "slow"):
+        return STATES[row.state]
+    if row.model == leader(run):
+        return "leads"
+    if not row.model:
+        return "not ahead"
+    if any(begun.setting.get(MODEL) == row.model for begun in run.pending.values()):
+        return "tuning"
+    if not is_over and run.compared is not None and run.compared.next == row.model:
+        return "next"
+    if row.state == "behind":
+        return STATES["behind"]
+    if row.state == "waiting" and row.why:
+        return "screening failed"
+    return STATES[row.state] if is_over or (row.trials and row.gain <= 0) else "waits"
 
 
-def _is_tried(model: str, run: RunState) -> bool:
-    return any(begun.setting.get("model") == model for begun in run.pending.values())
+def leader(run: RunState) -> str | None:
+    """The model that leads, "" where the average does; None without a score."""
+    average = average_row(run)
+    if average is not None and average.state == "leads":
+        return average.model
+    return None if run.best_trial is None else run.best_trial.setting.get(MODEL)
+
+
+def explained_standing(row: LeaderboardRow, run: RunState) -> str:
+    """How a model stands and why, for tooltips and screen readers."""
+    state, average = standing_text(row, run), run.ensemble
+    if row.why:
+        return row.why
+    if not row.model and average is not None and average.single is not None:
+        single = score_text(average.single, run.started.metric)
+        reason = f"measured on rows that chose none of its members, where the best has {single}"
+    elif run.compared is not None and run.compared.next == row.model and what_is_next(run):
+        reason = _because(run.compared, run)
+    else:
+        return state
+    return f"{state}: {reason}"
+
+
+def seen_text(row: LeaderboardRow, run: RunState) -> str:
+    """The share of a fold's training rows and the number of folds seen: "all · 5", "33 % · 1"."""
+    if not row.rows:
+        return ""
+    share = row.rows / max(1, fit_rows(run))
+    rows = "all" if share > MOST else f"{format_number(100 * share, 2)}{PERCENT}"
+    return f"{rows} · {row.folds}" if row.folds else rows
+
+
+def untried_text(untried: Mapping[str, float], count: int) -> str:
+    """How many of `count` models were tried, and what the others would have needed; or ""."""
+    if not untried:
+        return ""
+    times = [f"{duration_text(seconds)} more" for seconds in untried.values()]
+    needs = [f"{noun_of(name)} {time}" for name, time in zip(untried, times, strict=True)]
+    needs[0] = f"{noun_of(next(iter(untried)))} would have needed {times[0]}"
+    return f"{count - len(untried)} of {count} models tried; {', '.join(needs)}."
 
 
 def what_is_next(run: RunState) -> str:
@@ -139,9 +188,3 @@ def baseline_text(run: RunState) -> str:
     """Such as "56.7 %", or ""."""
     baseline = run.started.baseline
     return "" if baseline is None else score_text(baseline, run.started.metric)
-
-
-def screening_rows_text(run: RunState) -> str:
-    """The number of rows in the screening, or ""."""
-    rows = max((look.rows for look in run.looks.values()), default=0)
-    return format_number(float(rows), 6) if rows else ""

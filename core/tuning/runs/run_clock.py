@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
+from typing import TypeVar
 
 from core.tuning.events import Event
 
+T = TypeVar("T")
+
 TICK = 1.0  # seconds between two looks at the clock
 LONGEST = 5.0  # seconds between two looks, above which the process was not awake
+ABANDONED = "The time of the run was up."  # why a trial that was running then has no score
 
 
 class AwakeTimer:
@@ -50,8 +55,14 @@ class AwakeTimer:
             with self._lock:
                 self._update_seconds()
 
+    def tick_after_fork(self) -> None:
+        """Go on in a forked process, which has no thread that ticks, and maybe a taken lock."""
+        self._lock, self._ticking = threading.Lock(), None
+
 
 AWAKE = AwakeTimer()
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=AWAKE.tick_after_fork)
 
 
 class RunClock:
@@ -67,9 +78,13 @@ class RunClock:
         running = AWAKE.seconds - self._since if self._since is not None else 0.0
         return self._seconds + running
 
-    def stamped(self, events: Iterator[Event]) -> Generator[Event, None, None]:
+    def stamped(self, events: Generator[Event, None, T]) -> Generator[Event, None, T]:
         """The same events, each with its second; the clock stands still between them."""
-        for event in events:
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                return end.value
             self._seconds, self._since = self.seconds, None
             yield replace(event, seconds=round(self._seconds, 4))
             self._since = AWAKE.seconds

@@ -88,7 +88,11 @@ class RunState(TrialTable):
         self.compared: ModelsCompared | None = None  # the leaderboard of several models
         self.picked: ModelSelected | None = None  # by a person; None for the run's choice
         self.notices: tuple[str, ...] = ()  # sentences for the person, each once
+        # Seconds: all that is left, and of it what is kept for the end, as told at a second; of
+        # screenings, and the second at which a screening or trial ended last.
         self.seconds_left: float | None = None
+        self.ending_seconds = self.forecast_at = self.screening_seconds = self.last_end = 0.0
+        self.memory = 0  # bytes in use; 0 where unknown
         self.begun: TrialStarted | None = None  # the last one, unless a trial has ended since
         self.latest: Trial | None = None  # to end since the run began or was resumed
         self.resumed: RunResumed | None = None  # until a trial or step follows
@@ -167,7 +171,9 @@ class RunState(TrialTable):
         sign = 1.0 if self.common.maximize else -1.0
         return self.common.mean + sign * scale * response, scale * deviation
 
-    def progress(self, seconds_left: float | None) -> Progress:
+    def progress(
+        self, seconds_left: float | None, ending: float | None = None, memory: int | None = None
+    ) -> Progress:
         """The Progress event of this moment."""
         return Progress(
             done=self.done_count,
@@ -177,6 +183,8 @@ class RunState(TrialTable):
             default=self.default_trial.score if self.default_trial else None,
             without_improvement=self.without_improvement,
             fits=self.fit_count,
+            ending=ending,
+            memory=memory,
         )
 
     # Taking events in ---------------------------------------------------------------------------
@@ -197,7 +205,9 @@ class RunState(TrialTable):
                 self.exclude(event.number, event.excluded)
                 self.exclusion = event
             case Progress():
-                self.seconds_left = event.seconds_left
+                if event.seconds_left is not None or self.tuning_ended is None:
+                    self._take_forecast(event.seconds_left, event.ending or 0.0, event.seconds)
+                self.memory = event.memory or self.memory
             case PenaltyStep():
                 self.steps.append(event)
                 self.resumed = None
@@ -213,6 +223,8 @@ class RunState(TrialTable):
                 self._start_over(event)
             case TuningEnded():
                 self.tuning_ended = event
+                if self.ending_seconds:
+                    self._take_forecast(0.0, self.ending_seconds, event.seconds)
             case EvaluationShortened():
                 self.shortened = True
             case SettingRequested():
@@ -221,6 +233,10 @@ class RunState(TrialTable):
                 self._take_turn(event)
             case _:
                 self._keep_latest(event)
+
+    def _take_forecast(self, seconds_left: float | None, ending: float, now: float) -> None:
+        self.seconds_left = None if seconds_left is None else seconds_left + ending
+        self.ending_seconds, self.forecast_at = ending, now
 
     def _take_start(self, event: TrialStarted) -> None:
         self.pending[event.number] = self.begun = event
@@ -265,6 +281,7 @@ class RunState(TrialTable):
         )
         self.add_trial(trial)
         self.begun, self.latest, self.resumed = None, trial, None
+        self.last_end = event.seconds
 
     def _take_turn(
         self, event: RunResumed | FoldTested | RunFinished | RunStopped | RunFailed
@@ -318,6 +335,8 @@ class RunState(TrialTable):
                 self.picked = event
 
     def _keep_screening(self, event: ModelScreened) -> None:
+        self.screening_seconds += event.seconds - self.last_end
+        self.last_end = event.seconds
         look, score = self.looks.get(event.model), event.score
         best = None if look is None else look.score
         if best is None or (score is not None and self._is_better(score, best)):

@@ -259,6 +259,7 @@ def test_lists_speak_to_people_and_to_programs(capsys, command):
         ([*QUICK, "--seed", "99999999999"], "give 0 to 4,294,967,295"),
         ([*QUICK, "--minutes", "nan"], "minutes: “nan” is out of range"),
         ([*QUICK, "--minutes", "inf"], "minutes: “inf” is out of range"),
+        ([*QUICK, "--memory", "much"], "memory: “much” is no size of memory"),
         ([*QUICK, "--workers", "100000"], "workers: “100000” is out of range"),
         ([*QUICK, "--option", "time_limit=nan"], "time limit: “nan” is out of range"),
         ([*QUICK, "--option", "standardize=maybe"], "give yes or no"),
@@ -462,7 +463,7 @@ def test_resume_goes_on_for_more_minutes(capsys, tmp_path):
     line = ["tune", "sample:iris", "--minutes", "0.05", "--run-dir", str(run)]
     assert main(line) == 0
     before = len(RunFolder.open(run).all_events())
-    assert main(["resume", str(run), "--minutes", "0.05"]) == 0
+    assert main(["resume", str(run), "--minutes", "0.15"]) == 0
     events = RunFolder.open(run).all_events()
     assert sum(isinstance(event, TrialFinished) for event in events[before:]) > 0
     capsys.readouterr()

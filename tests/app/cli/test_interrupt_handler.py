@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.cli import main
@@ -197,6 +198,93 @@ def test_what_was_left_is_tested_and_saved_later(program, runs, tmp_path, capsys
     assert found["exports"] == [str(model)]
     assert main(["resume", folder.name, "--stop", "--trials", "3"]) == 2
     assert "do not go together" in capsys.readouterr().err
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A table on which every model takes seconds, and a forest minutes."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 12)).round(3)
+    lines = [",".join(map(str, [*row, "ny"[row[0] + row[1] > 0]])) for row in X.tolist()]
+    names = [*(f"x{at}" for at in range(12)), "y"]
+    (tmp_path / "large.csv").write_text("\n".join([",".join(names), *lines]))
+    return tmp_path / "large.csv"
+
+
+READING = (
+    "import core.tuning.problem as p;"
+    f" p.read_data = lambda data: (print('reading', flush=True), {LONG})"
+)
+ENDING = f"import core.tuning.results.conclude as c; c.fit_tuned_model = lambda *given: {LONG}"
+LAST_FIT = f"import core.tuning.results.conclude as c; c.refit_on_all_rows = lambda *given: {LONG}"
+SAVING = (
+    "import core.export.exporters as x;"
+    f" x.export_all = lambda *given: (print('saving', flush=True), {LONG})"
+)
+HUNG_FOREST = ("--model", "forest", "--fix", "n_estimators=2000", "--strategy", "random")
+FEW = ("--model", "logistic", "--strategy", "random", "--trials", "2")
+
+
+@pytest.mark.parametrize(
+    ("fault", "options", "event", "words", "number"),
+    [
+        (READING, (), "", "interrupted before there was anything to keep.", signal.SIGTERM),
+        ("pass", ("--minutes", "5"), "RunStarted", "tunescope resume", signal.SIGTERM),
+        ("pass", HUNG_FOREST, "TrialStarted", "tunescope resume", signal.SIGINT),
+        (ENDING, FEW, "TuningEnded", "2 trials are kept in the run", signal.SIGTERM),
+        (LAST_FIT, FEW, "TuningEnded", "2 trials are kept in the run", signal.SIGINT),
+    ],
+    ids=["reading", "screening", "trials", "ending", "last fit"],
+)
+def test_the_first_signal_is_heard_in_every_phase(
+    program, runs, large, fault, options, event, words, number
+):
+    waits = "import app.cli.interrupt_handler as s; s.WAITS = -1.0"
+    process = program(f"{waits}; {fault}", "tune", str(large), *options)
+    if event:
+        until(process, f'"{event}"', runs)
+        time.sleep(1.0)
+    else:
+        assert process.stdout.readline() == "reading\n"
+    process.send_signal(number)
+    began = time.monotonic()
+    process.wait(LIMIT)  # processes of its trials may hold its output for a moment more
+    assert time.monotonic() - began < ANSWERS + SPARE
+    _, noted = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert words in noted
+    if not event:
+        assert not runs.exists()
+    elif event == "TuningEnded":
+        assert program("pass", "resume", recorded(runs).name, "--stop").wait(LIMIT) == 0
+        last = recorded(runs).all_events()[-1]
+        assert isinstance(last, RunFinished)
+        assert last.results.trials == 2
+    else:
+        until(program("pass", "resume", recorded(runs).name), '"RunResumed"', runs)
+
+
+def test_a_signal_while_results_are_saved_leaves_at_once_with_a_whole_run(program, runs):
+    process = program(SAVING, *TRIALS[:-1], "--trials", "2", "--export", "model.json")
+    assert process.stdout.readline() == "saving\n"
+    process.send_signal(signal.SIGTERM)
+    _, noted = process.communicate(timeout=5)
+    assert process.returncode == 130
+    assert "is complete; tunescope export" in noted
+    assert isinstance(recorded(runs).all_events()[-1], RunFinished)
+
+
+def test_results_that_are_waited_for_in_vain_are_left_for_later(program, runs):
+    waits = "import app.cli.interrupt_handler as s; s.WAITS = 1.0; s.result_seconds = lambda run: 0"
+    process = program(f"{waits}; {ENDING}", *TRIALS, "--trials", "100000")
+    until(process, '"TrialFinished"', runs)
+    process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    said, noted = process.communicate(timeout=LIMIT)
+    assert time.monotonic() - began < ANSWERS + 1.0 + SPARE
+    assert process.returncode == 130
+    assert json.loads(said)["test"] == {}
+    assert "for 1 seconds at most" in noted
 
 
 def trial(number, score):

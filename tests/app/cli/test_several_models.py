@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.cli.leaderboard_output import leaderboard_of
 from app.cli.progress_line import ProgressLine
 from app.cli.terminal_text import result_text, setting_text
-from core.tuning.events import HistoryRead, ModelScreened, RunStarted
+from core.tuning.events import HistoryRead, ModelScreened, Progress, RunStarted, TuningEnded
 from core.tuning.payloads import HistoryDataset
 from core.tuning.plan import DataPlan, Plan
 
@@ -84,3 +84,32 @@ def test_a_model_without_any_score_and_one_whose_score_is_zero(race):
 def test_a_setting_names_its_model():
     assert setting_text({"model": "svm", "C": 0.27}) == "svm: C = 0.27"
     assert setting_text({"C": 0.27}) == "C = 0.27"
+
+
+def test_models_that_were_not_tried_are_counted_and_not_listed(race):
+    plan = Plan(DataPlan("x.csv"), "auto", "race")
+    results = race.results(untried={"forest": 180.0})
+    lines = result_text(results, plan, leaderboard_of(race.run())).splitlines()
+    assert "Untried: 2 of 3 models tried; a random forest would have needed 3 min more." in lines
+    assert not any(line.startswith("Model:   forest") for line in lines)
+
+
+def test_the_time_left_is_told_from_the_screening_to_the_last_second(race, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    line = ProgressLine(stream)
+
+    def drawn(*new_events):
+        for event in new_events:
+            line.consume(event)
+        return stream.getvalue().rsplit("\r", 1)[-1].strip()
+
+    told = Progress(seconds=1.0, seconds_left=20.0, ending=8.0, memory=900_000_000)
+    assert drawn(race.begun(), *list(race.looks())[:2], told).endswith(
+        "screening: 2 of 3 models · 28 s left · 0.9 GB"
+    )
+    assert "trial 1 · best 0.74 by logistic · 28 s left · 0.9 GB" in drawn(
+        *list(race.trials())[:3], told
+    )
+    assert drawn(TuningEnded(seconds=21.0)).endswith("finishing · 8.0 s left · 0.9 GB")

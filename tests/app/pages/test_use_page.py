@@ -123,7 +123,7 @@ COLUMNS = (
     TrainingColumn("age", NUMBER, True, 0.0, 40.0, 20.0, whole=True),
     TrainingColumn("weight", NUMBER, True, 1.5, 2.5, 2.123456789),
     TrainingColumn("<b>town</b>", CHOICE, False, choices=("a", "b"), typical="a"),
-    TrainingColumn("day", DATE, False, typical="2024-03-01"),
+    TrainingColumn("day", DATE, False, 0.0, 86400.0, "1970-01-02", format="%Y-%m-%d"),
 )
 FORM = ModelForm(
     name="run",
@@ -138,7 +138,7 @@ FORM = ModelForm(
     refitted=True,
 )
 SAID = RowPrediction("yes", [("yes", 0.8), ("no", 0.2)], None, None, "", [])
-TYPICAL = {"age": 20.0, "weight": 2.123456789, "<b>town</b>": "a", "day": "2024-03-01"}
+TYPICAL = {"age": 20.0, "weight": 2.123456789, "<b>town</b>": "a", "day": "1970-01-02"}
 
 
 @pytest.fixture
@@ -179,12 +179,13 @@ def test_typing_and_sliding_ask_anew_and_the_latest_question_wins(form, still, q
     late = RowPredicted(old, replace(SAID, prediction="no", shares=[]))
     still.worker.arrived.emit([Message(first, late)])  # the answer before the last
     assert form.answer.prediction_label.text().startswith("yes")
-    said = replace(SAID, prediction="no", unlike="age is odd", outside=["age"])
+    said = replace(SAID, prediction="no", unlike="age is odd", outside=["age", "day"])
     answer(still, PredictRow, lambda asked: RowPredicted(asked, said))
     assert form.answer.prediction_label.text().startswith("no (20")
     assert form.answer.original.text().startswith("Before the changes: yes (80")
     assert "age is odd" in form.answer.unlike.text()
     assert form.fields["age"]._note.text() == "outside 0 to 40 · was 20"
+    assert form.fields["day"]._note.text() == "outside 1970-01-01 to 1970-01-02"
     form.reset.click()
     assert latest(form, still, qtbot) == TYPICAL
     assert form.fields["age"]._note.text() == "0 to 40"

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from app.pages.tune.replay import Replay
-from app.pages.tune.stopwatch import Stopwatch
+from app.pages.tune.run_bar import RunBar, Stopwatch
 from app.pages.tune.tune_page import TunePage
 from app.session.shown_run import ShownRun
 from app.text.tuning.head import (
@@ -240,7 +240,7 @@ def test_the_head_compares_with_the_baseline():
 
 def test_the_stopwatch_goes_on_and_never_back(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("app.pages.tune.stopwatch.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("app.pages.tune.run_bar.time.monotonic", lambda: now[0])
     watch = Stopwatch()
     watch.set_running(True, 5.0)
     now[0] += 3.0
@@ -275,3 +275,39 @@ def test_excluding_while_paused_shows_at_once(still, qtbot, monkeypatch):
     row = table.model.row_of(1)
     assert table.model.note_text(table.model.trial_at(row)) == "excluded by you"
     assert table.exclude_button.text() == "Include trial 1 again"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_bar_tells_what_the_time_of_several_models_is_for(qtbot, look, race, scheme):
+    look.change_look(scheme=scheme)
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    told = [
+        *race.run(ends=False, minutes=0.5),
+        Progress(seconds=8.0, seconds_left=12.0, ending=10.0),
+    ]
+    bar.show_run(state_from_events(told), "running", 8.0)
+    bar.resize(300, bar.sizeHint().height())
+    bar.show()
+    assert [name for name, *_ in bar.parts] == ["screening", "trials", "free", "kept"]
+    assert bar.toolTip() == "screening 0 s, trials 7 s, kept for finishing 10 s"
+    picture, theme = bar.grab().toImage(), look.current()
+    ratio = picture.devicePixelRatio()
+    colours = [picture.pixelColor(int(x * ratio), int(4 * ratio)).name().upper() for x in (50, 150)]
+    assert colours == [theme.accent.upper(), theme.line.upper()]
+    assert bar.maximum() > 0  # and no animation of an unknown length
+    bar.show_run(state_from_events(trials(3)), "running", 3.0)
+    assert (bar.parts, bar.toolTip()) == ([], "")
+    assert bar.sizeHint().height() < 10
+
+
+def test_a_run_of_several_models_is_told_to_those_who_do_not_see_it(page, opened, race):
+    opened.shown = ShownRun(race.run(ends=False, minutes=0.5), None)
+    opened.state = "running"
+    opened.run_replaced.emit()
+    opened.run_changed.emit()
+    assert page.title == "Finding the best of 3 models"
+    assert page.bar.accessibleName() == "Progress of the run"
+    description = page.bar.accessibleDescription()
+    assert "left. screening 0 s, trials" in description
+    opened.state = "idle"

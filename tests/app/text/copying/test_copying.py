@@ -52,7 +52,7 @@ PLANS = [
     Plan(TABLE, "logistic", "mm", groups="prefix", evaluation="nested"),
     Plan(TABLE, "logistic", "mm", groups={"a b": ["gene_1", "gene_2"], "it's": ["gene_3"]}),
     Plan(TABLE, "logistic", "gradient", options={"folds": 7, "prior": "weak"}, groups="each"),
-    Plan(TABLE, "forest", "random", folds=3, workers=2, metric="auc", time_limit=2.5),
+    Plan(TABLE, "forest", "random", folds=3, workers=2, metric="auc", time_limit=2.5, memory="2GB"),
     Plan(TABLE, "svm", "tpe", standardize=False, refit=False, evaluation="test", minutes=1e-3),
     Plan(TABLE, "svm", "gp", costs={"no": 1.0, "yes": 7.25}, metric="log_loss"),
     Plan(

@@ -32,6 +32,16 @@ def test_each_candidate_has_its_model_scores_and_gain(race):
     assert not found["default"].gain
 
 
+def test_a_score_corrected_for_the_choice_has_its_interval(race):
+    results = race.results()
+    best = replace(results.candidates[0], validation_interval=[0.71, 0.88])
+    results = replace(results, candidates=[best, *results.candidates[1:]])
+    assert told(race, results)["best"].scores.startswith(
+        "Accuracy: 80.0\u00a0% in validation (95\u00a0% confidence interval 71.0\u00a0% to "
+        "88.0\u00a0%), 82.0\u00a0% on test rows"
+    )
+
+
 def test_what_an_earlier_test_said_is_kept(race):
     after = race.results(taken="simplest", tested=False, test={"accuracy": 0.77})
     found = told(race, after, [race.results()])

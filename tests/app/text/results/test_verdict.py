@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.cli.terminal_text import result_text
 from app.text.results.verdict import grid_fits, headline, result_sentences, scores_line
 from app.text.score_text import difference_text, duration_text, metric_in_short, metric_title
 from core.json_reading import read_as
@@ -92,6 +93,17 @@ def test_the_panel_says_rows_certainty_validation_and_cost():
     assert "A grid search would have needed 501." in said
     assert "2 trials failed" in said
     assert said.endswith("A remark.")
+
+
+def test_a_validation_score_corrected_for_the_choice_has_its_interval():
+    corrected = results(validation_interval=[0.85, 0.92])
+    said = " ".join(result_sentences(corrected, run()))
+    interval = (
+        "(95\u00a0% confidence interval 85.0\u00a0% to 92.0\u00a0% for new rows, corrected for"
+    )
+    assert f"The validation score, 88.9\u00a0% {interval} the choice), was 1.2 points" in said
+    lines = result_text(corrected, Plan(DataPlan("data.csv"), "auto", "race"))
+    assert "Expected: accuracy 0.889 on new rows (95 % confidence interval 0.85 to 0.92" in lines
 
 
 def test_a_validation_score_above_the_test_score_is_weighed_by_its_standard_error():

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
+
 import pytest
 
 from app.text.guidance_text import not_tried_text, tried_text
 from app.text.setting_text import setting_cells, setting_lines, setting_text, setting_title
-from app.text.tuning.head import progress_text, run_title
+from app.text.tuning.head import ledger_parts, progress_text, run_title
 from app.text.tuning.model_progress_text import (
-    above_baseline,
+    explained_standing,
     gain_text,
     score_of,
+    seen_text,
     standing_text,
+    untried_text,
     what_is_next,
 )
 from app.text.tuning.narrator import narration
 from core.space import Axis
-from core.tuning.events import ModelsCompared, RunStarted
+from core.tuning.events import (
+    ModelsCompared,
+    Progress,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+    TrialStarted,
+    TuningEnded,
+)
 from core.tuning.guidance.guidance_records import MissingModel, ModelAdvice
-from core.tuning.runs.model_leaderboard import model_leaderboard
+from core.tuning.runs.model_leaderboard import average_row, model_leaderboard
+from core.tuning.runs.run_seconds import run_seconds
 from core.tuning.runs.state import state_from_events
 
 
@@ -32,7 +45,7 @@ def test_the_head_says_how_many_models_and_which_leads(race):
     assert run_title(run) == "Finding the best of 3 models"
     assert progress_text(run, "finished") == (
         "8 trials · best accuracy 0.8 by a support vector machine · average of 2 models 0.81 · "
-        "baseline 0.5 · took 9 s"
+        "took 9 s"
     )
     assert progress_text(after(race, 3), "running").startswith(
         "0 trials, 0 s · screening: 2 of 3 models"
@@ -99,29 +112,94 @@ def test_a_gain_that_is_hardly_any_is_said_so(race):
     assert gain_text(told, "accuracy") == "hardly any"
 
 
-def test_scores_stand_with_their_error_and_against_the_baseline(race):
-    run = state_from_events(race.run(ends=False))
-    first, _, last = model_leaderboard(run)
+def test_scores_stand_with_their_error(race):
+    first, _, _ = model_leaderboard(state_from_events(race.run(ends=False)))
     assert score_of(first, "accuracy") == "80.0 ± 1.0\u00a0%"
     assert score_of(first, "mse") == "0.8 ± 0.01"
-    assert above_baseline(first, run) == "+30.0 points"
-    assert above_baseline(last, run) == "+16.0 points"
-    losses = state_from_events(
-        race.run(ends=False, maximize=False, metric="log_loss", baseline=0.69)
-    )
-    best = next(one for one in model_leaderboard(losses) if one.model == "svm")
-    assert above_baseline(best, losses) == "−0.11"
-    unknown = state_from_events(race.run(ends=False, baseline=None))
-    assert above_baseline(model_leaderboard(unknown)[0], unknown) == "–"
 
 
-def test_a_model_that_is_tried_now_says_so(race):
+def standings(run):
+    rows = [average_row(run), *model_leaderboard(run)]
+    return {row.model: standing_text(row, run) for row in rows if row is not None}
+
+
+def test_every_model_stands_in_a_word(race):
     events = list(race.run(ends=False))
     begun = [at for at, e in enumerate(events) if getattr(e, "number", None) == 4]
     run = state_from_events(events[: begun[0] + 1])
-    assert [standing_text(one, run) for one in model_leaderboard(run) if one.model == "svm"] == [
-        "being tried"
+    assert standings(run) == {"logistic": "leads", "svm": "tuning", "forest": "clearly behind"}
+    run = state_from_events([race.begun(), *race.looks(("svm",)), race.compared((), "forest")])
+    assert standings(run) == {"logistic": "waits", "svm": "waits", "forest": "next"}
+    assert [explained_standing(row, run) for row in model_leaderboard(run)[:2]] == [
+        "waits",
+        "next: the best accuracy is expected to rise most for the time: by 0.4 points in about "
+        "1.50 s",
     ]
+    run = state_from_events([race.begun(), *race.looks(failed=("svm",))])
+    assert standings(run) == {"logistic": "waits", "svm": "screening failed", "forest": "waits"}
+    ended = state_from_events(race.run())
+    assert standings(ended) == {
+        "": "leads", "svm": "tuned", "logistic": "tuned", "forest": "clearly behind",
+    }  # fmt: skip
+    assert explained_standing(average_row(ended), ended).endswith("the best has 79.0\u00a0%")
+    behind = [*race.run(ends=False), replace(race.average(), average=0.7)]
+    assert standings(state_from_events(behind))[""] == "not ahead"
+    assert standings(state_from_events(behind))["svm"] == "leads"
+
+
+@pytest.mark.parametrize(
+    ("rows", "folds", "words"),
+    [(0, 0, ""), (168, 5, "all · 5"), (56, 1, "33\u00a0% · 1"), (19, 0, "11\u00a0%")],
+)
+def test_rows_and_folds_that_a_model_was_seen_on(race, rows, folds, words):
+    entry = race.standing("svm", 0, None, rows=rows, folds=folds, look=None)  # a fold has 168
+    run = state_from_events([race.begun(), ModelsCompared(models=[entry])])
+    assert seen_text(model_leaderboard(run)[0], run) == words
+
+
+def test_rows_and_folds_are_counted_where_a_run_of_an_earlier_version_does_not_tell(race):
+    run = state_from_events(race.run(ends=False))
+    rows = {row.model: seen_text(row, run) for row in model_leaderboard(run)}
+    assert rows == {"svm": "all · 5", "logistic": "all · 5", "forest": "all · 2"}
+
+
+def test_models_without_a_trial_are_counted_and_say_what_they_needed():
+    assert untried_text({}, 3) == ""
+    assert untried_text({"boosting": 180.0, "knn": 3.2}, 10) == (
+        "8 of 10 models tried; gradient boosting would have needed 3 min more, a vote of nearest "
+        "neighbours 3 s more."
+    )
+
+
+def test_the_time_is_told_part_by_part_to_the_last_second(race):
+    start = [race.begun(minutes=0.5), *race.looks()]
+    assert progress_text(state_from_events(start), "running", 4.0).endswith("about 25 s left")
+    assert ledger_parts(state_from_events(start), 4.0) == [
+        ("screening", 4.0, "screening 4 s"),
+        ("free", 26.0, ""), ("kept", 0.0, ""),
+    ]  # fmt: skip
+    trial = [TrialStarted(seconds=1.0), TrialFinished(seconds=5.0, score=0.8)]
+    told = [*start, *trial, Progress(seconds=5.0, seconds_left=18.0, ending=7.0, memory=9e8)]
+    running = state_from_events(told)
+    assert [seconds for _, seconds, _ in ledger_parts(running, 8.0)] == pytest.approx(
+        [0.3, 7.7, 15.0, 7.0]
+    )
+    assert [label for *_, label in ledger_parts(running, 8.0)][2:] == [
+        "0.9 GB in use", "kept for finishing 7 s",
+    ]  # fmt: skip
+    said = progress_text(running, "running", 8.0)
+    assert said.endswith("about 20 s left, the last 7 s for finishing")
+    ending = state_from_events([*told, TuningEnded(seconds=24.0), Progress(seconds=25.0)])
+    parts = ledger_parts(ending, 26.0)
+    assert [name for name, *_ in parts] == ["screening", "trials", "finishing", "kept"]
+    assert [seconds for _, seconds, _ in parts] == pytest.approx([0.3, 23.7, 2.0, 5.0])
+    assert progress_text(ending, "running", 26.0).endswith("about 5 s left")
+    late = progress_text(ending, "running", 40.0)
+    assert late.startswith("Working out the results · 1 trial, 40 s · ")
+    assert late.endswith("nearly done")
+    ended = state_from_events([*told, TuningEnded(seconds=24.0), RunFinished(seconds=29.0)])
+    assert run_seconds(ended).left == 0.0
+    assert sum(astuple(run_seconds(ended))) == pytest.approx(29.0)
 
 
 def test_a_model_that_failed_is_told_once(race):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 
-from app.views.race.best_so_far_by_model import shown_scores
-from app.views.race.models_table import GAIN, MODEL, PICTURE, SCORE, STATE, TRIALS, common_range
+from app.views.race.race_board import MODEL, PICTURE, SEEN, STATE, TRIALS, common_range
 from app.views.registry import VIEWS
 from core.tuning.events import ModelsCompared, RunStarted, SurrogateFitted
 from core.tuning.runs.model_leaderboard import model_leaderboard
 from core.tuning.runs.state import RunState, state_from_events
-
-OURS = ("models", "model-course")
+from resources.theme import LIGHT
 
 
 @pytest.fixture
@@ -21,39 +20,54 @@ def shown(feed, race):
     return feed(race.run(ends=False))
 
 
-def column(table, at):
+def column(table, at, role=Qt.ItemDataRole.DisplayRole):
     model = table.model()
-    return [model.index(row, at).data() for row in range(model.rowCount())]
+    return [model.index(row, at).data(role) for row in range(model.rowCount())]
 
 
-def test_only_runs_of_several_models_have_them(streams, race):
-    assert all(VIEWS[name].wants(race.begun()) for name in OURS)
+def told(table, at):
+    """A column as a screen reader tells it."""
+    return column(table, at, Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_only_runs_of_several_models_have_it(streams, race):
+    assert VIEWS["models"].wants(race.begun())
     for strategy in ("gp", "eb-hyp", "random"):
-        assert not any(VIEWS[name].wants(streams.begun(strategy=strategy)) for name in OURS)
-    assert not any(VIEWS[name].wants(RunStarted(kind="penalties")) for name in OURS)
+        assert not VIEWS["models"].wants(streams.begun(strategy=strategy))
+    assert not VIEWS["models"].wants(RunStarted(kind="penalties"))
 
 
-def test_the_best_model_stands_first_with_its_error(shown):
+def test_the_average_stands_first_then_the_best_model_with_its_error(shown):
     table = shown.views["models"].table
-    assert column(table, MODEL) == ["Support vector machine", "Logistic regression",
-                                    "Random forest"]  # fmt: skip
-    assert column(table, SCORE) == ["80.0 ± 1.0\u00a0%", "75.0 ± 1.0\u00a0%", "about 66.0\u00a0%"]
-    assert column(table, TRIALS) == ["3", "2", "0 + 2"]
-    assert column(table, STATE) == ["tuned", "tuned", "ended early, behind"]
+    assert column(table, MODEL) == ["Average of 2", "Support vector machine",
+                                    "Logistic regression", "Random forest"]  # fmt: skip
+    assert told(table, PICTURE) == [
+        "accuracy 81.0\u00a0%", "accuracy 80.0 ± 1.0\u00a0%", "accuracy 75.0 ± 1.0\u00a0%",
+        "accuracy about 66.0\u00a0%",
+    ]  # fmt: skip
+    assert shown.views["models"].labels == ["81.0", "80.0", "75.0", "66.0"]
+    assert column(table, TRIALS) == ["", "3", "2", "0 + 2"]
+    assert column(table, SEEN) == ["", "all · 5", "all · 5", "all · 2"]
+    assert told(table, SEEN)[3] == "168 of 168 rows of a fold, 2 folds"
+    assert column(table, STATE) == ["leads", "next", "waits", "clearly behind"]
+    assert told(table, STATE)[1].startswith("next: the best accuracy is expected to rise")
 
 
 def test_before_the_first_trial_the_first_look_is_shown(feed, race):
     board = feed([race.begun(), *race.looks(failed=("forest",))])
     view = board.views["models"]
-    assert column(view.table, SCORE) == ["screening 72.0\u00a0%", "screening 69.0\u00a0%", "–"]
-    assert column(view.table, STATE)[-1] == ("Its screening failed: There was not enough memory.")
+    assert told(view.table, PICTURE) == [
+        "accuracy screening 72.0\u00a0%", "accuracy screening 69.0\u00a0%", "accuracy –",
+    ]  # fmt: skip
+    assert column(view.table, STATE)[-1] == "screening failed"
+    assert told(view.table, STATE)[-1] == "Its screening failed: There was not enough memory."
     assert "3 of 3 done" in view.next.text()
 
 
 def test_before_the_first_look_every_model_is_listed(feed, race):
     view = feed([race.begun()]).views["models"]
     assert len(column(view.table, MODEL)) == 3
-    assert set(column(view.table, STATE)) == {"not tried yet"}
+    assert set(column(view.table, STATE)) == {"waits"}
 
 
 def test_which_model_is_next_and_why(shown):
@@ -68,8 +82,14 @@ def test_which_model_is_next_and_why(shown):
 def test_nothing_is_next_when_the_run_has_ended(feed, race):
     view = feed(race.run()).views["models"]
     assert view.next.text().startswith("Support vector machine leads with 80.0\u00a0%")
-    assert set(view.table.model().index(0, GAIN).data()) == {"–"}
-    assert view.table.isColumnHidden(GAIN)
+    assert not {"next", "waits", "tuning"} & set(column(view.table, STATE))
+
+
+def test_models_without_a_trial_are_named_at_the_end_with_what_they_needed(feed, race):
+    *events, end = race.run()
+    end = replace(end, results=race.results(untried={"forest": 180.0}))
+    view = feed([*events, end]).views["models"]
+    assert view.next.text() == "2 of 3 models tried; a random forest would have needed 3 min more."
 
 
 def test_the_picture_spans_all_intervals_and_the_baseline(race):
@@ -86,44 +106,29 @@ def test_dots_lie_where_the_scores_do(shown):
     table = shown.views["models"].table
     picture = table.grab().toImage()
     ratio = picture.devicePixelRatio()
-    spanned, found = table.model().range, table.model().leaderboard
+    view = shown.views["models"]
+    spanned, found = view.range, view.leaderboard
     head = table.horizontalHeader().height()
-    for row in (0, 1):
-        box = table.visualRect(table.model().index(row, PICTURE)).adjusted(10, 0, -10, 0)
+    for row, expected in ((0, LIGHT.model), (1, LIGHT.observed), (2, LIGHT.muted)):
+        box = view.picture_box(table.visualRect(table.model().index(row, PICTURE)))
         x = box.left() + spanned.position_of(found[row].best) * box.width()
-        colour = picture.pixelColor(int(x * ratio), int((box.center().y() + head) * ratio))
-        assert colour.name().upper() == "#0072B2"
+        colour = picture.pixelColor(int((x + 2) * ratio), int((box.center().y() + head) * ratio))
+        assert colour.name().upper() == expected
 
 
 def test_the_twin_has_every_number(shown):
     headers, rows = shown.views["models"].table_data()
-    first = dict(zip(headers, rows[0], strict=True))
+    assert rows[0][:3] == ["average", "Average of 2", 0.81]
+    first = dict(zip(headers, rows[1], strict=True))
     assert (first["model"], first["best"], first["over baseline"]) == (
         "svm",
         0.8,
         pytest.approx(0.3),
     )
     assert (first["standard error"], first["expected improvement"]) == (0.01, 0.004)
-    assert dict(zip(headers, rows[2], strict=True))["ended early"] == 2
-    assert dict(zip(headers, rows[2], strict=True))["estimate of those ended early"] == 0.66
-
-
-def test_each_model_has_a_staircase_of_its_whole_trials(shown):
-    courses = shown.views["model-course"].best_curves()
-    assert list(courses) == ["svm", "logistic"]  # the forest's trials were all ended early
-    assert np.array(courses["svm"]).tolist() == [[2.0, 5.0], [0.70, 0.80]]
-    assert np.array(courses["logistic"]).tolist() == [[1.0, 4.0], [0.74, 0.75]]
-    said = shown.views["model-course"].describe()
-    assert "Support vector machine 80.0\u00a0% after 5.00 s" in said
-
-
-def test_one_hopeless_model_does_not_press_the_others_together():
-    near = [np.array([0.9, 0.95]), np.array([0.94]), np.array([0.93])]
-    low, high = shown_scores([*near, np.array([0.1])], maximize=True)
-    assert high == 0.95
-    assert 0.1 < low <= 0.9
-    assert shown_scores(near, maximize=True)[0] <= 0.93
-    assert shown_scores([np.array([2.0, 1.0]), np.array([1.5])], maximize=False) == (1.0, 2.0)
+    last = dict(zip(headers, rows[3], strict=True))
+    assert (last["ended early"], last["estimate of those ended early"]) == (2, 0.66)
+    assert (first["rows"], first["folds"]) == (168, 5)
 
 
 # One model alone ---------------------------------------------------------------------------------
@@ -131,13 +136,13 @@ def test_one_hopeless_model_does_not_press_the_others_together():
 
 def test_a_click_on_a_model_shows_its_trials_alone(shown, qtbot, qapp):
     table = shown.views["models"].table
-    box = table.visualRect(table.model().index(0, MODEL))
+    box = table.visualRect(table.model().index(1, MODEL))
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
     assert shown.record.model == "svm"
     shown.redraw_now()
     assert [trial.number for trial in shown.record.run.trials] == [1, 4, 5, 7]
     assert [axis["name"] for axis in shown.record.axes] == ["C", "gamma"]
-    assert {"models", "model-course", "parallel", "best", "trials"} <= set(shown.views)
+    assert {"models", "parallel", "best", "trials"} <= set(shown.views)
     assert "members" not in shown.views
     assert shown.views["best"].accessibleName() == "Best so far: Support vector machine"
     assert shown.views["models"].accessibleName() == "Models"
@@ -147,16 +152,20 @@ def test_a_click_on_a_model_shows_its_trials_alone(shown, qtbot, qapp):
     assert shown.views["best"].accessibleName() == "Best so far"
 
 
-def test_the_chooser_says_the_same(shown):
-    view = shown.views["models"]
-    view.chooser.setCurrentIndex(view.chooser.findData("forest"))
-    view.chooser.activated.emit(view.chooser.currentIndex())
+def test_enter_on_a_model_shows_its_trials_and_on_the_average_those_of_all(shown, qtbot):
+    table = shown.views["models"].table
+    table.setCurrentIndex(table.model().index(3, MODEL))
+    qtbot.keyClick(table, Qt.Key.Key_Return)
     shown.redraw_now()
     assert shown.record.model == "forest"
-    assert view.chooser.currentText() == "Trials of random forest"
-    assert view.table.currentIndex().row() in (-1, 2)
+    assert [index.row() for index in table.selectionModel().selectedRows()] == [3]
     heights = shown.views["parallel"].drawn_rows()
     assert len(heights) == 2  # both were ended early: their lines are estimates
+    table.setCurrentIndex(table.model().index(0, MODEL))
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    shown.redraw_now()
+    assert shown.record.model == ""
+    assert not table.selectionModel().selectedRows()
 
 
 def test_a_looked_at_model_goes_on_with_the_run(feed, board, race):
@@ -245,12 +254,11 @@ def test_columns_sort_by_model(shown):
                                        "Random forest"].index)  # fmt: skip
 
 
-def test_both_pictures_are_painted_in_the_dark(shown, dark, qapp):
+def test_it_is_painted_in_the_dark(shown, dark, qapp):
     dark()
     shown.redraw_now()
     qapp.processEvents()
-    for name in OURS:
-        assert not shown.views[name].grab().isNull()
+    assert not shown.views["models"].grab().isNull()
 
 
 def test_a_standing_of_a_model_that_is_not_installed_is_shown_by_its_name(feed, race):
@@ -279,7 +287,8 @@ def test_every_column_is_reached_at_any_size_of_text(shown, look, qapp, percent)
     table = shown.views["models"].table
     seen = [at for at in range(table.model().columnCount()) if not table.isColumnHidden(at)]
     wide = sum(table.columnWidth(at) for at in seen)
-    assert {MODEL, PICTURE, SCORE, TRIALS, STATE} <= set(seen)
+    assert {MODEL, PICTURE, STATE} <= set(seen)
+    assert percent > 100 or {SEEN, TRIALS} <= set(seen)
     assert wide <= table.viewport().width() or table.horizontalScrollBar().maximum() > 0
 
 
