@@ -6,23 +6,41 @@ No wait lasts for ever: a message that stops half-way counts as the end of its p
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import socket
 import struct
 import sys
+import threading
 import time
+import traceback
+import warnings
 import weakref
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 LEAVES = 1.0  # seconds from the end of its pipe, or from SIGTERM, until a process is killed
 STALLED = 3.0  # seconds without a byte, after which a message is given up half-way
+BEAT_SECONDS = 0.5  # between two items of a forked process at most
+PARENT_SECONDS = 0.25  # between two looks whether a parent still runs
+NO_MEMORY = (
+    "There was not enough memory for the result: allow more (--memory), or tune on fewer rows "
+    "(--rows)."
+)
 KILLED = {-9, 137}
 OUT_OF_MEMORY = {0xC0000017}
 CRASHED = {-4, -6, -7, -8, -11, 132, 134, 139, 0xC0000005, 0xC0000409, 0xC00000FD}
 ENDED_BY_SOMEONE = {-1, -2, -15, 130, 143, 0xC000013A}
+
+
+class ProcessLostError(Exception):
+    """A process ended, or was ended, before its result; the text says why, as a sentence."""
 
 
 class OwnedProcess:
@@ -121,6 +139,128 @@ class OwnedProcess:
         """End it at once, from whatever thread; whoever reads its pipe sees the end."""
         with contextlib.suppress(ValueError):  # it has ended and was taken leave of
             _kill_process(self._process, self._group)
+
+
+def stream_from_fork(
+    stream: Generator[Item, None, Result],
+    inbox: deque[Any],
+    *,
+    name: str,
+    beat: Callable[[], Item],
+    memory: int | None = None,
+) -> Generator[Item, None, Result]:
+    """The items and the result of a generator that runs in a copy of this process.
+
+    It goes on as items are asked for, and is killed where this is closed. Where processes cannot
+    be copied, it runs here.
+
+    Args:
+        stream: not yet started.
+        inbox: what is appended here reaches the copy's with the next item.
+        name: as of `OwnedProcess`.
+        beat: makes an item where none has come for `BEAT_SECONDS`; may raise to end it.
+        memory: bytes that it may take beyond those of this process.
+
+    Raises:
+        ProcessLostError: it crashed, was killed, or lacked memory.
+    """
+    if sys.platform != "linux":  # elsewhere system libraries do not survive a copy
+        return (yield from stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other threads: see `_serve_stream`
+        context, arguments = multiprocessing.get_context("fork"), (stream, inbox, memory)
+        process = OwnedProcess(context, _serve_stream, *arguments, name=name, group=True)
+    inbox.clear()
+    ended = False
+    try:
+        while True:
+            if not process.pipe.poll(BEAT_SECONDS):
+                yield beat()
+                continue
+            try:
+                kind, content = process.pipe.recv()
+            except (EOFError, OSError):
+                ended = True
+                raise ProcessLostError(process.end_process(LEAVES)) from None
+            if kind == "result":
+                return content
+            if kind == "error":
+                raise content
+            yield content
+            news = list(inbox)
+            inbox.clear()
+            with contextlib.suppress(OSError):  # the next look finds that it is gone
+                process.pipe.send(news)
+    finally:
+        if not ended:
+            process.end_process()
+
+
+def _serve_stream(
+    pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any], memory: int | None
+) -> None:
+    """Main function of a forked process."""
+    os.setpgid(0, 0)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    watch_parent()
+    if "multiprocessing.forkserver" in sys.modules:  # that of the parent serves no other process
+        multiprocessing.forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
+    if memory is not None:
+        limit_memory(memory + _data_size())
+    # A thread that is new to OpenMP makes its threads anew; those of the parent are not copied.
+    thread = threading.Thread(target=_send_stream, args=(pipe, stream, inbox))
+    thread.start()
+    thread.join()
+
+
+def _send_stream(pipe: Any, stream: Generator[Any, None, Any], inbox: deque[Any]) -> None:
+    with contextlib.suppress(EOFError, OSError):  # the parent has ended
+        try:
+            while True:
+                item = next(stream)
+                pipe.send(("item", item))
+                inbox.extend(pipe.recv())
+        except StopIteration as end:
+            pipe.send(("result", end.value))
+        except MemoryError:
+            pipe.send(("error", ProcessLostError(NO_MEMORY)))
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            pipe.send(("error", error))
+
+
+def watch_parent() -> None:
+    """Leave soon after the parent has ended: a thread looks. Not on Windows."""
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _leave_with(parent: int) -> None:
+    # The fork server ends with its owner, and then its processes have another parent.
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def limit_memory(size: int) -> None:
+    """Refuse this process more than so many bytes of its own, where the system can."""
+    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+        import resource  # not on Windows
+
+        if sys.platform != "darwin":  # which counts nothing
+            hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            resource.setrlimit(resource.RLIMIT_DATA, (size, hard_limit))
+
+
+def _data_size() -> int:
+    """The bytes that `limit_memory` counts."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _kill_process(process: Any, group: bool) -> None:

@@ -70,11 +70,12 @@ def tune(
         settings: the options of the command line: model, strategy, groups (single, each, column,
             prefix, {group: [columns]} or a JSON file), trials, minutes, patience (end after so many
             trials in a row without improvement; 0 for never), ranges ({setting: (from, to)}), fixed
-            ({setting: value}), seed, workers, folds, metric, evaluation (test or nested), refit,
-            costs ({class: cost}), time_limit, standardize, rows (maximum of each file, drawn at
-            random with rows_seed; 0 for all; as many as fit into memory by default), test_size,
-            task, roles, kinds and readings ({column: …}), latest, together, …; and `options`, a
-            dict of those of the strategy.
+            ({setting: value}), seed, workers, memory (of each process of trials at most, such as
+            "2GB"), folds, metric, evaluation (test or nested), refit, costs ({class: cost}),
+            time_limit, standardize, rows (maximum of each file, drawn at random with rows_seed; 0
+            for all; as many as fit into memory by default), test_size, task, roles, kinds and
+            readings ({column: …}), latest, together, …; and `options`, a dict of those of the
+            strategy.
 
     Raises:
         UnusableError: invalid data or settings, in one sentence; no folder is left then.
@@ -134,7 +135,7 @@ def _with_settings(plan: Plan, dataset: Dataset, settings: Setting) -> Plan:
         plan_options["evaluation"] = ""
     ranges, fixed = plan_options.pop("ranges", None), plan_options.pop("fixed", None)
     ranges, fixed = as_plain(ranges or {}, fixed or {})
-    plan_options |= {"ranges": ranges, "fixed": fixed}
+    plan_options |= {"ranges": ranges, "fixed": fixed, "memory": str(settings.get("memory", ""))}
     return plan.changed(model=model, strategy=strategy, groups=groups, **plan_options)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from app.cli import (
     export_command,
@@ -23,13 +21,14 @@ from app.cli import (
     runs_command,
     tune_command,
 )
+from app.cli.interrupt_handler import INTERRUPTED, NOTHING_KEPT, heard_interrupts
 from app.cli.parsing.help_epilog import storage_text
 from app.cli.parsing.parser import UNUSABLE, Parser, Version
 from app.cli.streams import safe_streams
 from core.errors import UnusableError
 from core.extensions import extension_errors
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
+DONE, FAILED = 0, 1
 COMMAND_MODULES = [read_command, tune_command, predict_command, runs_command]
 COMMAND_MODULES += [past_run_commands, pick_command, export_command, history_command]
 COMMAND_MODULES += [list_commands, reproduce_command, install_command, help_command]
@@ -60,10 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault(name, "1")
     with safe_streams() as (out, _):
         parsed_arguments = build_parser().parse_args(arguments)
-        signal.signal(signal.SIGTERM, _as_interrupt)
-        # A shell starts background jobs with interrupts ignored.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = _exit_status(parsed_arguments)
+        with heard_interrupts():  # a shell starts background jobs with interrupts ignored
+            status = _exit_status(parsed_arguments)
         out.flush()
         if out.fault is None or isinstance(out.fault, BrokenPipeError):
             return status  # the reader of our output (head, less) has ended
@@ -83,12 +80,8 @@ def _exit_status(arguments: argparse.Namespace) -> int:
             print(f"{error.offer.words}: {error.offer.option}", file=sys.stderr)
         return UNUSABLE
     except KeyboardInterrupt:
-        print("tunescope: interrupted before there was anything to keep.", file=sys.stderr)
+        print(f"tunescope: {NOTHING_KEPT}", file=sys.stderr)
         return INTERRUPTED
     finally:
         for sentence in extension_errors():
             print(f"tunescope: {sentence}", file=sys.stderr)
-
-
-def _as_interrupt(signal_number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -1,7 +1,7 @@
-"""Ctrl-C during a run: the first stops in order, a second leaves at once.
+"""Ctrl-C or SIGTERM: the first stops a run in order, a second leaves at once.
 
-The best so far is printed within 5 seconds; where its fit and test take long, the process ends
-then. A thread listens: compiled code may keep Python busy.
+The best so far is printed within 5 seconds; where its fit and test take long, or nothing has ended,
+the process ends then. A thread listens: compiled code may keep Python busy.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import contextlib
 import math
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from core.tuning.runs.state import RunState
 
 ANSWERS = 4.0  # seconds from Ctrl-C until the best so far is printed
-WAITS = 20.0  # seconds that fit and test of an interrupted run may take, as estimated
+WAITS = 20.0  # seconds that fit and test of an interrupted run may take
 INTERRUPTED = 130
+NOTHING_KEPT = "interrupted before there was anything to keep."
 
 
 class InterruptHandler:
@@ -40,7 +43,8 @@ class InterruptHandler:
         self, line: ProgressLine, requests: deque[Event], leave: Callable[[], None]
     ) -> None:
         self._line, self._requests, self._leave = line, requests, leave
-        self._until: float | None = None  # when the best so far is printed
+        self._until: float | None = None  # when the best so far is printed, then when this ends
+        self._reported = False
         self._heard = self._answered = False
         self.interrupted = False
 
@@ -96,19 +100,56 @@ class InterruptHandler:
         if self._answered:
             return
         run = self._line.run_state
-        if result_seconds(run) > WAITS:
+        if self._reported or not run.done_count or result_seconds(run) > WAITS:
             self._end_process()
-        print_line = self._line.print_line
-        print_line(untested_best_text(run) or "Nothing has ended so far.")
-        print_line("It is being fitted and tested. Interrupt again to leave it for later.")
+        self._reported, self._until = True, time.monotonic() + WAITS
+        self._line.print_line(untested_best_text(run))
+        self._line.print_line(
+            f"It is being fitted and tested, for {WAITS:.0f} seconds at most. Interrupt again to "
+            "leave it for later."
+        )
 
     def _end_process(self) -> NoReturn:
         self._line.close()
         with contextlib.suppress(OSError, ValueError):  # the output may have no reader
             self._leave()
-        for child in multiprocessing.active_children():
-            child.kill()
-        os._exit(INTERRUPTED)
+        _kill_children_and_exit()
+
+
+@contextlib.contextmanager
+def heard_interrupts() -> Iterator[None]:
+    """Within `with`, outside of a run, an interrupt that Python does not hear in time ends it."""
+    signals = InterruptSignals(COMMAND, signal.default_int_handler)
+
+    def listen() -> None:
+        is_interrupted = False
+        with contextlib.suppress(OSError):
+            while True:
+                try:
+                    signal_number = signals.read_signal()
+                except TimeoutError:
+                    print(f"tunescope: {NOTHING_KEPT}", file=sys.stderr, flush=True)
+                    _kill_children_and_exit()
+                if signal_number is None:
+                    return
+                if signal_number and not is_interrupted:
+                    is_interrupted = True
+                    signals.socket.settimeout(ANSWERS)
+
+    listener = threading.Thread(target=listen, name="interrupts", daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signals.close()
+        listener.join()
+        signals.socket.close()
+
+
+def _kill_children_and_exit() -> NoReturn:
+    for child in multiprocessing.active_children():
+        child.kill()
+    os._exit(INTERRUPTED)
 
 
 def result_seconds(run: RunState) -> float:

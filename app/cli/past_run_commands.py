@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli import cluster_options
-from app.cli.parsing.tune_arguments import add_ending, add_examples
+from app.cli.parsing.tune_arguments import add_ending, add_examples, add_memory
 from app.cli.progress_line import ProgressLine
 from app.cli.terminal_text import result_text
 from app.cli.tune_command import FollowedRun, follow_run, give_result
@@ -31,6 +31,7 @@ def add_to(commands: Any) -> None:
     resume.add_argument("--minutes", type=float, default=0.0, metavar="M", help=help_text)
     help_text = "try nothing more: fit, test and save the best so far"
     resume.add_argument("--stop", action="store_true", help=help_text)
+    add_memory(resume)
     cluster_options.add_to(resume)
     add_ending(resume)
     resume.set_defaults(run=_resume_run)
@@ -69,6 +70,7 @@ def _resume_run(arguments: argparse.Namespace) -> int:
     plan, past = folder.plan, folder.all_events()
     if arguments.minutes:
         plan = plan.with_more_minutes(arguments.minutes, past[-1].seconds if past else 0.0)
+    plan = plan.changed(memory=arguments.memory or plan.memory)
     dataset = read_data(plan.data)
     for path in arguments.export:
         check_export(path, dataset.task, plan.model)

@@ -42,12 +42,22 @@ def result_text(results: Results, plan: Plan, leaderboard: Sequence[ModelResult]
         f"Tuned:   {metric} {_score_text(results.test[metric])} on {tested_rows_text(results)}",
         f"Default: {metric} {_score_text(results.default_test[metric])}",
     ]
+    if results.validation_interval:
+        ends = " to ".join(map(_score_text, results.validation_interval))
+        expected = f"{metric} {_score_text(results.validation.get(metric))} on new rows"
+        reason = f"95 % confidence interval {ends}, corrected for the choice"
+        lines.insert(1, f"Expected: {expected} ({reason})")
     baseline = results.baseline_test.get(metric)
     if baseline is not None:
         lines.append(f"Baseline: {metric} {terminal_number(baseline)} by {results.baseline}")
     lines.append(f"Gain:    {gain_text(results.gain)}")
-    for row in leaderboard:
-        lines.append(f"Model:   {row.model}, {_standing_text(row, metric)}")
+    untried = results.untried or {}
+    tried = [row for row in leaderboard if row.model not in untried]
+    lines += [f"Model:   {row.model}, {_standing_text(row, metric)}" for row in tried]
+    if untried:
+        from app.text.tuning.model_progress_text import untried_text  # brings numpy
+
+        lines.append(f"Untried: {untried_text(untried, len(leaderboard))}")
     if results.ensemble is not None:
         lines += average_lines(results.ensemble, metric)
     elif results.setting:

@@ -196,6 +196,8 @@ def follow_run(run: FollowedRun, arguments: argparse.Namespace) -> int:
         if isinstance(last, (RunFinished, RunStopped)):
             return give_result(last, plan, dataset, folder, arguments) or status
         print(f"tunescope: {getattr(last, 'sentence', 'nothing was run.')}", file=sys.stderr)
+        if status:
+            print(f"tunescope: {kept_run_text(line.run_state, folder.name)}", file=sys.stderr)
         return status or 1
 
 
@@ -265,6 +267,7 @@ def result_as_json(
     results: Results, plan: Plan, dataset: Dataset, folder: RunFolder, exports: list[str]
 ) -> JsonObject:
     """The object that `--json` prints."""
+    interval = results.validation_interval
     return {
         **_of_run(plan, dataset, folder),
         "params": results.setting,
@@ -274,6 +277,7 @@ def result_as_json(
         **({} if results.metric_reason is None else {"metric_reason": results.metric_reason}),
         **({} if results.costs is None else {"costs": to_plain(results.costs)}),
         "validation": results.validation,
+        **({} if interval is None else {"validation_interval": interval}),
         "test": results.test,
         "default_test": results.default_test,
         "remarks": results.remarks,

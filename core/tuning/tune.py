@@ -15,6 +15,7 @@ import numpy as np
 
 from core.datasets.dataset import Dataset
 from core.errors import UnusableError
+from core.processes import ProcessLostError
 from core.tuning.baseline_score import baseline_score
 from core.tuning.events import (
     Event,
@@ -33,7 +34,7 @@ from core.tuning.learning.learning_run import LearningRun
 from core.tuning.payloads import DatasetFacts
 from core.tuning.plan import Plan
 from core.tuning.problem import Problem, build_problem
-from core.tuning.results.conclude import evaluate_and_keep
+from core.tuning.results.conclude import KEPT, evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext
 from core.tuning.resumed_problem import as_first_started
 from core.tuning.runs.fit_events import has_display
@@ -149,10 +150,15 @@ def _run_events(
     yield TuningEnded(because=run.because)
     ensemble = None if isinstance(run, LearningRun) else run.ensemble
     fitted_models = ensemble.models.member_models() if ensemble else {}
-    results = yield from evaluate_and_keep(
-        problem, context, run.because, folder, run.taken_learned(), fitted_models
-    )
-    yield RunFinished(because=run.because, results=results)
+    because, learned = run.because, run.taken_learned()
+    try:
+        results = yield from evaluate_and_keep(
+            problem, context, because, folder, learned, fitted_models
+        )
+    except ProcessLostError as error:
+        yield RunFailed(sentence=f"{error} {KEPT}")
+        return
+    yield RunFinished(because=because, results=results)
 
 
 def start_event(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -10,12 +11,21 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import pytest
 
 from core import processes
-from core.processes import STALLED, OwnedProcess, exit_text, memory_kills
+from core.errors import UnusableError
+from core.processes import (
+    STALLED,
+    OwnedProcess,
+    ProcessLostError,
+    exit_text,
+    memory_kills,
+    stream_from_fork,
+)
 
 SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).parents[2]
@@ -240,3 +250,181 @@ def test_a_process_that_cannot_be_started_leaves_no_pipe():
     with pytest.raises(OSError, match="unavailable"):
         OwnedProcess(context, echo, name="echo")
     assert all(end.closed for end in context.made)
+
+
+FORKS = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
+
+
+def forked(stream, inbox=None, beat=lambda: "beat", **more):
+    inbox = deque() if inbox is None else inbox
+    return stream_from_fork(stream, inbox, name="process", beat=beat, **more)
+
+
+def taken(stream):
+    """The items of a stream without beats, and its result."""
+    items = []
+    while True:
+        try:
+            item = next(stream)
+        except StopIteration as end:
+            return items, end.value
+        items += [item] if item != "beat" else []
+
+
+def is_gone(pid):
+    """Whether a process ends within seconds."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def counting(inbox=()):
+    yield from range(3)
+    yield os.getpid()
+    return tuple(inbox)
+
+
+def test_a_stream_from_a_copy_has_the_same_items_and_result():
+    (*items, pid), result = taken(forked(counting()))
+    assert (items, result) == ([0, 1, 2], ())
+    assert (pid != os.getpid()) == (sys.platform == "linux")
+    assert is_gone(pid) or sys.platform != "linux"
+
+
+@FORKS
+def test_what_comes_into_the_inbox_reaches_the_copy_and_is_taken_out():
+    inbox = deque(["before"])
+    stream = forked(counting(inbox), inbox)
+    assert next(stream) == 0
+    inbox.append("meanwhile")
+    assert taken(stream)[1] == ("before", "meanwhile")
+    assert not inbox
+
+
+@FORKS
+def test_a_copy_goes_on_only_as_items_are_asked_for(tmp_path):
+    def writing():
+        yield 0
+        (tmp_path / "on").touch()
+        yield 1
+
+    stream = forked(writing())
+    next(stream)
+    time.sleep(0.5)
+    assert not (tmp_path / "on").exists()
+    assert taken(stream)[0] == [1]
+    assert (tmp_path / "on").exists()
+
+
+def fault(kind):
+    yield os.getpid()
+    match kind:
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "crash":
+            faulthandler.disable()
+            signal.raise_signal(signal.SIGSEGV)  # of this very thread
+        case "memory":
+            bytearray(2**32)
+        case "usable":
+            raise UnusableError("it is empty", where="x.csv", cure="fill it")
+        case "defect":
+            raise KeyError("a")
+    yield from ()
+
+
+@FORKS
+@pytest.mark.parametrize(
+    ("kind", "error", "words"),
+    [
+        ("kill", ProcessLostError, r"The process was killed \(signal 9\)."),
+        ("crash", ProcessLostError, "The process crashed inside a numerical library."),
+        ("memory", ProcessLostError, "not enough memory for the result: allow more"),
+        ("usable", UnusableError, "x.csv: it is empty; fill it."),
+        ("defect", KeyError, "a"),
+    ],
+)
+def test_a_fault_of_a_copy_is_an_error_here(kind, error, words):
+    stream = forked(fault(kind), memory=2**28)
+    pid = next(stream)
+    with pytest.raises(error, match=words):
+        taken(stream)
+    assert is_gone(pid)
+
+
+def endless():
+    yield os.getpid()
+    while True:
+        time.sleep(0.1)
+
+
+@FORKS
+def test_a_copy_is_ended_by_a_beat_that_raises_and_by_closing():
+    def beat():
+        raise ProcessLostError("It took too long.")
+
+    stream = forked(endless(), beat=beat)
+    pid = next(stream)
+    with pytest.raises(ProcessLostError, match="too long"):
+        next(stream)
+    assert is_gone(pid)
+    stream = forked(endless())
+    pid = next(stream)
+    assert next(stream) == "beat"
+    stream.close()
+    assert is_gone(pid)
+
+
+@FORKS
+def test_a_copy_ends_with_a_parent_that_is_killed_and_so_does_a_copy_of_the_copy():
+    code = (
+        "import os, time\n"
+        "from collections import deque\n"
+        "from core.processes import stream_from_fork\n"
+        "def inner():\n    yield os.getpid()\n    time.sleep(60)\n"
+        "def copy(stream): return stream_from_fork(stream, deque(), name='p', beat=lambda: 0)\n"
+        "def outer():\n    yield os.getpid()\n    yield from copy(inner())\n"
+        "for pid in copy(outer()):\n    print(pid, flush=True)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    pids = [int(running.stdout.readline()) for _ in range(2)]
+    running.kill()
+    running.communicate()
+    assert all(is_gone(pid) for pid in pids)
+
+
+@FORKS
+def test_a_copy_may_use_openmp_after_its_parent_did_and_start_processes():
+    code = (
+        "import numpy as np\n"
+        "from collections import deque\n"
+        "from core.processes import stream_from_fork\n"
+        "from core.tuning.scores.scoring import FoldData, ScoringJob\n"
+        "from core.tuning.trials.executors import ProcessExecutor\n"
+        "from sklearn.ensemble import HistGradientBoostingRegressor as Boosting\n"
+        "X = np.random.default_rng(0).normal(size=(3000, 5)); y = X[:, 0]\n"
+        "job = ScoringJob('linear', 'regression', 'mse', 0, (), (FoldData(X, y, X, y),))\n"
+        "def scores():\n"
+        "    executor = ProcessExecutor(job); executor.submit(0, {'alpha': 1.0})\n"
+        "    while not (results := executor.wait_for_results(1.0)): pass\n"
+        "    executor.close()\n    return results[0].failure\n"
+        "def fit():\n    yield Boosting(max_iter=5).fit(X, y).score(X, y)\n    yield scores()\n"
+        "if __name__ == '__main__':\n"
+        "    print(*fit())\n"
+        "    stream = stream_from_fork(fit(), deque(), name='p', beat=lambda: None)\n"
+        "    print(*[item for item in stream if item is not None])\n"
+    )
+    many = {**ENVIRONMENT, "OMP_NUM_THREADS": "4"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=many, timeout=120
+    )
+    first, second = run.stdout.splitlines()
+    assert first == second, run.stderr

@@ -109,13 +109,24 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help="for molecules: how much a base pair counts beside an unpaired base (default: 4); best"
         " F1, or finding a share of the true pairs, on training molecules held out",
     )
-    help_text = "trials at a time (default: 1; on a cluster as many as it has threads)"
+    help_text = (
+        "trials at a time (default: 1; of several models in some minutes one a processor; on a"
+        " cluster as many as it has threads)"
+    )
     add("--workers", type=int, metavar="N", help=help_text)
+    add_memory(tune)
     cluster_options.add_to(tune)
     add("--events", metavar="FILE.jsonl", help="write every event there as well")
     add("--run-dir", metavar="DIR", help="the folder of this run (default: a new one)")
     add_ending(tune)
     return tune
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the option about the memory of a process."""
+    help_text = "that each process of trials may take, for example 2GB; a fit that needs more fails"
+    help_text += " (on Linux; default: a quarter of what is free)"
+    parser.add_argument("--memory", default="", metavar="SIZE", help=help_text)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:

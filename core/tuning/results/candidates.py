@@ -18,7 +18,7 @@ from core.space import Setting
 from core.tuning.events import ModelSelected
 from core.tuning.problem import Problem
 from core.tuning.results.comparison import ComparisonContext, results_of
-from core.tuning.run_results import CandidateResults
+from core.tuning.run_results import CandidateResults, Interval
 from core.tuning.runs.state import RunState
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.metrics import predict_all
@@ -36,6 +36,7 @@ class Candidate:
     number: int | None  # of its trial; None for an average, and for a default that was not tried
     setting: Setting  # empty for an average
     score: float | None  # in validation; None where it had none
+    interval: Interval | None = None  # where the score is corrected for the choice of trials
 
 
 def selected_candidate(problem: Problem, state: RunState) -> Candidate | None:
@@ -77,17 +78,29 @@ def candidates_of(problem: Problem, state: RunState) -> list[Candidate]:
     """The candidates of a run, best first; of one model the best and the default."""
     candidates = []
     if problem.strategy.several:
-        best = best_full_trial(state)
+        best, update = best_full_trial(state), state.ensemble
         if best is not None:
-            candidates.append(_trial_candidate(BEST, best))
+            winner = best_candidate(state, best)
+            candidates.append(winner)
             simplest = _simplest_trial(state, best)
             if simplest.number != best.number:
-                candidates.append(_trial_candidate(SIMPLEST, simplest))
-        if (update := state.ensemble) is not None and len(update.members) > 1:
-            candidates.append(Candidate(AVERAGE, None, {}, update.average))
+                candidate = _trial_candidate(SIMPLEST, simplest)
+                optimism = 0.0 if winner.score is None else best.score - winner.score
+                candidates.append(replace(candidate, score=simplest.score - optimism))
+        if update is not None and len(update.members) > 1:
+            interval = update.average_interval
+            candidates.append(Candidate(AVERAGE, None, {}, update.average, interval))
     elif problem.strategy.kind == "trials" and state.best_trial is not None:
         candidates.append(_trial_candidate(BEST, state.best_trial))
     return [*candidates, _default_candidate(problem, state)]
+
+
+def best_candidate(state: RunState, best: Trial) -> Candidate:
+    """The best trial, its score corrected for the choice where the run has done so."""
+    candidate, update = _trial_candidate(BEST, best), state.ensemble
+    if update is None or update.single is None or update.single_interval is None:
+        return candidate
+    return replace(candidate, score=update.single, interval=update.single_interval)
 
 
 def best_full_trial(state: RunState) -> Trial | None:
@@ -187,6 +200,7 @@ def candidate_results(
             trial=candidate.number,
             setting=candidate.setting,
             validation=candidate.score,
+            validation_interval=candidate.interval,
             taken=candidate.kind == selected_model.kind,
         )
         if predictions is not None and candidate.kind not in (selected_model.kind, DEFAULT):

@@ -1,8 +1,13 @@
-"""The end of a run: the winner is tested on rows it was not fitted to, and written."""
+"""The end of a run: the winner is tested on rows it was not fitted to, and written.
+
+All of it happens in a copy of the process, which can be ended; the last fit, on all rows, in one of
+its own, without which the tested model is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +17,17 @@ import numpy as np
 from core.datasets.dataset import Dataset, DataSource
 from core.datasets.prepared_columns import output_names
 from core.errors import UnusableError, write_error
-from core.tuning.events import Event, ModelSelected, RunFailed, RunFinished, RunStopped
+from core.processes import ProcessLostError, stream_from_fork
+from core.tuning.events import (
+    EvaluationShortened,
+    Event,
+    ModelSelected,
+    Progress,
+    RunFailed,
+    RunFinished,
+    RunStopped,
+    TrialExcluded,
+)
 from core.tuning.guidance.column_encodings import encoding_sentences
 from core.tuning.history.run_history import read_before
 from core.tuning.learning.learning_run import PenaltyFit, recorded_fit
@@ -41,16 +56,27 @@ from core.tuning.results.test_evaluation import (
 )
 from core.tuning.results.threshold import cost_results
 from core.tuning.results.training_rows import training_rows_of
-from core.tuning.results.tuned_model import TunedModel, fit_tuned_model, refit_on_all_rows
+from core.tuning.results.tuned_model import (
+    KEPT_TESTED,
+    TunedModel,
+    fit_tuned_model,
+    has_other_rows,
+    refit_on_all_rows,
+)
 from core.tuning.resumed_problem import as_first_started
 from core.tuning.run_results import EvaluationFacts, GammaValues, Results
 from core.tuning.runs.best import has_best, keep_best, may_open_best
 from core.tuning.runs.range_edges import edges_of
-from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.run_clock import ABANDONED, RunClock, time_is_up
 from core.tuning.runs.run_folder import RunFolder
 from core.tuning.runs.state import state_from_events
 from core.tuning.runs.write_retry import write_with_retry
 from core.writing import write_whole
+
+NAME = "process that makes the result"
+ENDING_SHARE, ENDING_SECONDS = 0.1, 5.0  # of the run's minutes, for the last fit beyond them
+MIN_ENDING_SECONDS = 60.0  # for all of the end
+KEPT = "The trials and the best setting are kept: resume the run to fit, test and save it again."
 
 
 def conclude(
@@ -83,9 +109,12 @@ def conclude(
     else:
         context = EvaluationContext(state, clock, read_before(events), stopped=True)
         because = state.tuning_ended.because if state.tuning_ended else because
-        results = _drain_events(evaluate_and_keep(problem, context, because, folder, None))
         ended = RunFinished if state.tuning_ended else RunStopped
-        last = ended(because=because, results=results)
+        try:
+            results = _drain_events(evaluate_and_keep(problem, context, because, folder, None))
+            last = ended(because=because, results=results)
+        except ProcessLostError as error:
+            last = RunFailed(sentence=f"{error} {KEPT}")
     last = replace(last, seconds=round(clock.seconds, 4))
     if folder is not None:
         with folder.hold_lock():
@@ -170,30 +199,81 @@ def evaluate_and_keep(
         learned, fitted_models: as of `fit_tuned_model`.
 
     Yields:
-        The events of testing outer folds, and of waiting for a disk.
+        The events of testing outer folds, of waiting for a disk, and Progress.
+
+    Raises:
+        ProcessLostError: the process that does so was lost, or took too long.
     """
-    state = context.state
+    start, minutes = context.clock.seconds, problem.plan.minutes
+    limit = math.inf if minutes is None else max(MIN_ENDING_SECONDS, 60 * minutes)
+    stream = context.clock.stamped(
+        _results_of(problem, context, because, folder, learned, fitted_models or {})
+    )
+    beat = _beat(context, start + limit)
+    events = stream_from_fork(
+        stream, context.requests, name=NAME, beat=beat, memory=problem.plan.max_bytes
+    )
+    while True:
+        try:
+            event = next(events)
+        except StopIteration as end:
+            return end.value
+        if isinstance(event, (EvaluationShortened, TrialExcluded)):
+            context.state.consume(event)  # the copy's own state has it
+        yield event
+
+
+def _beat(context: EvaluationContext, end_seconds: float) -> Callable[[], Progress]:
+    """What makes a Progress event until a second of the run, then raises ProcessLostError."""
+
+    def beat() -> Progress:
+        if context.clock.seconds > end_seconds:
+            raise ProcessLostError(f"The {NAME} took too long and was ended.")
+        return context.state.progress(None)
+
+    return beat
+
+
+def _results_of(
+    problem: Problem,
+    context: EvaluationContext,
+    because: str,
+    folder: RunFolder | None,
+    learned: PenaltyFit | None,
+    fitted_models: Mapping[int, Any],
+) -> Generator[Event, None, Results]:
+    """As `evaluate_and_keep`, in this process but for the fit on all rows."""
+    state, clock = context.state, context.clock
+    end_seconds = _refit_end(problem, clock.seconds)
     if problem.strategy.kind == "penalties" and learned is None:
         learned = recorded_fit(problem, state)
+    fit_start = clock.seconds
     if problem.is_nested:
         predictions = yield from predictions_of_folds(problem, context, learned)
-        tuned_model = fit_tuned_model(problem, state, learned, fitted_models or {})
+        fit_start = clock.seconds
+        tuned_model = fit_tuned_model(problem, state, learned, fitted_models)
+        fit_seconds = clock.seconds - fit_start
     else:
-        tuned_model = fit_tuned_model(problem, state, learned, fitted_models or {}).without_rows()
-        learned = None
+        tuned_model = fit_tuned_model(problem, state, learned, fitted_models).without_rows()
+        learned, fit_seconds = None, clock.seconds - fit_start
         predictions = predictions_of_test(problem, tuned_model.pipeline)
+    last_start = end_seconds - fit_seconds  # of another fit as long
     comparison = replace(_comparison(problem, tuned_model), is_selected=state.picked is not None)
     results = results_of(predictions, comparison)
     if problem.strategy.several:
-        shown = None if context.stopped or problem.is_nested else predictions
+        has_time = clock.seconds < last_start and not context.stopped
+        shown = predictions if has_time and not problem.is_nested else None
         selected_model = SelectedModel(tuned_model.kind, tuned_model.pipeline, tuned_model.members)
         candidates = candidate_results(problem, state, selected_model, shown, comparison)
         untried = untried_models(state)
-        kind = tuned_model.kind
+        kind, interval = tuned_model.kind, tuned_model.validation_interval
         results = replace(results, taken=kind, candidates=candidates, untried=untried or None)
-    seconds = context.clock.seconds
-    final_model, remarks = refit_on_all_rows(problem, tuned_model)
-    refitted, repeated = final_model is not tuned_model, repeats_tuning(problem, context)
+        results = replace(results, validation_interval=interval)
+    seconds = clock.seconds
+    refitted, remarks = yield from _refit_and_write(
+        problem, context, folder, tuned_model, last_start, end_seconds
+    )
+    repeated = repeats_tuning(problem, context)
     facts = _evaluation_facts(problem, refitted=refitted, repeated=repeated)
     if not facts.repeated:
         gain, over_baseline = replace(results.gain, real=False), results.gain_over_baseline
@@ -201,7 +281,7 @@ def evaluate_and_keep(
         results = replace(results, gain=gain, gain_over_baseline=over_baseline)
     plan, threshold, learned = problem.plan, tuned_model.threshold, tuned_model.learned
     gamma = plan.gamma if tuned_model.gamma is None else tuned_model.gamma
-    results = replace(
+    return replace(
         results,
         remarks=[
             *tuned_model.remarks,
@@ -219,17 +299,68 @@ def evaluate_and_keep(
         switched_off=learned.switched_off if learned else [],
         fits=state.fit_count,
         trials=state.finished,
-        failed=state.failed,
+        failed=sum(trial.failure not in ("", ABANDONED) for trial in state.trials),
         seconds=round(seconds, 4),
         stopped_because=because,
         seed=plan.seed,
     )
-    if folder is not None and context.stopped:
-        _write_model(problem, folder, tuned_model, final_model)
-    elif folder is not None:
-        write_model = partial(_write_model, problem, folder, tuned_model, final_model)
-        yield from write_with_retry(write_model, partial(state.progress, None))
-    return results
+
+
+def _refit_end(problem: Problem, start: float) -> float:
+    """The second of the run by which the fit on all rows ends; its end began at `start`."""
+    limit = 60 * (problem.plan.minutes or math.inf)  # a busy machine's run started its end later
+    return (1 + ENDING_SHARE) * max(start, limit) + ENDING_SECONDS
+
+
+def _refit_and_write(
+    problem: Problem,
+    context: EvaluationContext,
+    folder: RunFolder | None,
+    tested_model: TunedModel,
+    last_start: float,
+    end_seconds: float,
+) -> Generator[Event, None, tuple[bool, tuple[str, ...]]]:
+    """Write the final model: fitted on all rows in its process, or the tested one, if that is lost.
+
+    The fit begins by the second `last_start` of the run and ends by `end_seconds`, or not at all.
+
+    Returns:
+        Whether it is fitted on all rows, and sentences.
+    """
+
+    def refit() -> Generator[Event, None, tuple[bool, tuple[str, ...]]]:
+        final_model, remarks = refit_on_all_rows(problem, tested_model)
+        yield from _write_patiently(problem, context, folder, tested_model, final_model)
+        return final_model is not tested_model, remarks
+
+    if not has_other_rows(problem):
+        return (yield from refit())
+    beat, memory = _beat(context, end_seconds), problem.plan.max_bytes
+    try:
+        if context.clock.seconds > last_start:
+            raise ProcessLostError(f"{time_is_up(problem.plan.minutes or 0.0).capitalize()}.")
+        events = stream_from_fork(refit(), context.requests, name=NAME, beat=beat, memory=memory)
+        return (yield from events)
+    except ProcessLostError as error:
+        yield from _write_patiently(problem, context, folder, tested_model, tested_model)
+        return False, (f"{KEPT_TESTED} {error}",)
+
+
+def _write_patiently(
+    problem: Problem,
+    context: EvaluationContext,
+    folder: RunFolder | None,
+    tested_model: TunedModel,
+    final_model: TunedModel,
+) -> Generator[Event, None, None]:
+    """Write the model, waiting for a disk unless the run was stopped."""
+    if folder is None:
+        return
+    write_model = partial(_write_model, problem, folder, tested_model, final_model)
+    if context.stopped:
+        write_model()
+    else:
+        yield from write_with_retry(write_model, partial(context.state.progress, None))
 
 
 def _evaluation_facts(problem: Problem, *, refitted: bool, repeated: bool) -> EvaluationFacts:

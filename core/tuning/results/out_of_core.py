@@ -30,7 +30,9 @@ class OutOfCoreFit:
 
 def supports_partial_fit(model: Any) -> bool:
     """Whether a pipeline's fitted estimator can go on learning."""
-    return hasattr(getattr(model, "regressor_", model), "partial_fit")
+    while hasattr(model, "regressor_"):
+        model = model.regressor_
+    return hasattr(model, "partial_fit")
 
 
 def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
@@ -66,8 +68,7 @@ def fit_remaining_rows(pipeline: Any, dataset: Dataset) -> OutOfCoreFit:
 
 
 def _fit_chunk(model: Any, X: Any, y: np.ndarray) -> None:
-    if not hasattr(model, "regressor_"):
-        model.partial_fit(X, y)
-        return
-    scaled = model.transformer_.transform(np.asarray(y, dtype=float).reshape(-1, 1))
-    model.regressor_.partial_fit(X, scaled.ravel())
+    while hasattr(model, "regressor_"):
+        y = model.transformer_.transform(np.asarray(y, dtype=float).reshape(-1, 1)).ravel()
+        model = model.regressor_
+    model.partial_fit(X, y)

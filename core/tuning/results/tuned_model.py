@@ -20,16 +20,18 @@ from core.tuning.learning.pair_tradeoff import choose_gamma, with_gamma
 from core.tuning.problem import Problem
 from core.tuning.results.candidates import (
     AVERAGE,
-    BEST,
     Candidate,
+    best_candidate,
     best_full_trial,
     selected_candidate,
 )
 from core.tuning.results.out_of_core import fit_remaining_rows, supports_partial_fit
 from core.tuning.results.threshold import choose_threshold, with_threshold
-from core.tuning.run_results import DecisionThreshold, EnsembleResults
+from core.tuning.run_results import DecisionThreshold, EnsembleResults, Interval
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import one_line_error
+
+KEPT_TESTED = "The model could not be fitted on all rows; the tested one is kept."
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class TunedModel:
     threshold: DecisionThreshold | None = None  # between two classes, where mistakes have costs
     gamma: float | None = None  # of a folding model, where it was chosen on training molecules
     kind: str = ""  # of candidate (core.tuning.results.candidates); "" for a learner's model
+    validation_interval: Interval | None = None  # where validation is corrected for the choice
     extra_rows: int = 0  # rows of the file beyond the drawn ones, which it learned from in parts
 
     def without_rows(self) -> TunedModel:
@@ -101,14 +104,21 @@ def _with_decision(problem: Problem, tuned_model: TunedModel) -> TunedModel:
 def _fit_best_trial(problem: Problem, state: RunState) -> TunedModel:
     best = best_full_trial(state) if problem.strategy.several else state.best_trial
     assert best is not None  # callers have checked that a trial has ended
-    return _fit_candidate(problem, Candidate(BEST, best.number, best.setting, best.score))
+    return _fit_candidate(problem, best_candidate(state, best))
 
 
 def _fit_candidate(problem: Problem, candidate: Candidate) -> TunedModel:
     pipeline = problem.pipeline(candidate.setting)
     remarks = fit_with_remarks(pipeline, *problem.training_data)
     validation = {} if candidate.score is None else {problem.metric.name: candidate.score}
-    return TunedModel(pipeline, candidate.setting, validation, remarks, kind=candidate.kind)
+    return TunedModel(
+        pipeline,
+        candidate.setting,
+        validation,
+        remarks,
+        kind=candidate.kind,
+        validation_interval=candidate.interval,
+    )
 
 
 def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, Any]) -> TunedModel:
@@ -125,6 +135,7 @@ def _fit_average(problem: Problem, state: RunState, fitted_models: Mapping[int, 
         tuple(average.remarks),
         ensemble=average.summary,
         kind=AVERAGE,
+        validation_interval=state.ensemble.average_interval if state.ensemble else None,
     )
 
 
@@ -144,6 +155,15 @@ def _average_wins(problem: Problem, state: RunState) -> bool:
 def _from_learner(learned: PenaltyFit) -> TunedModel:
     validation = {} if learned.holdout_loss is None else {"holdout_loss": learned.holdout_loss}
     return TunedModel(learned.pipeline(), {}, validation, learned.remarks, learned)
+
+
+def has_other_rows(problem: Problem) -> bool:
+    """Whether the final model is to be fitted on other rows than the tested one."""
+    # Members of an average were fitted without the validation rows.
+    has_holdout = problem.keeps_models and problem.validation_scheme == "validation"
+    is_larger = len(problem.fitted_rows) != len(problem.train_rows)
+    is_sampled = problem.dataset.sampled is not None
+    return problem.plan.refit and (is_larger or has_holdout or is_sampled)
 
 
 def refit_on_all_rows(
@@ -172,8 +192,7 @@ def refit_on_all_rows(
         refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
         return _with_decision(problem, refitted_model), ()
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
-        remark = "The model could not be fitted on all rows; the tested one is kept."
-        return tested_model, (f"{remark} {one_line_error(error)}",)
+        return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
 
 
 def _fit_remaining(
@@ -184,8 +203,7 @@ def _fit_remaining(
     try:
         refitted_model = _refit_model(problem.with_rows(rows, rows[:0]), tested_model)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, UnusableError) as error:
-        remark = "The model could not be fitted on all rows; the tested one is kept."
-        return tested_model, (f"{remark} {one_line_error(error)}",)
+        return tested_model, (f"{KEPT_TESTED} {one_line_error(error)}",)
     if not _can_learn_more(refitted_model):
         remark = _drawn_rows_remark(problem, refitted_model)
         return _with_decision(problem, refitted_model), (remark,)

@@ -11,9 +11,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import connection
@@ -22,7 +19,7 @@ from typing import Any, Protocol
 
 from core.datasets.sampling.memory_limit import available_memory
 from core.errors import write_error
-from core.processes import LEAVES, OwnedProcess
+from core.processes import LEAVES, OwnedProcess, limit_memory, watch_parent
 from core.space import Setting
 from core.tuning.events import Event
 from core.tuning.runs.run_clock import AWAKE
@@ -36,7 +33,7 @@ from core.tuning.scores.scoring import (
 )
 from core.tuning.trials.scratch_folder import ScratchFolder, shorten_sockets
 
-MEMORY_SHARE, MIN_MEMORY = 0.25, 2**30  # of the free memory, and bytes, for each process
+MEMORY_SHARE, MIN_MEMORY = 0.25, 10**9  # of the free memory, and bytes, for each process
 STARTED = "begun"  # sent by a process when it starts a trial
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -119,6 +116,7 @@ class ProcessExecutor:
             cure = "make room, or name another folder in TMPDIR"
             raise write_error("the folds", self._file.parent, error, cure, room=cure) from error
         self._idle: list[OwnedProcess] = []
+        self._memory = work.memory
         self._busy: dict[OwnedProcess, _RunningTrial] = {}
         self._lost: list[TrialResult] = []  # trials that no process could be started for
 
@@ -160,7 +158,8 @@ class ProcessExecutor:
 
     def _started(self) -> OwnedProcess:
         with _one_thread():
-            arguments = (str(self._file), max(MIN_MEMORY, int(available_memory() * MEMORY_SHARE)))
+            usual = max(MIN_MEMORY, int(available_memory() * MEMORY_SHARE))
+            arguments = (str(self._file), self._memory or usual)
             name = "process of this trial"
             return OwnedProcess(self._context, serve_trials, *arguments, name=name)
 
@@ -246,10 +245,9 @@ def serve_trials(pipe: Connection, file: str, memory: int) -> None:
     import joblib
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the run's to handle
-    parent = os.getppid()
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    watch_parent()  # a trial must not outlive a killed run
     work = joblib.load(file, mmap_mode="r")
-    work = replace(work, folds=tuple(work.folds))
+    work = replace(work, folds=tuple(work.folds), memory=memory)
     limit_memory(memory)
     while True:
         try:
@@ -259,22 +257,3 @@ def serve_trials(pipe: Connection, file: str, memory: int) -> None:
             pipe.send(score_trial(work, task))
         except (EOFError, OSError):  # the run has ended
             return
-
-
-def limit_memory(size: int) -> None:
-    """Refuse this process more than so many bytes of its own, where the system can."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        import resource  # not on Windows
-
-        if sys.platform != "darwin":  # which counts nothing
-            hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            resource.setrlimit(resource.RLIMIT_DATA, (size, hard_limit))
-
-
-def _leave_with(parent: int) -> None:
-    # A trial must not outlive a killed run. The fork server ends with its owner, and then this
-    # process has another parent.
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    sys.stderr.flush()
-    os._exit(1)

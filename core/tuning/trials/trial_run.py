@@ -26,7 +26,7 @@ from core.tuning.history.warm_start import settings_in, warm_start_history
 from core.tuning.patience import is_spent, stop_reason
 from core.tuning.problem import Problem
 from core.tuning.ranges import setting_of
-from core.tuning.runs.run_clock import RunClock, time_is_up
+from core.tuning.runs.run_clock import ABANDONED, RunClock, time_is_up
 from core.tuning.runs.state import RunState
 from core.tuning.scores.scoring import TrialRequest, TrialResult
 from core.tuning.trials.ask_tell_study import AskTellStudy
@@ -74,9 +74,8 @@ class TrialRun:
         self._study = self._make_study(history)
         self._study.replay_trials(past)
         missing_settings = self.ensemble.replay_events(past) if self.ensemble is not None else {}
-        plan = self._problem.plan
         job = self._problem.scoring_job()
-        new_executor = self._make_executor(job, plan.workers, self.time_limit)
+        new_executor = self._make_executor(job, self._problem.workers, self.time_limit)
         del job  # the executor has its own copy of the folds
         with contextlib.closing(new_executor) as executor:
             yield from self._repeat_predictions(executor, missing_settings)
@@ -230,6 +229,11 @@ class TrialRun:
         return math.inf if minutes is None else max(0.0, 60 * minutes - self._clock.seconds)
 
     @property
+    def _kept_seconds(self) -> float | None:
+        """Of the run's minutes for its end, beyond `_remaining_seconds`; None where unknown."""
+        return None
+
+    @property
     def _gives_up(self) -> bool:
         """Whether running trials are abandoned."""
         return self._time_is_up
@@ -246,7 +250,7 @@ class TrialRun:
             yield from self._report_result(outcome)
             yield from self._run_history.notices()
         yield from executor.worker_updates()
-        yield self._state.progress(self._seconds_left(executor))
+        yield self._state.progress(self._seconds_left(executor), self._kept_seconds)
 
     def _report_result(self, outcome: TrialResult) -> Generator[Event, None, None]:
         """Events of the model, if it is the best, and of the average."""
@@ -262,8 +266,7 @@ class TrialRun:
     def _abandon_trials(self) -> Generator[Event, None, None]:
         self.because = self._time_reason
         for trial in list(self._state.pending.values()):
-            reason = "The time of the run was up."
-            failed = TrialFailed(number=trial.number, setting=trial.setting, reason=reason)
+            failed = TrialFailed(number=trial.number, setting=trial.setting, reason=ABANDONED)
             self._state.consume(failed)
             yield failed
 
