@@ -1,33 +1,35 @@
-"""The best model that some minutes find: `tunescope tune FILE --model auto` against its peers.
+"""The best model that some minutes find: `tunescope tune FILE --minutes M` beside its peers.
 
-For every table and split (best_model_files.py writes both files; everybody gets the same) each of
-these, one after the other, in a process of its own on one core with one thread:
+For every table and split (best_model_files.py writes them) all are given the same rows to learn
+from and predict the same fresh rows, whose target nobody sees; one after the other, with the same
+cores and time:
 
-    ours      tunescope tune TRAIN --test TEST --model auto --strategy race --minutes M
-    flaml     FLAML's AutoML with the same minutes
-    tpe       Optuna's TPE over the models and axes that ours tunes, as many folds, the same minutes
-    svm       SVC or SVR in a grid over C and gamma, cut when the minutes are over
-    boosting  scikit-learn's HistGradientBoosting at its defaults
-    forest    scikit-learn's random forest at its defaults
-    linear    LogisticRegressionCV or RidgeCV
+    ours       tunescope tune TRAIN --target COLUMN --minutes M, tunescope predict
+    plain      a dozen usual settings of scikit-learn, averaged by what held-out rows say
+    flaml      FLAML's AutoML
+    autogluon  AutoGluon's TabularPredictor, once for each of --autogluon-presets
+    boosting   scikit-learn's HistGradientBoosting at its defaults, whatever it takes
+    forest     scikit-learn's random forest, the same
+    svm        SVC or SVR in a grid over C and gamma
+    linear     LogisticRegression or Ridge in a grid over the penalty
 
-All that search are told to maximize what is compared: accuracy for classes, R² for numbers, on the
-test file. A peer that fails scores what knowing nothing does (the most frequent class, the mean)
-and ranks last. At the end the mean rank of each, its mean shortfall from the best of them (points
-of accuracy and R² apart), and how often it is behind knowing nothing.
+Each searches by the metric that it takes by itself. Ours holds out rows of its own to test on, as
+for a person; the model that is taken away is fitted on all. The same code measures everybody's
+accuracy, AUC (mean of one class against the rest), log loss and R². A peer that fails scores what
+the baseline does (the most frequent class, the classes' shares, the mean).
 
 No choice of the program may rest on segment, abalone, dna, svmguide1, mg, splice and wine: these
 are held out, marked *, and measured only where `--all` or `--only` asks for them.
 
-    python tests/benchmarks/bench_best_model.py [--minutes M] [--splits N] [--only NAME …] [--all]
-        [--files PATH[:TARGET] …] [--peers NAME …] [--variant NAME=ARGUMENTS …] [--keep FILE.jsonl]
-        [--flaml-python PATH] [--clock cpu] [--table]
+    python tests/benchmarks/bench_best_model.py [--minutes M] [--threads N] [--splits N]
+        [--only NAME …] [--all] [--files PATH[:TARGET] …] [--peers NAME …]
+        [--variant NAME=ARGUMENTS …] [--flaml-python PATH] [--autogluon-python PATH]
+        [--autogluon-presets NAME …] [--keep FILE.jsonl] [--table] [--page FILE.md]
 
 With `--keep` every result is kept as a line of JSON and not measured again: a table is known by its
 name, so give a changed one another. Lines of several files may be joined; `--table` prints what
 they say and measures nothing. A `--variant` is ours with further arguments, under another name.
-`--clock cpu` counts the peers' minutes in seconds of the processor (not ours: it knows no such
-clock), for a machine that others use too.
+`--page` puts all tables into a page, below its heading "Results".
 """
 
 from __future__ import annotations
@@ -36,257 +38,302 @@ import argparse
 import contextlib
 import json
 import os
+import platform
+import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+import best_model_table as tables
 import own_files
-from best_model_files import HELD_OUT, Source, Split, given, sources, split_of
-from best_model_peers import PEERS, SEARCHES, Job
-from best_model_table import Result, kept, line, summaries
+import pandas as pd
+from best_model_files import HELD_OUT, Source, Split, own_source, sources, write_split
+from best_model_peers import DEFAULTS, PEERS, Job
+from best_model_table import Result
 
-OURS = ("--model", "auto", "--strategy", "race")
-LIMIT = 1200.0  # seconds beyond its minutes after which a peer is ended
+MAX_EXTRA_SECONDS = 1200.0  # beyond its minutes, after which a peer is ended
 STOPPED = "Somebody ended it."  # no fault of its own: not kept, so that it is measured again
+RESULTS_HEADING = "## Results"
 
 
 # Measuring ----------------------------------------------------------------------------------------
 
 
-class Measuring:
-    """Runs the peers, each in a process of its own."""
+@dataclass(frozen=True)
+class Outcome:
+    """What a process printed last, why it failed ("" if it did not), and what it took."""
 
-    def __init__(self, asked: argparse.Namespace, folder: Path) -> None:
-        self._asked, self._folder = asked, folder
-        self._variants = {"ours": "", **dict(one.split("=", 1) for one in asked.variant)}
-        taskset = shutil.which("taskset") if asked.core >= 0 else None
-        self._pinned = [taskset, "-c", str(asked.core)] if taskset else []
+    last_line: str
+    failure: str
+    seconds: float
+    memory: int
 
-    def measure(self, split: Split, peer: str) -> Result:
-        """One peer on one split; whatever goes wrong becomes the failure."""
-        asked = self._asked
-        minutes = minutes_of(peer, asked.minutes)
-        command = self._ours(split, peer) if peer in self._variants else self._peer(split, peer)
-        begun = time.perf_counter()
-        found = self._run(command, 60.0 * (minutes or 0.0) + asked.limit)
-        found.setdefault("seconds", round(time.perf_counter() - begun, 2))
-        load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
-        clock = "wall" if peer in self._variants else asked.clock
-        known = (split.file, split.number, peer, minutes, split.task, split.nothing)
-        return Result(*known, load=load, clock=clock, **found)
 
-    def _run(self, command: list[str], limit: float) -> dict[str, Any]:
-        begun = os.times()
-        with subprocess.Popen(
-            [*self._pinned, *command],
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            try:
-                out, err = process.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
-                return {"failure": f"It took longer than {limit:.0f} seconds."}
-            finally:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)  # those that it may have left behind
-        ended = os.times()
-        if process.returncode in (-signal.SIGTERM, -signal.SIGINT):
-            return {"failure": STOPPED}
-        if process.returncode != 0:
-            said = err.strip().splitlines() or ["nothing was said"]
-            return {"failure": f"It ended with status {process.returncode}: {said[-1][:300]}"}
+def measure(split: Split, peer: str, arguments: argparse.Namespace, folder: Path) -> Result:
+    """One peer on one split; whatever goes wrong becomes the failure."""
+    predictions, scores = folder / "predictions.csv", {}
+    predictions.unlink(missing_ok=True)
+    run = run_ours if peer in arguments.variants else run_peer
+    outcome = run(split, peer, predictions, arguments)
+    failure, report = outcome.failure, {"version": "", "detail": ""}
+    try:
+        if not failure:
+            report = json.loads(outcome.last_line)
+            report = own_report(report) if peer in arguments.variants else report
+            scores = tables.scores_of(split, pd.read_csv(predictions, keep_default_na=False))
+    except Exception as error:  # a program may print and predict anything
+        failure = f"Its predictions cannot be measured: {error!r}"
+    return Result(
+        file=split.file,
+        split=split.number,
+        peer=peer,
+        minutes=budget_of(peer, arguments),
+        threads=arguments.threads,
+        baseline=tables.baseline_scores(split),
+        scores=scores,
+        seconds=round(outcome.seconds, 2),
+        memory=outcome.memory,
+        load=round(os.getloadavg()[0], 2),
+        failure=failure,
+        **report,
+    )
+
+
+def run_ours(
+    split: Split, variant: str, predictions: Path, arguments: argparse.Namespace
+) -> Outcome:
+    """The program as a person starts it, and the predictions of the model that it exports."""
+    model, program = predictions.with_name("model.skops"), [sys.executable, "-m", "app"]
+    model.unlink(missing_ok=True)
+    target = ["--target", split.target] if split.target else []
+    limits = ["--minutes", str(arguments.minutes), "--seed", str(split.number)]
+    command = ["tune", str(split.train), *target, *limits, "--json", "--export", str(model)]
+    extra = shlex.split(arguments.variants[variant])
+    tuning = run_process([*program, *command, *extra], arguments.minutes, model.parent)
+    if tuning.failure:
+        return tuning
+    command = ["predict", str(model), str(split.fresh), "--only", "--out", str(predictions)]
+    prediction = run_process([*program, *command], arguments.minutes, model.parent)
+    return replace(tuning, failure=prediction.failure)
+
+
+def own_report(results: dict[str, Any]) -> dict[str, str]:
+    """What ours chose, by its own JSON, and its version."""
+    settings = results.get("ensemble", {}).get("settings", [results["params"]])
+    models = sorted({str(setting.get("model", results["model"])) for setting in settings})
+    detail = f"{len(settings)} of {', '.join(models)}; {results['trials']} trials"
+    return {"detail": detail, "version": f"tunescope {version('tunescope')}"}
+
+
+def run_peer(split: Split, peer: str, predictions: Path, arguments: argparse.Namespace) -> Outcome:
+    """A peer in its own interpreter."""
+    name, _, presets = peer.partition("-")
+    paths = [str(path) for path in (split.train, split.fresh, predictions)]
+    limits = (60.0 * arguments.minutes, arguments.threads)
+    job = Job(name, *paths, split.task, split.target, split.number, *limits, presets)
+    script = Path(__file__).with_name("best_model_peers.py")
+    command = [arguments.pythons.get(name, sys.executable), str(script), json.dumps(asdict(job))]
+    return run_process(command, arguments.minutes, predictions.parent)
+
+
+def run_process(command: list[str], minutes: float, folder: Path) -> Outcome:
+    """Run a command to its end, or until far more than its minutes are over."""
+    fresh = Path(tempfile.mkdtemp(dir=folder))  # a history of its own: nothing learned must help
+    environment = {**os.environ, "TUNESCOPE_RUNS": f"{fresh}/runs"}
+    environment["TUNESCOPE_HISTORY"] = f"{fresh}/history.sqlite3"
+    if "-m" in command:
+        environment["PYTHONPATH"] = str(ROOT)
+    begin, memory = time.monotonic(), 0
+    end = begin + 60.0 * minutes + MAX_EXTRA_SECONDS
+    with (
+        (fresh / "output").open("w") as output,
+        (fresh / "errors").open("w") as errors,
+        subprocess.Popen(
+            command, env=environment, stdout=output, stderr=errors, start_new_session=True
+        ) as process,
+    ):
         try:
-            said = json.loads(out.strip().splitlines()[-1])
-        except (IndexError, ValueError):
-            return {"failure": f"It printed no result, but: {out[-200:]!r}"}
-        if "score" in said:
-            return said
-        used = ended.children_user + ended.children_system
-        used -= begun.children_user + begun.children_system
-        return {**_of_ours(said), "cpu": round(used, 2)}
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        # A history of its own: what earlier splits taught must not help.
-        fresh = tempfile.mkdtemp(dir=self._folder)
-        places = {
-            "TUNESCOPE_RUNS": f"{fresh}/runs",
-            "TUNESCOPE_HISTORY": f"{fresh}/history.sqlite3",
-        }
-        return {**os.environ, **places, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
-
-    def _ours(self, split: Split, variant: str) -> list[str]:
-        files = [str(split.train), "--test", str(split.test), "--task", split.task]
-        target = ["--target", split.target] if split.target else []
-        metric = "r2" if split.task == "regression" else "accuracy"
-        how = ["--minutes", str(self._asked.minutes), "--seed", str(split.number), "--json"]
-        # The fit on all rows after the test changes nothing that is compared.
-        how += ["--option", f"metric={metric}", "--no-refit"]
-        extra = shlex.split(self._variants[variant])
-        return [sys.executable, "-m", "app", "tune", *files, *target, *OURS, *how, *extra]
-
-    def _peer(self, split: Split, peer: str) -> list[str]:
-        asked = self._asked
-        job = Job(
-            peer,
-            str(split.train),
-            str(split.test),
-            split.task,
-            split.target,
-            split.number,
-            60.0 * asked.minutes,
-            asked.clock,
-        )
-        python = asked.flaml_python if peer == "flaml" else sys.executable
-        script = Path(__file__).with_name("best_model_peers.py")
-        return [str(python), str(script), json.dumps(asdict(job))]
+            while process.poll() is None and time.monotonic() < end:
+                memory = max(memory, process_tree_memory(process.pid))
+                time.sleep(0.2)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # those that it may have left behind, too
+    seconds = time.monotonic() - begin
+    output_lines, error_lines = (
+        (fresh / name).read_text(errors="replace").strip().splitlines() or ["no message"]
+        for name in ("output", "errors")
+    )
+    failure = f"It ended with status {process.returncode}: {error_lines[-1][:300]}"
+    if begin + seconds > end:
+        failure = f"It took longer than {end - begin:.0f} seconds."
+    elif process.returncode in (0, -signal.SIGTERM, -signal.SIGINT):
+        failure = STOPPED if process.returncode else ""
+    return Outcome(output_lines[-1], failure, seconds, memory)
 
 
-def _of_ours(said: dict[str, Any]) -> dict[str, Any]:
-    """What the program's own JSON says."""
-    if "ensemble" in said:
-        settings = said["ensemble"]["settings"]
-        members = ", ".join(sorted({str(one.get("model", "")) for one in settings}))
-        chosen = f"average of {len(settings)}: {members}"
-    else:
-        chosen = str(said["params"].get("model", said["model"]))
-    score = said["test"].get(said["metric"])
-    detail = f"{chosen}; {said['trials']} trials"
-    return {"score": score, "seconds": said["seconds"], "detail": detail}
+def process_tree_memory(process_id: int) -> int:
+    """Bytes of a process and its descendants, shared pages counted once (PSS); 0 but on Linux."""
+    folder, memory = Path(f"/proc/{process_id}"), 0
+    with contextlib.suppress(OSError, TypeError):  # it has ended meanwhile
+        rollup = (folder / "smaps_rollup").read_text()
+        memory = 1024 * int(re.search(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[1])
+        for children in folder.glob("task/*/children"):
+            memory += sum(process_tree_memory(int(child)) for child in children.read_text().split())
+    return memory
 
 
-def minutes_of(peer: str, minutes: float) -> float | None:
-    """What a peer's result is known by: the minutes that it was given, or None."""
-    return minutes if peer in SEARCHES or peer not in PEERS else None
+def budget_of(peer: str, arguments: argparse.Namespace) -> float | None:
+    """The minutes that a peer's result is known by; None where it takes what it needs."""
+    return None if peer in DEFAULTS else arguments.minutes
 
 
 # The command --------------------------------------------------------------------------------------
 
 
-def arguments() -> argparse.Namespace:
-    """What is asked for."""
+def parse_arguments() -> argparse.Namespace:
+    """What is asked for; `variants` are the arguments of ours by name, `pythons` interpreters."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     own_files.add_to(parser)
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--all", action="store_true", help="the tables held out as well")
-    parser.add_argument("--held-out", action="store_true", help="name the tables held out")
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="cores that each may use")
+    parser.add_argument("--splits", type=int, default=3, help="of a table without a second file")
     parser.add_argument("--peers", nargs="*", default=["ours", *PEERS], metavar="NAME")
     parser.add_argument("--variant", nargs="*", default=[], metavar="NAME=ARGUMENTS")
     parser.add_argument("--keep", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--table", action="store_true", help="print what was kept, measure nothing")
-    parser.add_argument("--flaml-python", type=Path, default=Path(sys.executable))
-    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
-    parser.add_argument("--core", type=int, default=0, help="the core to run on; -1 for any")
-    parser.add_argument("--limit", type=float, default=LIMIT)
-    asked = parser.parse_args()
-    asked.peers += [one.partition("=")[0] for one in asked.variant]
-    if wrong := [one for one in asked.variant if "=" not in one]:
+    parser.add_argument("--page", type=Path, metavar="FILE.md")
+    parser.add_argument("--flaml-python", default=sys.executable)
+    parser.add_argument("--autogluon-python", default=sys.executable)
+    parser.add_argument("--autogluon-presets", nargs="+", default=["medium_quality"])
+    arguments = parser.parse_args()
+    if wrong := [variant for variant in arguments.variant if "=" not in variant]:
         parser.error(f"{wrong[0]} is not NAME=ARGUMENTS")
-    if not asked.table and (wrong := set(asked.peers) - {"ours", *PEERS, *_names(asked.variant)}):
-        parser.error(f"there is no peer {sorted(wrong)[0]}; there are ours, {', '.join(PEERS)}")
-    return asked
+    arguments.variants = dict(variant.split("=", 1) for variant in arguments.variant)
+    if unknown := {*arguments.peers} - {"ours", *arguments.variants, *PEERS}:
+        parser.error(f"there is no peer {sorted(unknown)[0]}; there are ours, {', '.join(PEERS)}")
+    if "ours" in arguments.peers:
+        arguments.variants["ours"] = ""
+    arguments.pythons = {"flaml": arguments.flaml_python, "autogluon": arguments.autogluon_python}
+    return arguments
 
 
-def _names(variants: list[str]) -> list[str]:
-    return [one.partition("=")[0] for one in variants]
-
-
-def wanted(asked: argparse.Namespace) -> list[Source]:
+def selected_sources(arguments: argparse.Namespace) -> list[Source]:
     """The tables that are asked for: files by path, or those that come with it."""
-    if asked.files:
-        return [given(text) for text in asked.files]
-    every = list(sources(asked.data))
-    if asked.only:
-        for name in set(asked.only) - {one.name for one in every}:
-            print(f"there is no table {name}")
-        return [one for one in every if one.name in asked.only]
-    return [one for one in every if asked.all or one.name not in HELD_OUT]
+    if arguments.files:
+        return [own_source(text) for text in arguments.files]
+    every_source = list(sources(arguments.data))
+    for name in {*arguments.only} - {*dict(every_source)}:
+        print(f"there is no table {name}")
+    return [source for source in every_source if is_selected(source[0], arguments)]
 
 
-def present(peers: list[str], flaml_python: Path) -> list[str]:
-    """The peers that can be run."""
-    if "flaml" in peers:
-        probe = [str(flaml_python), "-c", "from flaml import AutoML"]
-        if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
-            print(f"FLAML is left out: {flaml_python} cannot import it (pip install flaml[automl])")
-            return [peer for peer in peers if peer != "flaml"]
-    return peers
+def is_selected(name: str, arguments: argparse.Namespace) -> bool:
+    """Whether a table that comes with it is asked for."""
+    return name in arguments.only if arguments.only else arguments.all or name not in HELD_OUT
 
 
-def measured(asked: argparse.Namespace, peers: list[str], folder: Path) -> list[list[Result]]:
+def columns_of(arguments: argparse.Namespace) -> list[str]:
+    """The peers that can be run; each of AutoGluon's presets is one."""
+    columns = []
+    for peer in dict.fromkeys([*arguments.peers, *arguments.variants]):
+        python = arguments.pythons.get(peer, "")
+        if python and not arguments.table:
+            probe = [python, "-c", f"import {PEERS[peer][1]}"]
+            if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+                print(f"{peer} is left out: {python} cannot import {PEERS[peer][1]}")
+                continue
+        presets = arguments.autogluon_presets if peer == "autogluon" else []
+        columns += [f"{peer}-{name}" for name in presets] or [peer]
+    return columns
+
+
+def measure_all(arguments: argparse.Namespace, peers: list[str], folder: Path) -> list[Result]:
     """Measure what was not kept, printing a line a split."""
-    results, measuring, rows = kept(asked.keep), Measuring(asked, folder), []
-    for source in wanted(asked):
+    known_results, results = tables.read_results(arguments.keep), []
+    names = " ".join(f"{peer + ' ':>{max(9, len(peer) + 1)}s}" for peer in peers)
+    print(f"{'table':22s} s {'':8s} baseline {names}")
+    for name, read in selected_sources(arguments):
         try:
-            pool = source.read()
-            splits = [split_of(source.name, pool, number, folder) for number in range(asked.splits)]
+            pool = read()
+            numbers = range(1 if pool.is_fixed else arguments.splits)
+            splits = [write_split(name, pool, number, folder) for number in numbers]
         except Exception as error:  # a stranger's file may be anything; the others are measured
-            print(f"{source.name} cannot be read and split: {error}", flush=True)
+            print(f"{name} cannot be read and split: {error}", flush=True)
             continue
         for split in splits:
-            row = []
             for peer in peers:
-                key = (source.name, split.number, peer, minutes_of(peer, asked.minutes))
-                if key not in results:
-                    results[key] = measuring.measure(split, peer)
-                    if asked.keep and results[key].failure != STOPPED:
-                        with asked.keep.open("a") as file:
-                            file.write(json.dumps(asdict(results[key])) + "\n")
-                row.append(results[key])
-            rows.append(row)
-            print(line(row, peers), flush=True)
-            for path in (split.train, split.test):
-                path.unlink()
-    return rows
+                minutes = budget_of(peer, arguments)
+                key = (split.file, split.number, peer, minutes, arguments.threads)
+                result = known_results.get(key) or measure(split, peer, arguments, folder)
+                if key not in known_results and arguments.keep and result.failure != STOPPED:
+                    with arguments.keep.open("a") as file:
+                        file.write(json.dumps(asdict(result)) + "\n")
+                results.append(result)
+            print(tables.split_line(results[-len(peers) :]), flush=True)
+            split.train.unlink()
+            split.fresh.unlink()
+    return results
 
 
-def tabled(asked: argparse.Namespace, peers: list[str]) -> list[list[Result]]:
-    """The rows of what was kept, and their lines."""
-    rows: dict[tuple[str, int], list[Result]] = {}
-    for one in kept(asked.keep).values():
-        named = one.file in asked.only if asked.only else asked.all or one.file not in HELD_OUT
-        if named and one.peer in peers and one.minutes in (None, asked.minutes):
-            rows.setdefault((one.file, one.split), []).append(one)
-    for row in rows.values():
-        print(line(row, peers))
-    return list(rows.values())
+def read_selected(arguments: argparse.Namespace, peers: list[str]) -> list[Result]:
+    """What was kept of the tables and peers that are asked for."""
+    results = tables.read_results(arguments.keep).values()
+    selected = [r for r in results if is_selected(r.file, arguments) and r.peer in peers]
+    limits = {peer: (budget_of(peer, arguments), arguments.threads) for peer in peers}
+    return [result for result in selected if result.key[-2:] == limits[result.peer]]
+
+
+def write_page(arguments: argparse.Namespace, results: list[Result], peers: list[str]) -> None:
+    """Put all tables into the page, with what is needed to measure them again."""
+    page: Path = arguments.page
+    head = page.read_text(encoding="utf-8").partition(RESULTS_HEADING)[0] if page.exists() else ""
+    words = ["PATH" if word.startswith("/") else word for word in sys.argv[1:]]
+    command = shlex.join(["python", "tests/benchmarks/bench_best_model.py", *words])
+    versions = sorted({result.version for result in results if result.version})
+    machine = f"{os.cpu_count()} cores ({platform.platform(terse=True)}, {platform.machine()})"
+    lines = [
+        f"Written on {date.today()} by `{command}`: {60 * arguments.minutes:g} seconds on "
+        f"{arguments.threads} of {machine}, Python {platform.python_version()}, "
+        f"{', '.join(versions)}.",
+        "",
+        *tables.comparisons(results, peers),
+        "",
+        *tables.score_tables(results, peers),
+    ]
+    page.write_text("\n".join([head + RESULTS_HEADING, "", *lines]), encoding="utf-8")
 
 
 def main() -> None:
-    """Prints the table."""
-    asked = arguments()
-    if asked.held_out:
-        print("\n".join(HELD_OUT))
-        return
-    peers = asked.peers if asked.table else present(asked.peers, asked.flaml_python)
-    print(
-        f"{'table':22s} s     {'nothing':>8s} " + " ".join(f"{peer + ' ':>10s}" for peer in peers)
-    )
-    if asked.table:
-        rows = tabled(asked, peers)
+    """Prints the tables."""
+    arguments = parse_arguments()
+    if hasattr(os, "sched_setaffinity"):  # the processes that are started inherit it
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
+    peers = columns_of(arguments)
+    if arguments.table:
+        results = read_selected(arguments, peers)
     else:
         with tempfile.TemporaryDirectory(prefix="best-model-") as folder:
-            rows = measured(asked, peers, Path(folder))
-    summaries(rows, peers)
+            results = measure_all(arguments, peers, Path(folder))
+    peers = [peer for peer in peers if peer in {result.peer for result in results}]
+    if peers:
+        print("\n" + "\n".join(tables.comparisons(results, peers)))
+    if peers and arguments.page:
+        write_page(arguments, results, peers)
 
 
 if __name__ == "__main__":
