@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.text.number_format import format_aligned, format_decimals, format_number
+from core.tuning.run_results import Interval
 from core.tuning.scores.metrics import METRICS
 
 SHARES = tuple(name for name, metric in METRICS.items() if metric.share)  # of one: in percent
@@ -59,6 +60,14 @@ def score_text(value: float | None, metric: str) -> str:
     if value is not None and metric in SHARES:
         return format_decimals(100 * value, 1) + PERCENT
     return format_number(value)
+
+
+def interval_phrase(interval: Interval | None, metric: str, reason: str = "") -> str:
+    """A confidence interval in brackets, after a space; "" where there is none."""
+    if not interval or None in interval:
+        return ""
+    low, high = (score_text(end, metric) for end in interval)
+    return f" (95\u00a0% confidence interval {low} to {high}{reason})"
 
 
 def score_texts(values: Sequence[float], metric: str) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from core.datasets.task import TABLE_TASKS
+from core.datasets.task import TABLE_TASKS, Task
 from core.estimators.facts import ModelingFacts, Suggestion
 from core.estimators.model import Model
 from core.estimators.optional_parts import is_installed
@@ -14,6 +15,7 @@ from core.space import Axis, Setting, default_setting
 
 SEVERAL = "auto"  # on the command line
 MODEL = "model"  # the key of a setting that says which model it is of
+_BOUNDED_IMPORT = "from core.estimators.bounded_regressor import bounded"
 _MIN_ROWS = 20  # rows: a choice between models would be chance
 
 
@@ -47,26 +49,33 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         names = selectable_models(models(), task)
         return (Axis(MODEL, "Model", "choice", choices=names, default=names[0]),)
 
-    def model_and_setting(task: str, setting: Setting) -> tuple[Model, Setting]:
+    def model_and_setting(
+        task: str, setting: Setting, probabilities: bool
+    ) -> tuple[Model, Setting]:
         name, model_setting = split_model_setting(setting)
         model = models()[name]
-        return model, {**default_setting(model.space(task)), **model_setting}
+        complete_setting = {**default_setting(model.space(task)), **model_setting}
+        return (model.probabilistic or model) if probabilities else model, complete_setting
 
-    def build_chosen(task: str, setting: Setting, seed: int) -> Any:
-        model, model_setting = model_and_setting(task, setting)
-        return model.build(task, model_setting, seed)
+    def build_bounded(
+        task: str, setting: Setting, seed: int, *, probabilities: bool = False
+    ) -> Any:
+        model, model_setting = model_and_setting(task, setting, probabilities)
+        estimator = model.build(task, model_setting, seed)
+        if task != Task.REGRESSION:
+            return estimator
+        from core.estimators.bounded_regressor import bounded  # scikit-learn is slow to import
 
-    def build_probabilistic(task: str, setting: Setting, seed: int) -> Any:
-        model, model_setting = model_and_setting(task, setting)
-        return (model.probabilistic or model).build(task, model_setting, seed)
+        return bounded(estimator)
 
-    def script_chosen(task: str, setting: Setting, seed: int) -> tuple[str, str]:
-        model, model_setting = model_and_setting(task, setting)
-        return model.script(task, model_setting, seed)
-
-    def script_probabilistic(task: str, setting: Setting, seed: int) -> tuple[str, str]:
-        model, model_setting = model_and_setting(task, setting)
-        return (model.probabilistic or model).script(task, model_setting, seed)
+    def script_bounded(
+        task: str, setting: Setting, seed: int, *, probabilities: bool = False
+    ) -> tuple[str, str]:
+        model, model_setting = model_and_setting(task, setting, probabilities)
+        imports, expression = model.script(task, model_setting, seed)
+        if task != Task.REGRESSION:
+            return imports, expression
+        return f"{imports}\n{_BOUNDED_IMPORT}", f"bounded({expression})"
 
     plain = Model(
         name=SEVERAL,
@@ -77,15 +86,16 @@ def combined_model(models: Callable[[], Mapping[str, Model]]) -> Model:
         cost="As many minutes as you give; more of them find a better model.",
         tasks=TABLE_TASKS,
         space=model_space,
-        build=build_chosen,
+        build=build_bounded,
         loss={},
         takes_sparse=True,
         scaled=True,
-        script=script_chosen,
+        script=script_bounded,
         suggests=_suggests,
         competes=False,
     )
-    probabilistic = replace(plain, build=build_probabilistic, script=script_probabilistic)
+    build, script = (partial(make, probabilities=True) for make in (build_bounded, script_bounded))
+    probabilistic = replace(plain, build=build, script=script)
     return replace(plain, probabilistic=probabilistic)
 
 

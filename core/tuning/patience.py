@@ -35,7 +35,7 @@ def trials_before_stop(run: RunState) -> int:
     """After how many more trials without a better one a run ends; 0 for never."""
     plan = run.started.run_plan
     patience = patience_of(plan)
-    return max(0, patience + plan.workers - 1 - run.without_better) if patience else 0
+    return max(0, patience + max(1, plan.workers) - 1 - run.without_better) if patience else 0
 
 
 def is_spent(plan: Plan, run: RunState, workers: int = 1) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from core.datasets.sampling.memory_limit import size_in_bytes
 from core.errors import UnusableError
 from core.json_reading import read_as
 from core.space import Setting
@@ -68,7 +69,7 @@ class Plan:
     trials: int | None = None  # at most; None for the strategy's default
     minutes: float | None = None  # at most; None for no limit
     seed: int = 0
-    workers: int = 1  # processes that run trials
+    workers: int = 0  # processes that run trials; 0 as `Problem.workers`
     folds: int = 5  # of the cross-validation that scores a trial
     metric: str = ""  # "" for the recommended one (accuracy, log loss or r2)
     time_limit: float | None = None  # seconds a trial may take; None for no limit
@@ -85,6 +86,12 @@ class Plan:
     ranges: dict[str, list[float]] = field(default_factory=dict)
     fixed: Setting = field(default_factory=dict)  # {setting: value} of those that are not searched
     patience: int | None = None  # trials without improvement; 0 for any number, None for the usual
+    memory: str = ""  # that a process may take, such as 2GB; "" for a share of what is free
+
+    @property
+    def max_bytes(self) -> int | None:
+        """`memory` in bytes; None where none is planned. Raises UnusableError."""
+        return size_in_bytes(self.memory) if self.memory else None
 
     def with_more_minutes(self, minutes: float, spent: float) -> Plan:
         """The same with so many minutes beyond those planned, and beyond those `spent` in seconds.

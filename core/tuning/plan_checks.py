@@ -91,7 +91,7 @@ def check_budget(plan: Plan) -> None:
     """Raise UnusableError unless every number and choice of a plan is in its range."""
     limits = (
         ("trials", plan.trials, 1, math.inf),
-        ("workers", plan.workers, 1, MAX_WORKERS),
+        ("workers", plan.workers, 0, MAX_WORKERS),
         ("folds", plan.folds, 2, math.inf),
         ("seed", plan.seed, 0, LARGEST_SEED),
         ("patience", plan.patience, 0, math.inf),
@@ -104,6 +104,7 @@ def check_budget(plan: Plan) -> None:
         if time is not None and not 0 < time < math.inf:
             cure = "give a number above 0"
             raise UnusableError(f"“{time:g}” is out of range", where=name, cure=cure)
+    _ = plan.max_bytes  # raises
     if plan.decoding not in DECODINGS:
         raise UnusableError(
             f"there is no decoding “{plan.decoding}”",

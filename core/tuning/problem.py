@@ -28,6 +28,7 @@ from core.estimators.optional_parts import check_installed
 from core.estimators.own_columns import with_own_columns
 from core.estimators.registry import MODELS, model_named
 from core.options import StrategyOptions
+from core.processors import processor_count
 from core.space import Axis, Setting, default_setting
 from core.tuning.candidate_models import (
     SPREAD_TRIALS,
@@ -54,6 +55,7 @@ from core.tuning.strategies.strategy import Strategy
 from core.tuning.train_test_rows import divide_train_test, repeated_folds
 
 VALIDATION_FOLDS = 5  # one of them is held out
+MAX_USUAL_WORKERS = 8  # of a run of several models, where nobody says how many
 MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
@@ -204,6 +206,17 @@ class Problem:
         return None if minutes is None else minutes / (1 + len(self.outer))
 
     @property
+    def workers(self) -> int:
+        """How many trials run at the same time; planned, or by the processors.
+
+        More than one only where minutes bound a run of several models: a number of trials is to
+        give the same ones again.
+        """
+        plan = self.plan
+        is_timed = self.strategy.several and plan.minutes is not None and plan.trials is None
+        return plan.workers or (min(MAX_USUAL_WORKERS, processor_count()) if is_timed else 1)
+
+    @property
     def total(self) -> int:
         """The maximum of trials or steps; 0 where only time bounds them."""
         plan, strategy = self.plan, self.strategy
@@ -331,6 +344,7 @@ class Problem:
             own_columns=self.own_columns,
             variance=self._fold_variance,
             fitted_rows=self.validation_scheme == "training",
+            memory=self.plan.max_bytes,
         )
 
 

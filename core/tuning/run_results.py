@@ -202,6 +202,7 @@ class CandidateResults(Record):
     trial: int | None = None  # None for an average, and for a default that was not tried
     setting: Setting = field(default_factory=dict)
     validation: float | None = None
+    validation_interval: Interval | None = optional()  # as in `Results`
     taken: bool = False  # whether it is exported
     test: Scores | None = optional()
     test_interval: Interval | None = optional()
@@ -220,6 +221,7 @@ class Results(Record):
     maximize: bool = True
     # of the tuned setting; empty without held-out rows
     validation: Scores = field(default_factory=dict)
+    validation_interval: Interval | None = optional()  # where it is corrected for the choice
     test: Scores = field(default_factory=dict)
     default_test: Scores = field(default_factory=dict)
     baseline: str = ""  # its prediction, a noun

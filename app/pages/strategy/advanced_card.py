@@ -38,6 +38,7 @@ METRIC_HINT = (
 SEED_HINT = "The seed of the random numbers. The same seed gives the same run."
 WORKERS_HINT = (
     f"How many trials run side by side on this computer. It has {os.cpu_count() or 1} processors."
+    " Automatic: one, or of several models in some minutes one for each processor."
 )
 STANDARDIZE_HINT = (
     "Mean 0 and standard deviation 1, for models that need it. Leave it on, unless the columns "
@@ -141,7 +142,16 @@ class AdvancedCard(Card):
                 choice_labels=(words, *(m.title for m in metrics.values())),
             ),
             Option("seed", "Seed", "int", 0, SEED_HINT, low=0, high=2**31 - 1),
-            Option("workers", "Trials at once", "int", 1, WORKERS_HINT, low=1, high=64),
+            Option(
+                "workers",
+                "Trials at once",
+                "int",
+                0,
+                WORKERS_HINT,
+                low=0,
+                high=64,
+                lowest_label="automatic",
+            ),
             Option(
                 "time_limit",
                 "Seconds a trial may take",

@@ -100,7 +100,7 @@ def _row_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _plan_arguments(plan: Plan) -> Iterator[tuple[str, str]]:
     differences = non_default_fields(plan)
-    for name in ("trials", "minutes", "patience", "seed", "workers", "evaluation"):
+    for name in ("trials", "minutes", "patience", "seed", "workers", "memory", "evaluation"):
         if name in differences:
             yield f"--{name}", _value_text(differences[name])
     strategy_options = own_options(plan)

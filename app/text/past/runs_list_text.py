@@ -59,6 +59,7 @@ _SETTING_NAMES = {
     "refit": "Fitted on all rows at the end",
     "seed": "Seed",
     "workers": "Trials at a time",
+    "memory": "Memory of a process at most",
     "minutes": "Minutes at most",
     "time_limit": "Seconds a trial may take",
 }

@@ -10,6 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 
 from core.datasets.preparation import plain_preparation
@@ -62,6 +63,21 @@ def kept_model(model: Any) -> Any:
 def without_threshold(model: Any) -> Any:
     """The classifier inside one with a decision threshold; any other model itself."""
     return model.estimator_ if isinstance(model, FixedThresholdClassifier) else model
+
+
+def on_own_scale(model: Any) -> tuple[Any, float, float]:
+    """The regressor of a scaled target, and the mean and unit of that; 0 and 1 of any other."""
+    mean, unit = 0.0, 1.0
+    while isinstance(model, TransformedTargetRegressor):
+        scaler = model.transformer_
+        if isinstance(scaler, StandardScaler):  # to the last digit
+            start, step = scaler.mean_[0], scaler.scale_[0]
+        else:
+            start, end = scaler.inverse_transform([[0.0], [1.0]]).ravel()
+            step = end - start
+        mean, unit = mean + unit * float(start), unit * float(step)
+        model = model.regressor_
+    return model, mean, unit
 
 
 def _convert_contained(model: Any, convert: Callable[[Any], Any]) -> Any:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.compose import TransformedTargetRegressor
 
 from core.estimators.own_columns import without_own_columns
-from core.estimators.stored.plain_model import without_threshold
+from core.estimators.stored.plain_model import on_own_scale, without_threshold
 from core.export.ensemble_members import members_of
 from core.export.exportable_models import TUNED
 from core.export.files.json_model import model_document
@@ -27,7 +26,7 @@ from core.tuning.runs.model_leaderboard import model_leaderboard
 
 _SCORES = (
     *("metric", "metric_reason", "evaluation", "maximize"),
-    *("validation", "test", "default_test", "baseline_test"),
+    *("validation", "validation_interval", "test", "default_test", "baseline_test"),
 )
 _TUNED_SCORES = (
     *(*_SCORES, "test_interval", "default_interval", "baseline_interval", "gain"),
@@ -87,7 +86,7 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
     names = run.takeaway.output_names
     inner, columns = without_own_columns(without_threshold(run.pipeline[-1]))
     names = names[columns]
-    model, mu, sigma = _on_own_scale(inner)
+    model, mu, sigma = on_own_scale(inner)
     if not hasattr(model, "coef_") or not hasattr(model, "intercept_"):
         return {}
     weights = sigma * np.atleast_2d(_dense_array(model.coef_))
@@ -108,13 +107,6 @@ def linear_coefficients(run: FinishedRun) -> JsonObject:
         "intercept": _by_class(labels, intercepts),
         "weights": {name: _by_class(labels, weights[:, i]) for i, name in enumerate(names)},
     }
-
-
-def _on_own_scale(model: Any) -> tuple[Any, float, float]:
-    if not isinstance(model, TransformedTargetRegressor):
-        return model, 0.0, 1.0  # with the mean and deviation of a standardized target
-    scaler = model.transformer_
-    return model.regressor_, float(scaler.mean_[0]), float(scaler.scale_[0])
 
 
 def _by_class(labels: list[str], numbers: np.ndarray) -> dict[str, float]:

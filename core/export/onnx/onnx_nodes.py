@@ -34,7 +34,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from core.errors import UnusableError
@@ -108,14 +108,25 @@ def _support_regression(graph: OnnxGraph, X: str, model: SVR) -> str:
     return graph.add_affine(_rbf_kernel(graph, X, model), weights, model.intercept_.reshape(1, 1))
 
 
-def _on_standard_target(graph: OnnxGraph, X: str, model: TransformedTargetRegressor) -> str:
-    """ŷ = μ + σ f(x) of a regressor f of the standardized target."""
-    scaler = model.transformer_
-    if type(scaler) is not StandardScaler:
-        raise _no_counterpart(scaler)
-    inner = add_regressor(graph, X, model.regressor_)
-    scaled = graph.add_node("Mul", inner, graph.add_constant(scaler.scale_.reshape(1, 1)))
-    return graph.add_node("Add", scaled, graph.add_constant(scaler.mean_.reshape(1, 1)))
+def _on_scaled_target(graph: OnnxGraph, X: str, model: TransformedTargetRegressor) -> str:
+    """The numbers of a regressor of a scaled, and perhaps bounded, target on its own scale."""
+    transform = model.transformer_
+    steps = [step for _, step in getattr(transform, "steps", [("", transform)])]
+    numbers = add_regressor(graph, X, model.regressor_)
+    for step in reversed(steps):
+        inverse: list[tuple[str, list[Any]]]
+        if type(step) is StandardScaler:
+            inverse = [("Mul", [step.scale_]), ("Add", [step.mean_])]
+        elif type(step) is MinMaxScaler:
+            inverse = [("Sub", [step.min_]), ("Div", [step.scale_])]
+        elif type(step) is FunctionTransformer and step.inverse_func is np.clip:
+            bounds = step.inv_kw_args
+            inverse = [("Clip", [bounds["a_min"], bounds["a_max"]])]
+        else:
+            raise _no_counterpart(step)
+        for kind, values in inverse:
+            numbers = graph.add_node(kind, numbers, *map(graph.add_constant, values))
+    return numbers
 
 
 def _mean_of_numbers(graph: OnnxGraph, X: str, vote: VotingRegressor) -> str:
@@ -352,7 +363,7 @@ _NUMBERS: dict[type, Callable[..., str]] = {
     ExtraTreesRegressor: forest_mean,
     KNeighborsRegressor: _mean_of_neighbours,
     HistGradientBoostingRegressor: boosted_sum,
-    TransformedTargetRegressor: _on_standard_target,
+    TransformedTargetRegressor: _on_scaled_target,
     VotingRegressor: _mean_of_numbers,
     DummyRegressor: _dummy_numbers,
     Pipeline: _numbers_of_own_columns,

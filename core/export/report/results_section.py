@@ -17,6 +17,7 @@ from core.tuning.run_results import (
     CostResults,
     GammaValues,
     PredictionPairs,
+    Results,
 )
 from core.tuning.scores.metrics import METRICS
 
@@ -84,10 +85,20 @@ def _scores_section(run: FinishedRun) -> str:
     )
     notes = [f"Baseline: {results.baseline}."] if baseline else []
     if validation:
-        notes.append("Validation: the tuned setting's score during tuning.")
+        notes.append(_validation_note(results))
     question = "Dot: score on the test set. Line: its 95 % confidence interval."
     body = figure + as_table + paragraphs([" ".join(notes)])
     return section_card("Was tuning worth it?", question, body, "wide fitted")
+
+
+def _validation_note(results: Results) -> str:
+    if not results.validation_interval:
+        return "Validation: the tuned setting's score during tuning."
+    low, high = (metric_score_text(results.metric, end) for end in results.validation_interval)
+    return (
+        "Validation: the expected score on new rows, corrected for the choice among all trials; "
+        f"95 % confidence interval {low} to {high}."
+    )
 
 
 def _metric_title(measure: str) -> str:

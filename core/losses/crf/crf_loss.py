@@ -27,8 +27,8 @@ from core.losses.crf.dense import dense_hessian
 from core.losses.crf.encoding import FeatureEncoding, Tokens, encoding_of
 from core.losses.crf.expected import SweepCache, TokenSequences
 from core.losses.crf.parameter_names import ParameterNames, sources_of
-from core.losses.threads import available
 from core.optimize.loss import HessianCosts, Loss, LossPoint
+from core.processors import processor_count
 
 _LARGEST_DENSE = 400
 
@@ -47,7 +47,7 @@ class CrfLoss(Loss):
         self.encoding, self.classes, self.tokens, self.codes = encoding, classes, tokens, codes
         self.state_count, self.examples = len(classes), len(tokens.starts) - 1
         self.size = self.state_count * (1 + self.state_count + encoding.feature_count)
-        self.threads = available() if threads is None else threads
+        self.threads = processor_count() if threads is None else threads
         self._chains = TokenSequences(tokens, encoding.feature_count, len(classes))
         self.occurrences = self._chains.observed(codes)
         self.hessian_costs = self._costs()

@@ -27,8 +27,8 @@ from core.losses.rna.fold import FIRST_C, FoldResult, fold_molecule, room_size
 from core.losses.rna.parameters import MOTIF_OF, MOTIFS, NAMES
 from core.losses.rna.structure import structure_uses
 from core.losses.rna.terms import counts_of, letter_codes, terms_of
-from core.losses.threads import available
 from core.optimize.loss import Loss, LossPoint
+from core.processors import processor_count
 
 CHUNKS = 16  # parts that threads work on; fixed, so that sums do not depend on the threads
 KEPT_BYTES = 300_000_000  # of tables kept at the last w; others are computed again for a product
@@ -52,7 +52,8 @@ class RnaLoss(Loss):
         threads: int | None = None,
     ) -> None:
         self.molecules, self.shortest_hairpin = list(molecules), shortest_hairpin
-        self.threads, self.examples, self.size = threads or available(), len(molecules), len(NAMES)
+        self.threads = threads or processor_count()
+        self.examples, self.size = len(molecules), len(NAMES)
         self._codes = [letter_codes(molecule.letters) for molecule in self.molecules]
         self._structure_uses = [
             structure_uses(molecule.letters, molecule.structure) for molecule in self.molecules

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -33,6 +34,8 @@ from core.tuning.scores.scoring import (
 )
 
 TWO_MEMBERS = 20  # finished trials
+MAX_PARALLEL_BYTES = 2e8  # of prepared rows, that several members are fitted to at a time
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -67,18 +70,21 @@ def fit_averaged_model(
     job = problem.scoring_job()
     weight_by_trial = final_weights(problem, state, job)
     prepare, fold = _prepared_fold(problem)
-    fitted_members: list[_Member] = []
-    omitted_trials = list(state.ensemble.left_out) if state.ensemble else []
-    for number, weight in weight_by_trial.items():
+
+    def fit_member(number: int) -> _Member | OmittedTrial:
         try:
             estimator = fitted_models.get(number)
             if estimator is None:
                 estimator = fit_estimator(job, state.setting_of(number), fold)
             _check_finite_predictions(problem, estimator, fold)
-            fitted_members.append(_Member(number, weight, estimator))
+            return _Member(number, weight_by_trial[number], estimator)
         except Exception as error:  # a fit may fail in any way, and costs this member only
-            reason = f"Trial {number} is left out: {one_line_error(error)}"
-            omitted_trials.append(OmittedTrial(number, reason))
+            return OmittedTrial(number, f"Trial {number} is left out: {one_line_error(error)}")
+
+    members = _fit_in_parallel(fit_member, weight_by_trial, problem, fold)
+    fitted_members = [member for member in members if isinstance(member, _Member)]
+    omitted_trials = list(state.ensemble.left_out) if state.ensemble else []
+    omitted_trials += [member for member in members if isinstance(member, OmittedTrial)]
     if not fitted_members:
         raise UnusableError(
             "no member of the average could be fitted on all training rows; "
@@ -157,6 +163,17 @@ def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
     return prepare, FoldData(X, target[rows], test_X, test_y)
 
 
+def _fit_in_parallel(
+    fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem, fold: FoldData
+) -> list[Item]:
+    """`fit` of every trial, in their order, as many at a time as trials ran, if rows are few."""
+    values = fold.fit_X if hasattr(fold.fit_X, "nbytes") else getattr(fold.fit_X, "data", None)
+    is_small = getattr(values, "nbytes", 0) <= MAX_PARALLEL_BYTES
+    workers = problem.workers if is_small else 1
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(fit, numbers))
+
+
 def _check_finite_predictions(problem: Problem, estimator: Any, fold: FoldData) -> None:
     """Raise ValueError unless a member's predictions of the test rows are finite."""
     task, classes = problem.dataset.task, problem.dataset.classes
@@ -172,8 +189,13 @@ def refit_average(problem: Problem, summary: EnsembleResults) -> Pipeline:
     prepared = prepare.fit_transform(X, y)
     fold = FoldData(prepared, y, prepared, y)
     job = problem.scoring_job(folds=[fold])
-    members = zip(summary.members, summary.weights, summary.settings, strict=True)
-    fitted_members = [_Member(n, w, fit_estimator(job, setting, fold)) for n, w, setting in members]
+    settings = dict(zip(summary.members, summary.settings, strict=True))
+    weights = dict(zip(summary.members, summary.weights, strict=True))
+
+    def fit_member(number: int) -> _Member:
+        return _Member(number, weights[number], fit_estimator(job, settings[number], fold))
+
+    fitted_members = _fit_in_parallel(fit_member, settings, problem, fold)
     return Pipeline([("prepare", prepare), ("model", _combined_estimator(problem, fitted_members))])
 
 

@@ -31,6 +31,7 @@ from core.tuning.averaging.averaged_predictions import (
     is_averageable,
     log_densities,
 )
+from core.tuning.averaging.corrected_score import best_trial, corrected_score, greedy_average
 from core.tuning.averaging.disagreement import members_disagree
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
 from core.tuning.payloads import OmittedTrial
@@ -284,6 +285,36 @@ def holdout_folds(problem: Problem) -> tuple[list[np.ndarray], list[np.ndarray]]
         folds = [fold_rows for fold_rows in folds if len(fold_rows)]
     task, classes, target = problem.dataset.task, problem.dataset.classes, problem.dataset.target
     return folds, [targets_of(target[rows], task, classes) for rows in folds]
+
+
+def with_corrected_scores(
+    problem: Problem, update: EnsembleUpdated, folds_by_trial: Mapping[int, Sequence[Predictions]]
+) -> EnsembleUpdated:
+    """An update whose scores are those expected on new rows, with their intervals.
+
+    Args:
+        problem: the run's.
+        update: of the end, with the scores of the average and of the single best.
+        folds_by_trial: the predictions of all trials for the folds of `holdout_folds`.
+    """
+    folds, targets = holdout_folds(problem)
+    rows, groups = np.concatenate(folds), problem.dataset.kept_together
+    units = rows if groups is None else groups[rows]  # a row may be held out repeatedly
+    y, metric, seed = np.concatenate(targets), problem.fold_metric, problem.plan.seed
+    predictions = {n: concatenate_predictions(folds) for n, folds in folds_by_trial.items()}
+    single, average = (
+        corrected_score(y, predictions, rule, metric, seed, units)
+        for rule in (best_trial(y, predictions, metric), greedy_average(y, predictions))
+    )
+    if single is None or average is None:
+        return update
+    return replace(
+        update,
+        average=average.estimate,
+        single=single.estimate,
+        average_interval=[average.low, average.high],
+        single_interval=[single.low, single.high],
+    )
 
 
 def predictions_by_fold(

@@ -66,7 +66,7 @@ def _trials_estimate(problem: Problem) -> RunEstimate:
 
     plan, folds = problem.plan, len(problem.splits)
     preparing, fitting = _measure_seconds(problem, _fit_rows(problem, folds))
-    seconds_per_trial = problem.strategy.asking + folds * fitting / plan.workers
+    seconds_per_trial = problem.strategy.asking + folds * fitting / problem.workers
     fixed = (folds + 2) * preparing + 2 * fitting
     trials = plan.trials or (0 if plan.minutes else problem.strategy.default_trials)
     if problem.averages and folds > 1:
@@ -99,7 +99,7 @@ def _multi_model_estimate(problem: Problem) -> RunEstimate:
     preparing, fitting = _measure_seconds(problem, len(problem.splits[0][0]))
     seconds_per_trial = problem.strategy.asking + _COST_FACTOR * len(problem.splits) * fitting
     trials = plan.trials or 0
-    seconds = (preparing + trials * seconds_per_trial / plan.workers) * (1 + len(problem.outer))
+    seconds = (preparing + trials * seconds_per_trial / problem.workers) * (1 + len(problem.outer))
     sentence = f"{duration_text(seconds)}, {trials:,} trials of several models"
     return RunEstimate(sentence, seconds, trials)
 

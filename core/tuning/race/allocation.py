@@ -23,7 +23,8 @@ from dataclasses import dataclass
 MIN_TRIALS = 3  # of every model, its default among them
 LEADER_SHARE = 1 / 3  # of the time, before which the best at the screening has a trial
 FIRST_LEADERS = 2  # the best at the screening, tried whatever share of the time left they take
-FIRST_SHARE, FLOOR_SHARE = 0.3, 0.08  # of the time left that a default, a further trial may take
+FIRST_SHARE = 0.3  # of the time left, that the first trial of a model may take
+FLOOR_SHARES = ((0.5, 0.3), (1.5, 0.08), (math.inf, 0.01))  # (lag, share), of the next ones
 TURN_TRIALS = 8  # every so many trials the model that had the least time is tried
 ASKING_SECONDS = 0.15  # of every trial beside its fits
 MIN_GAIN = 0.02  # of the scores' scale; a smaller expected improvement is none
@@ -39,6 +40,7 @@ class ArmEstimate:
     expected_seconds: float  # of the next trial
     seconds: float  # spent so far
     expected_gain: float  # improvement on the best score of all
+    lag: float = math.inf  # behind the best score of all, in scales of scores
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,11 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
         return ArmChoice(min(new_arms, key=lambda arm: arm.expected_seconds).model, "first")
     started_arms = [arm for arm in arms if arm.trials > 0]
     few_trial_arms = [arm for arm in started_arms if arm.trials < MIN_TRIALS]
-    floor_seconds = FLOOR_SHARE * seconds_left
-    floor_arms = [arm for arm in few_trial_arms if arm.expected_seconds <= floor_seconds]
+    floor_arms = [
+        arm for arm in few_trial_arms if arm.expected_seconds <= _floor_share(arm) * seconds_left
+    ]
     if floor_arms:
-        fewest = min(floor_arms, key=lambda arm: (arm.trials, -arm.screening_score))
+        fewest = min(floor_arms, key=lambda arm: (arm.trials, arm.lag, -arm.screening_score))
         return ArmChoice(fewest.model, "floor")
     arms_in_time = [arm for arm in arms if arm.expected_seconds <= seconds_left]
     if not arms_in_time:
@@ -106,6 +109,11 @@ def next_model(arms: Sequence[ArmEstimate], scale: float, budget: RemainingBudge
         key=lambda arm: arm.expected_gain / (arm.expected_seconds + ASKING_SECONDS) ** power,
     )
     return ArmChoice(best.model, "gain")
+
+
+def _floor_share(arm: ArmEstimate) -> float:
+    """Of the time left, that one of a model's first trials may take: more of the leading ones."""
+    return next(share for lag, share in FLOOR_SHARES if arm.lag <= lag)
 
 
 def _first_arm(

@@ -48,5 +48,6 @@ def ending_seconds(problem: Problem, state: RunState) -> float:
     members = state.ensemble.members if state.ensemble is not None else []
     trials = [state.find_trial(number) for number in members] or [state.best_trial]
     refits = {t.number: t for t in (*trials, state.default_trial) if t is not None and t.took}
-    seconds = sum(refit_seconds(problem, trial) for trial in refits.values())
-    return _SAVING_SECONDS + _MARGIN * seconds
+    seconds = [refit_seconds(problem, trial) for trial in refits.values()]
+    at_once = max(sum(seconds) / problem.workers, max(seconds, default=0.0))
+    return _SAVING_SECONDS + _MARGIN * at_once

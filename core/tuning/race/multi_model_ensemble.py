@@ -1,7 +1,8 @@
 """The average over models and settings while it forms, compared with the single best.
 
-Two averages are compared: greedy selection with replacement over the best trials of every model
-(Caruana and others 2004), and equal weights of the best tenth of all trials (McInerney 2017, §3.2).
+Two averages are compared: greedy selection with replacement over the best trials of every model,
+the mean of several selections (Caruana and others 2004, §2.1, §2.3), and equal weights of the best
+tenth of all trials (McInerney 2017, §3.2).
 Both are cross-fitted: members and weights are chosen by the other folds and scored on each fold,
 without another fit.
 
@@ -23,14 +24,23 @@ from typing import Any
 import numpy as np
 
 from core.estimators.multi_model import split_model_setting
-from core.samplers.averaging import effective_members, greedy_mean_weights, member_count
+from core.gp.kernels import Array, Indices
+from core.samplers.averaging import (
+    BAG_ROUNDS,
+    average_log_densities,
+    bagged_weights,
+    effective_members,
+    greedy_mean_weights,
+    greedy_weights,
+    member_count,
+)
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
     average_predictions,
     is_averageable,
     log_densities,
 )
-from core.tuning.averaging.ensemble import holdout_folds, member_weights, predictions_by_fold
+from core.tuning.averaging.ensemble import holdout_folds, predictions_by_fold, with_corrected_scores
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
 from core.tuning.problem import Problem
 from core.tuning.race.ledger import MAX_ENDING_SHARE, refit_seconds
@@ -39,7 +49,9 @@ from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
 MAX_OF_MODEL, MAX_OF_ALL = 3, 20  # the best trials that may be members
-PAUSE_FACTOR = 100.0  # between updates, of the last one's seconds: they take 1 % of the time
+MAX_KEPT_BYTES = 64e6  # of predictions; of more only those of possible members are kept
+MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
+PAUSE_FACTOR = 30.0  # between updates, of the last one's seconds: they take 3 % of the time
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,27 @@ class _TrialPredictions:
     folds: tuple[Predictions, ...]
     logs: tuple[np.ndarray, ...]  # log densities of the folds' rows
     refit_seconds: float = 0.0  # to fit it again at the end
+
+
+@dataclass(frozen=True)
+class _RowPredictions:
+    """Of held-out rows by trials, shape (rows, T): numbers, else log densities without `y`."""
+
+    values: np.ndarray
+    y: np.ndarray | None
+
+    def choose(self, trials: Indices) -> Array:
+        """Greedy weights of some of the trials."""
+        values = self.values[:, trials]
+        if self.y is None:
+            return greedy_weights(values, rounds=BAG_ROUNDS)
+        return greedy_mean_weights(values, self.y, rounds=BAG_ROUNDS)
+
+    def losses(self, weights: Array) -> Array:
+        """Squared errors, else minus log densities, of the weighted average, shape (rows,)."""
+        if self.y is None:
+            return -average_log_densities(self.values, weights)
+        return np.square(self.values @ weights - self.y)
 
 
 class _NoModels:
@@ -69,6 +102,7 @@ class MultiModelEnsemble:
         self._folds, self._y = holdout_folds(problem)
         self._trials: dict[int, _TrialPredictions] = {}
         self._excluded: set[int] = set()
+        self._holds_all = True  # the predictions of all trials on all folds
         self._finished = 0
         self._due, self._new = 0.0, False
         self.models = _NoModels()
@@ -82,6 +116,7 @@ class MultiModelEnsemble:
         """
         finished_events = [event for event in past if isinstance(event, TrialFinished)]
         self._finished = len(finished_events)
+        self._holds_all = not finished_events
         trials = {event.number: event for event in finished_events if not event.behind}
         for event in past:
             if isinstance(event, TrialExcluded):
@@ -134,7 +169,7 @@ class MultiModelEnsemble:
         members = sorted(w, key=lambda n: (-w[n], -self._trials[n].score))
         weights = np.array([w[n] for n in members])
         self._due = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - start_time)
-        yield EnsembleUpdated(
+        update = EnsembleUpdated(
             finished=self._finished,
             members=members,
             weights=weights.tolist(),
@@ -144,6 +179,10 @@ class MultiModelEnsemble:
             single=single,
             kind=kind,
         )
+        if last and self._holds_all:  # of some trials alone the correction would be too small
+            folds = {n: trial.folds for n, trial in self._trials.items()}
+            update = with_corrected_scores(self._problem, update, folds)
+        yield update
 
     # Members and weights -------------------------------------------------------------------------
 
@@ -151,6 +190,12 @@ class MultiModelEnsemble:
         return _best_of(self._trials, [n for n in self._trials if n not in self._excluded])
 
     def _drop_trials(self) -> None:
+        """Drop those that cannot be members, where all would take too much memory."""
+        rows = sum(len(y) for y in self._y)
+        values = rows * (2 + len(self._problem.dataset.classes)) * len(self._trials)
+        if self._holds_all and 8 * values <= MAX_KEPT_BYTES:
+            return
+        self._holds_all = False
         member_numbers = set(self._candidates()) | self._excluded
         self._trials = {n: trial for n, trial in self._trials.items() if n in member_numbers}
 
@@ -163,22 +208,35 @@ class MultiModelEnsemble:
         if kind == "uniform":
             ranked = ranked[: member_count(self._finished)]
             return self._affordable(dict.fromkeys(ranked, 1.0 / len(ranked)))
-        if self._problem.dataset.task.has_numbers:
-            trials = [self._trials[n].folds for n in ranked]
-            labels = [np.concatenate([trial[fold].labels for fold in folds]) for trial in trials]
-            y = np.concatenate([self._y[fold] for fold in folds])
-            weights = greedy_mean_weights(np.stack(labels, axis=1), y)
-        else:
-            logs = [np.concatenate([self._trials[n].logs[fold] for fold in folds]) for n in ranked]
-            weights = member_weights("greedy", score_by_trial, ranked, True, np.stack(logs, axis=1))
+        predictions = self._row_predictions(ranked, folds)
+        weights = bagged_weights(predictions.choose, predictions.losses, len(ranked))
         return self._affordable(
             {n: float(w) for n, w in zip(ranked, weights, strict=True) if w > 0}
         )
 
+    def _row_predictions(
+        self, numbers: Sequence[int], folds: Sequence[int] | range
+    ) -> _RowPredictions:
+        """What these trials predict for rows of some folds, `MAX_WEIGHT_ROWS` at most."""
+        trials = [self._trials[n] for n in numbers]
+        y = None
+        if self._problem.dataset.task.has_numbers:
+            parts = [[trial.folds[fold].labels for fold in folds] for trial in trials]
+            y = np.concatenate([self._y[fold] for fold in folds])
+        else:
+            parts = [[trial.logs[fold] for fold in folds] for trial in trials]
+        values = np.stack([np.concatenate(part) for part in parts], axis=1)
+        step = math.ceil(len(values) / MAX_WEIGHT_ROWS)
+        return _RowPredictions(values[::step], None if y is None else y[::step])
+
     def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
         """The same without the members that cost most for their weight, until the rest fits."""
         minutes = self._problem.minutes
-        limit = math.inf if minutes is None else MAX_ENDING_SHARE / 2 * 60 * minutes
+        limit = (
+            math.inf
+            if minutes is None
+            else MAX_ENDING_SHARE / 2 * 60 * minutes * self._problem.workers
+        )
         seconds = {n: self._trials[n].refit_seconds for n in weights}
         while len(weights) > 1 and sum(seconds[n] for n in weights) > limit:
             dearest = max(weights, key=lambda n: seconds[n] / weights[n])

@@ -210,6 +210,7 @@ class MultiModelStudy:
                 self._expected_seconds(arm),
                 arm.seconds,
                 self._gain_of(arm, best, scale),
+                self._lag_of(arm, best, scale),
             )
             for arm in self._usable_arms
             if not arm.exhausted_reason
@@ -220,6 +221,11 @@ class MultiModelStudy:
             return scale
         leader = next(a for a in self.arms.values() if best in a.scored_trials)
         return arm.expected_gain(best.score, scale, leader.screening_score)
+
+    @staticmethod
+    def _lag_of(arm: ModelArm, best: ScoredTrial | None, scale: float) -> float:
+        trial = arm.best_trial
+        return math.inf if best is None or trial is None else (best.score - trial.score) / scale
 
     def _expected_seconds(self, arm: ModelArm) -> float:
         setting = arm.proposal.setting if arm.started_count else arm.problem.default
@@ -262,9 +268,12 @@ class MultiModelStudy:
 
     def _leaderboard_entry(self, arm: ModelArm) -> LeaderboardEntry:
         best = arm.best_trial
-        error = None
-        if best is not None and len(best.folds) > 1:
-            error = fold_error(best.folds, self._problem.fold_repeats)
+        if best is None:
+            error = self._screening_error(arm.screening_rows)
+        else:
+            few = len(best.folds) < 2
+            error = None if few else fold_error(best.folds, self._problem.fold_repeats)
+        fold_counts = [len(trial.folds) for trial in arm.scored_trials]
         return LeaderboardEntry(
             model=arm.name,
             trials=sum(not trial.behind for trial in arm.scored_trials),
@@ -276,7 +285,17 @@ class MultiModelStudy:
             takes=round(self._expected_seconds(arm), 4),
             state=self._arm_state(arm),
             why=f"{_NO_SCORE}: {arm.failed}" if arm.failed else "",
+            rows=self._fit_rows if fold_counts else min(arm.screening_rows, self._fit_rows),
+            folds=max(fold_counts, default=int(arm.screening_rows > 0)),
         )
+
+    def _screening_error(self, rows: int) -> float | None:
+        """The standard error of a score on so many rows, by the folds of the best trial."""
+        best = self.best_trial
+        if best is None or len(best.folds) < 2 or rows == 0:
+            return None
+        fold_rows = len(self._problem.splits[0][1])
+        return float(np.std(best.folds, ddof=1) * math.sqrt(fold_rows / min(rows, fold_rows)))
 
     def _expected_gain(self, arm: ModelArm) -> float:
         best = self.best_trial

@@ -26,6 +26,7 @@ MAX_SCREENING_ROWS = 1000  # that a screening is fitted on, and as many scored
 MAX_SCREENING_VALUES, MIN_SCREENING_ROWS = 4e5, 250  # fewer rows of wide tables
 MAX_SCREENING_SECONDS, MIN_SCREENING_SECONDS = 5.0, 1.5  # of all screenings of a model
 SCREENING_SHARE = 0.03  # of the run's time, within these
+SHORT_SCREENING_SHARE = 0.04  # of a run so short that all models would screen most of it
 MIN_LIMIT_SECONDS = 10.0  # that a trial may take, however short the run
 LIMIT_FACTOR = 3.0  # of the expected seconds, that it may take
 PATIENCE_SHARE = 0.3  # of the time, that must pass without a better trial
@@ -104,7 +105,7 @@ class RaceRun(TrialRun):
                 yield event
             yield from executor.worker_updates()
             seconds = self._remaining_seconds
-            yield self._state.progress(seconds if seconds < math.inf else None)
+            yield self._state.progress(seconds if seconds < math.inf else None, self._kept_seconds)
 
     @property
     def time_limit(self) -> float | None:
@@ -126,7 +127,8 @@ class RaceRun(TrialRun):
         if minutes is None:
             return MAX_SCREENING_SECONDS
         seconds = SCREENING_SHARE * 60 * minutes
-        seconds = max(MIN_SCREENING_SECONDS, min(MAX_SCREENING_SECONDS, seconds))
+        least = min(MIN_SCREENING_SECONDS, SHORT_SCREENING_SHARE * 60 * minutes)
+        seconds = max(least, min(MAX_SCREENING_SECONDS, seconds))
         return seconds * self._load.stretch
 
     @cached_property
@@ -152,8 +154,14 @@ class RaceRun(TrialRun):
         budget = self._budget_seconds
         if budget == math.inf:
             return budget
-        ending = min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
-        return max(0.0, budget - ending - self._clock.seconds)
+        return max(0.0, budget - (self._kept_seconds or 0.0) - self._clock.seconds)
+
+    @property
+    def _kept_seconds(self) -> float | None:
+        budget = self._budget_seconds
+        if budget == math.inf:
+            return None
+        return min(ending_seconds(self._problem, self._state), MAX_ENDING_SHARE * budget)
 
     @property
     def _time_reason(self) -> str:
@@ -189,7 +197,7 @@ class RaceRun(TrialRun):
             self._state.consume(surrogate)
             yield surrogate
         request = TrialRequest(started.number, started.setting, self._study.incumbent)
-        executor.submit_request(request)
+        executor.submit_request(request, self.time_limit)  # by what this very trial should take
         self._state.consume(started)
         yield started
 

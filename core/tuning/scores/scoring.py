@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from core.datasets.prepared_columns import OwnColumns
+from core.datasets.sampling.memory_limit import memory_failure
 from core.datasets.task import Task
 from core.estimators.own_columns import with_own_columns
 from core.estimators.registry import MODELS, model_named
@@ -61,6 +62,7 @@ class ScoringJob:
     own_columns: OwnColumns | None = None  # of several models
     variance: float | None = None  # of all training targets, for the R² of folds
     fitted_rows: bool = False  # score by how well the fitted rows are explained
+    memory: int | None = None  # bytes that its process may take; None for the usual share
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,10 @@ def score_trial(job: ScoringJob, request: TrialRequest) -> TrialResult:
                 if estimate is not None:
                     break
     except Exception as error:  # a trial may fail in any way; the run goes on
-        seconds = time.perf_counter() - start_time
-        return TrialResult(number, setting, (), seconds, one_line_error(error))
+        seconds, failure = time.perf_counter() - start_time, one_line_error(error)
+        if isinstance(error, MemoryError) and job.memory:
+            failure = memory_failure(job.memory)
+        return TrialResult(number, setting, (), seconds, failure)
     seconds = time.perf_counter() - start_time
     scores = tuple(fold_score.score for fold_score in fold_scores)
     if not all(math.isfinite(score) for score in scores):

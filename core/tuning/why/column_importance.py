@@ -30,6 +30,7 @@ import pandas as pd
 
 from core.datasets.prepared_columns import output_names
 from core.estimators.own_columns import without_own_columns
+from core.estimators.stored.plain_model import on_own_scale
 from core.evaluation.permutation import alike_groups
 from core.tuning.problem import take_rows
 from core.tuning.why.answer_types import AlikeColumns, ColumnImportance, ColumnLoss, ScoreLoss
@@ -184,10 +185,11 @@ def _coefficients(pipeline: Any) -> np.ndarray | None:
     model = pipeline[-1]
     model = getattr(model, "estimator_", model)  # behind a threshold
     model, columns = without_own_columns(model)
+    model, _, unit = on_own_scale(model)
     w = getattr(model, "coef_", None)
     if w is None or hasattr(w, "toarray"):
         return None
-    own = np.atleast_2d(np.asarray(w, dtype=float))
+    own = unit * np.atleast_2d(np.asarray(w, dtype=float))
     if columns == slice(None):
         return own
     all_weights = np.zeros((len(own), len(output_names(pipeline[0]))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -256,13 +257,29 @@ def test_a_date_that_the_form_of_training_cannot_hold_is_marked(
         assert strays.tolist() == [text]
 
 
-def test_a_date_centuries_away_is_marked_in_its_row(model: Path, tmp_path: Path) -> None:
-    rows = as_trained(made_table()).drop(columns="y").head(5)
-    rows["day"] = ["01.03.2300", "14.10.1066", "31.12.9999", "", rows["day"][4]]
-    rows.to_csv(tmp_path / "new.csv", index=False)
+@pytest.mark.parametrize("is_range_known", [True, False])
+def test_a_far_date_is_marked_in_its_row_and_in_the_form(
+    model: Path, tmp_path: Path, is_range_known: bool
+) -> None:
+    """Beyond the range of training by more than its width; without one only centuries away."""
     loaded = model_of_file(str(model))
     assert loaded is not None
+    assert loaded.training is not None
+    if not is_range_known:
+        columns = tuple(replace(c, low=None, high=None) for c in loaded.training.columns)
+        loaded = replace(loaded, training=replace(loaded.training, columns=columns))
+    table = as_trained(made_table()).drop(columns="y")
+    days = pd.to_datetime(table["day"], format="%d.%m.%Y")
+    width = days.max() - days.min()
+    near, far = days.max() + width, days.min() - width - pd.Timedelta(days=1)
+    new = ["01.03.2300", "14.10.1066", f"{far:%d.%m.%Y}", f"{near:%d.%m.%Y}", "31.12.9999", ""]
+    rows = table.head(6).assign(day=new)
+    rows.to_csv(tmp_path / "new.csv", index=False)
     [part] = list(PredictionStream(loaded, str(tmp_path / "new.csv")))
-    marked = ["“01.03.2300” is centuries" in part.answers[UNLIKE][0]]
-    marked += ["day: " in words for words in part.answers[UNLIKE][1:]]
-    assert marked == [True, True, False, False, False]
+    pairs = zip(new, part.answers[UNLIKE], strict=True)
+    marked = [f"day: “{day}” is " in words for day, words in pairs]
+    assert marked == [True, True, is_range_known, False, False, False]
+    known = f"far outside {days.min():%Y-%m-%d} to {days.max():%Y-%m-%d}"
+    assert (known if is_range_known else "centuries") in part.answers[UNLIKE][0]
+    for day, is_marked in zip(new, marked, strict=True):
+        assert ("day" in predict_row(loaded, {"day": day}).outside) == is_marked

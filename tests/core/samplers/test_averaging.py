@@ -12,6 +12,7 @@ from scipy.stats import entropy
 from core.samplers.averaging import (
     average_log_densities,
     average_probabilities,
+    bagged_weights,
     best_tenth,
     density_gap,
     disagreement,
@@ -107,6 +108,46 @@ def test_greedy_is_never_worse_than_the_best_single_member(seed, T, bag, rounds)
     assert w.sum() == pytest.approx(1.0)
     assert w.min() >= 0
     assert log_predictive(log_p, w) >= log_p.sum(axis=0).max() - 1e-9
+
+
+def bagged(logs):
+    return bagged_weights(
+        lambda members: greedy_weights(logs[:, members]),
+        lambda weights: -average_log_densities(logs, weights),
+        logs.shape[1],
+    )
+
+
+def test_bagged_weights_are_the_mean_over_the_halves():
+    sizes = set()
+
+    def choose(members):  # equal weights, whatever they predict
+        sizes.add(len(members))
+        return np.full(len(members), 1 / len(members))
+
+    w = bagged_weights(choose, lambda weights: np.zeros(7), 9)
+    assert sizes == {5}
+    assert w.sum() == pytest.approx(1)
+    assert w.max() < 3 * w.min()  # each is in about half of the bags
+
+
+def test_a_half_without_the_one_good_member_has_no_say():
+    dominant = densities(T=9)
+    dominant[:, 4] = dominant.max(axis=1) + 1.0
+    np.testing.assert_array_equal(bagged(dominant), np.eye(9)[4])
+    np.testing.assert_array_equal(bagged(dominant[:, [4]]), [1.0])
+
+
+def test_bagged_weights_of_alike_members_predict_unseen_rows_better():
+    gains = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        truth = random.normal(size=(400, 1))
+        logs = -0.5 * (truth * 0.3 + random.normal(scale=0.8, size=(400, 12))) ** 2
+        seen, unseen = logs[:40], logs[40:]
+        single = greedy_weights(seen)
+        gains.append(log_predictive(unseen, bagged(seen)) - log_predictive(unseen, single))
+    assert np.mean(gains) > 2 * np.std(gains) / math.sqrt(len(gains))
 
 
 def test_greedy_where_densities_are_thousands_of_nats_apart_or_nothing():

@@ -38,6 +38,7 @@ DATASET = HistoryDataset("d", [1.0, 2.0, 0.0], [[0.1, "a"], [3, None]], [0.5], T
 SEQUENCE = LabelledSequence("s", ["x", "y"], ["A", "B"], ["A", "A"], [[0.9, 0.1], [0.5, 0.5]])
 DISPUTED = DisputedRow(3, "age 4", "", 0.5, [[0.1, 0.9], 2.5])
 SAMPLES = {
+    "Interval | None": [0.25, 0.75],
     "str": "ä “quoted”\n",
     "int": 7,
     "int | None": 3,

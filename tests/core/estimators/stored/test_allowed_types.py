@@ -143,6 +143,15 @@ def of_tables(folder: Path, kind: str) -> tuple[set[str], set[str]]:
     return kept, exported
 
 
+def of_bounded(folder: Path) -> tuple[set[str], set[str]]:
+    """The same of a regression's model among several."""
+    dataset = data_of(folder, "regression")
+    problem = build_problem(Plan(DataPlan(dataset.source.path), SEVERAL, "race"), dataset)
+    pipeline = problem.pipeline({"model": "linear"}).fit(*problem.training_data)
+    kept = checked_again(pipeline, dataset, folder / "model.skops")
+    return kept, archive.dump_model(plain_pipeline(pipeline), io.BytesIO())
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]:
     kept: set[str] = set()
@@ -150,8 +159,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], set[str]]
     for kind in ("regression", "binary", "multiclass", "libsvm"):
         own = of_tables(tmp_path_factory.mktemp(kind), kind)
         kept, exported = kept | own[0], exported | own[1]
-    own = with_texts(tmp_path_factory.mktemp("texts"))
-    return kept | own[0], exported | own[1]
+    for others in (with_texts, of_bounded):
+        own = others(tmp_path_factory.mktemp(others.__name__))
+        kept, exported = kept | own[0], exported | own[1]
+    return kept, exported
 
 
 def test_the_list_of_exports_is_what_they_need(found: tuple[set[str], set[str]]) -> None:

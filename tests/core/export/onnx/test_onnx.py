@@ -95,6 +95,7 @@ def test_every_model_predicts_the_same(
         ("binary", "boosting", [({"max_iter": 10}, 0.6), ({"learning_rate": 0.03}, 0.4)]),
         ("binary", "svm", [({"C": 0.3}, 0.6), ({"gamma": 0.03}, 0.4)]),
         ("regression", "mlp", [({"alpha": 0.1}, 0.75), ({}, 0.25)]),
+        ("regression", "auto", [({"model": "mlp"}, 0.5), ({"model": "linear"}, 0.5)]),
     ],
 )
 def test_averages_predict_the_same(

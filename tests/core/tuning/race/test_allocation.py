@@ -85,11 +85,19 @@ def test_a_default_that_does_not_fit_into_the_time_waits():
 
 
 def test_no_model_is_given_up_on_one_bad_draw():
-    hopeless = ArmEstimate("hopeless", 1, 0.1, expected_seconds=0.5, seconds=0.5, expected_gain=0.0)
+    hopeless = ArmEstimate("hopeless", 1, 0.1, 0.5, seconds=0.5, expected_gain=0.0, lag=9.0)
     for trials in range(1, MIN_TRIALS):
         chosen = next_model([GOOD, replace(hopeless, trials=trials)], 0.01, EARLY)
         assert (chosen.model, chosen.why) == ("hopeless", "floor")
     assert next_model([GOOD, replace(hopeless, trials=MIN_TRIALS)], 0.01, EARLY).model == "good"
+
+
+@pytest.mark.parametrize(("lag", "share"), [(0.0, 0.3), (1.0, 0.08), (40.0, 0.01)])
+def test_further_settings_of_the_leading_models_may_take_more_of_the_time(lag, share):
+    model = ArmEstimate("few", 1, 0.9, 99 * share, seconds=9.0, expected_gain=0.0, lag=lag)
+    assert next_model([GOOD, model], 0.01, EARLY) == ArmChoice("few", "floor")
+    dearer = replace(model, expected_seconds=101 * share)
+    assert next_model([GOOD, dearer], 0.01, EARLY).model == "good"
 
 
 def test_seconds_count_early_and_the_gain_alone_at_the_end():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from core.estimators.multi_model import combined_setting
-from core.tuning.events import EnsembleUpdated, RunStarted, TrialFinished
+from core.tuning.events import EnsembleUpdated, RunStarted, TrialFailed, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
 from core.tuning.results import candidates
 from core.tuning.results.conclude import evaluate_and_keep
 from core.tuning.results.test_evaluation import EvaluationContext
 from core.tuning.results.tuned_model import fit_tuned_model
-from core.tuning.runs.run_clock import RunClock
+from core.tuning.runs.run_clock import ABANDONED, RunClock
 from core.tuning.runs.state import state_from_events
 
 WINE = DataPlan("sample:wine")
@@ -57,17 +57,30 @@ def test_the_single_best_is_taken_where_it_is_ahead_by_a_standard_error(
     assert fit_tuned_model(problem, state_of(problem, average, single), None, {}).kind == kind
 
 
+def result_of(events):
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            return end.value
+
+
 def test_a_member_of_the_average_is_tested_alone_without_another_fit(problem, monkeypatch):
     fits = []
     monkeypatch.setattr(candidates, "fit_with_remarks", lambda *given: fits.append(given))
     course = EvaluationContext(state_of(problem, 0.93, 0.92), RunClock(0.0))
-    concluding = evaluate_and_keep(problem, course, "", None, None)
-    with pytest.raises(StopIteration) as ended:
-        next(concluding)
-    results = ended.value.value
+    results = result_of(evaluate_and_keep(problem, course, "", None, None))
     assert results["taken"] == "average"
     (told,) = (one for one in results["candidates"] if one["kind"] == candidates.BEST)
     assert not fits
     X, y = problem.test_data
     alone = problem.pipeline(told["setting"]).fit(*problem.training_data)
     assert told["test"]["accuracy"] == pytest.approx(np.mean(alone.predict(X) == y))
+
+
+def test_a_trial_that_ran_when_the_time_was_up_has_not_failed(problem):
+    state = state_of(problem, 0.93, 0.92)
+    for number, reason in ((90, ABANDONED), (91, "It crashed.")):
+        state.consume(TrialFailed(number=number, setting={"model": "knn"}, reason=reason))
+    course = EvaluationContext(state, RunClock(0.0))
+    assert result_of(evaluate_and_keep(problem, course, "", None, None)).failed == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.estimators.multi_model import combined_setting
-from core.samplers.averaging import greedy_mean_weights, greedy_weights
+from core.samplers.averaging import bagged_weights, greedy_mean_weights, greedy_weights
 from core.tuning.events import EnsembleUpdated, TrialExcluded, TrialFinished
 from core.tuning.plan import DataPlan, Plan
 from core.tuning.problem import build_problem, read_data
@@ -63,7 +63,7 @@ def filled(problem, outcomes):
 
 
 def test_average_and_single_best_are_judged_by_the_other_folds(problem, made):
-    (event,) = filled(problem, made).updates(last=True)
+    (event,) = filled(problem, made).updates()
     ys, single, greedy = targets(problem), [], []
     for lot in range(3):
         others = [at for at in range(3) if at != lot]
@@ -83,7 +83,11 @@ def test_average_and_single_best_are_judged_by_the_other_folds(problem, made):
                 for n in order
             ]
         )
-        w = greedy_weights(logs)
+        w = bagged_weights(
+            lambda some, logs=logs: greedy_weights(logs[:, some], rounds=25),
+            lambda weights, logs=logs: -np.log(np.exp(logs) @ weights),
+            6,
+        )
         mean = sum(
             w[k] * made[n].predictions[lot].probabilities for k, n in enumerate(order) if w[k] > 0
         )
@@ -112,6 +116,7 @@ def test_trials_ended_early_and_excluded_ones_are_no_members(problem, made):
 
 def test_a_model_of_few_good_trials_may_still_be_a_member(problem, monkeypatch):
     monkeypatch.setattr("core.tuning.race.multi_model_ensemble.MAX_OF_ALL", 5)
+    monkeypatch.setattr("core.tuning.race.multi_model_ensemble.MAX_KEPT_BYTES", 0)
     random = np.random.default_rng(1)
     outcomes = [made_up(problem, n, random, "svm") for n in range(10)]
     rare = made_up(problem, 10, random, "mlp")
@@ -120,6 +125,23 @@ def test_a_model_of_few_good_trials_may_still_be_a_member(problem, monkeypatch):
     assert 10 in blend._candidates()
     assert len(blend._candidates()) == 6
     assert len(blend._trials) <= 5 + 2 * MAX_OF_MODEL
+
+
+def test_the_scores_of_the_end_are_corrected_for_the_choice_where_all_trials_are_known(
+    problem, made
+):
+    (midway,) = filled(problem, made).updates()
+    (end,) = filled(problem, made).updates(last=True)
+    assert midway.average_interval is None
+    low, high = end.single_interval
+    assert low < end.single < high
+    resumed = MultiModelEnsemble(problem)
+    finished = [TrialFinished(number=n, setting=made[n].setting, score=1.0) for n in range(6)]
+    resumed.replay_events(finished)
+    for outcome in made[:3]:
+        resumed.add_recorded(outcome)
+    (end,) = resumed.updates(last=True)
+    assert end.single_interval is None
 
 
 def test_nothing_is_said_again_before_something_is_new(problem, made):

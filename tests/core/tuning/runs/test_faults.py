@@ -208,22 +208,26 @@ def test_a_run_that_was_halted_goes_on(tmp_path, whole):
 
 def test_what_an_event_speaks_of_is_on_the_disk_before_it(iris, tmp_path, monkeypatch):
     """Plan before the start, model and description before the end, and the end itself at once."""
-    done, sync, append = [], os.fsync, RunFolder.append
+    log, sync, append, replace = tmp_path / "log", os.fsync, RunFolder.append, os.replace
+
+    def note(name):  # in a file: the model is written by another process
+        with log.open("a") as file:
+            file.write(f"{name}\n")
 
     def synced(handle):
-        done.append(os.path.basename(os.readlink(f"/proc/self/fd/{handle}")))
+        note(os.path.basename(os.readlink(f"/proc/self/fd/{handle}")))
         sync(handle)
 
     def appended(folder, event):
         append(folder, event)
-        done.append(type(event).__name__)
+        note(type(event).__name__)
 
-    replace = os.replace
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(os, "replace", lambda draft, to: (done.append(to.name), replace(draft, to)))
+    monkeypatch.setattr(os, "replace", lambda draft, to: (note(to.name), replace(draft, to)))
     monkeypatch.setattr(RunFolder, "append", appended)
     folder = RunFolder.create(PLAN, path=tmp_path / "run")
     list(tune(PLAN, iris, folder=folder))
+    done = log.read_text().split("\n")
     start, end = done.index("RunStarted"), done.index("RunFinished")
     for name, event in (("plan.json", start), ("best.json", end), ("best.skops", end)):
         at = done.index(name)

@@ -25,6 +25,8 @@ from core.tuning.scores.scoring import (
 )
 from core.tuning.trials.executors import ProcessExecutor
 
+resource = pytest.importorskip("resource")
+
 
 def folds(rows: int = 60) -> tuple[FoldData, ...]:
     random = np.random.default_rng(0)
@@ -236,15 +238,41 @@ def test_folds_that_a_killed_run_left_are_removed_and_those_of_a_living_one_are_
         assert [folder.name for folder in tmp_path.iterdir()] == [alive.name]
 
 
+class Greedy(Ridge):
+    """Takes 4 GB."""
+
+    def fit(self, X, y):
+        np.ones(2**29)
+        return super().fit(X, y)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux alone")
-def test_a_process_is_refused_more_memory_than_its_bound():
+def test_a_fit_that_exceeds_the_bound_on_memory_fails_with_the_bound_and_the_cure():
     code = (
-        "import numpy as np\n"
-        "from core.tuning.trials.executors import limit_memory\n"
-        "limit_memory(2**30)\n"
-        "np.ones(2**25)\n"  # a quarter of it
-        "try:\n    np.ones(2**28)\n"  # twice as much
-        "except MemoryError:\n    print('refused', np.ones(2**25).sum())\n"
+        "from dataclasses import replace\n"
+        "from core.estimators.registry import MODELS\n"
+        "from core.processes import limit_memory\n"
+        "from core.tuning.scores.scoring import score_setting\n"
+        "from tests.core.tuning.trials.test_executors import RIDGE, Greedy\n"
+        "limit_memory(10**9)\n"
+        "job = replace(RIDGE, memory=10**9)\n"
+        "print(score_setting(job, 0, {'alpha': 1.0}).failure or 'fine')\n"
+        "greedy = replace(MODELS['linear'], build=lambda task, setting, seed: Greedy())\n"
+        "MODELS.own_entries['linear'] = greedy\n"
+        "print(score_setting(job, 0, {}).failure)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.stdout.split() == ["refused", "33554432.0"], run.stderr
+    assert run.stdout.splitlines() == [
+        "fine",
+        "It needed more memory than the 1 GB that its process may take: allow more (--memory), or "
+        "tune on fewer rows (--rows).",
+    ], run.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux alone")
+@pytest.mark.parametrize("executor", [(replace(RIDGE, memory=7 * 10**8), 1, None)], indirect=True)
+def test_the_bound_of_the_job_is_that_of_its_processes(executor):
+    executor.submit(0, {"alpha": 1.0})
+    (worker,) = executor._busy
+    assert not ended(executor)[0].failure
+    assert resource.prlimit(worker.pid, resource.RLIMIT_DATA)[0] == 7 * 10**8

@@ -1,10 +1,10 @@
-"""How many threads a loss may use."""
+"""How many processors this process may use."""
 
 from __future__ import annotations
 
 import os
 
 
-def available() -> int:
+def processor_count() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
