@@ -1,10 +1,9 @@
 """The average over models and settings while it forms, compared with the single best.
 
-Two averages are compared: greedy selection with replacement over the best trials of every model,
-the mean of several selections (Caruana and others 2004, §2.1, §2.3), and equal weights of the best
-tenth of all trials (McInerney 2017, §3.2).
-Both are cross-fitted: members and weights are chosen by the other folds and scored on each fold,
-without another fit.
+Members and weights are those of greedy selection with replacement over the first and the best
+trials of every model, the mean of several selections (Caruana and others 2004, §2.1, §2.3). Equal
+weights of the best tenth would be those of one model's neighbours, and do worse. The scores are
+cross-fitted: what the other folds choose is scored on each fold, without another fit.
 
 | symbol | code | shape | meaning |
 | --- | --- | --- | --- |
@@ -32,7 +31,6 @@ from core.samplers.averaging import (
     effective_members,
     greedy_mean_weights,
     greedy_weights,
-    member_count,
 )
 from core.space import Setting
 from core.tuning.averaging.averaged_predictions import (
@@ -43,12 +41,14 @@ from core.tuning.averaging.averaged_predictions import (
 from core.tuning.averaging.ensemble import holdout_folds, predictions_by_fold, with_corrected_scores
 from core.tuning.events import EnsembleUpdated, Event, TrialExcluded, TrialFinished
 from core.tuning.problem import Problem
+from core.tuning.race.allocation import MIN_TRIALS
 from core.tuning.race.ledger import MAX_ENDING_SHARE, refit_seconds
 from core.tuning.runs.trial_table import Trial
 from core.tuning.scores.metric import Predictions
 from core.tuning.scores.scoring import TrialResult
 
-MAX_OF_MODEL, MAX_OF_ALL = 3, 20  # the best trials that may be members
+MAX_OF_MODEL = 3  # of a model's trials beside its first ones, the best, may be members
+MAX_REPEATED = 10  # trials that predict again where an interrupted run had no average
 MAX_KEPT_BYTES = 64e6  # of predictions; of more only those of possible members are kept
 MAX_WEIGHT_ROWS = 2000  # that weights are chosen by
 PAUSE_FACTOR = 30.0  # between updates, of the last one's seconds: they take 3 % of the time
@@ -123,7 +123,7 @@ class MultiModelEnsemble:
                 self.exclude(event)
         latest = next((e for e in reversed(past) if isinstance(e, EnsembleUpdated)), None)
         ranked = sorted(trials, key=lambda n: -self._sign * trials[n].score)
-        members = latest.members if latest is not None else ranked[: MAX_OF_ALL // 2]
+        members = latest.members if latest is not None else ranked[:MAX_REPEATED]
         return {n: trials[n].setting for n in (*members, *ranked[:MAX_OF_MODEL]) if n in trials}
 
     def add_recorded(self, outcome: TrialResult) -> None:
@@ -164,8 +164,8 @@ class MultiModelEnsemble:
         candidates = self._candidates()
         if len(candidates) < 2 or len(self._folds) < 2:
             return
-        kind, average, single = self._compare_averages(candidates)
-        w = self._weights(kind, candidates, range(len(self._folds)))
+        average, single = self._cross_fitted_scores(candidates)
+        w = self._weights(candidates, range(len(self._folds)))
         members = sorted(w, key=lambda n: (-w[n], -self._trials[n].score))
         weights = np.array([w[n] for n in members])
         self._due = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - start_time)
@@ -177,7 +177,7 @@ class MultiModelEnsemble:
             effective=effective_members(weights),
             average=average,
             single=single,
-            kind=kind,
+            kind="greedy",
         )
         if last and self._holds_all:  # of some trials alone the correction would be too small
             folds = {n: trial.folds for n, trial in self._trials.items()}
@@ -187,7 +187,7 @@ class MultiModelEnsemble:
     # Members and weights -------------------------------------------------------------------------
 
     def _candidates(self) -> list[int]:
-        return _best_of(self._trials, [n for n in self._trials if n not in self._excluded])
+        return _candidates_of(self._trials, [n for n in self._trials if n not in self._excluded])
 
     def _drop_trials(self) -> None:
         """Drop those that cannot be members, where all would take too much memory."""
@@ -199,15 +199,10 @@ class MultiModelEnsemble:
         member_numbers = set(self._candidates()) | self._excluded
         self._trials = {n: trial for n, trial in self._trials.items() if n in member_numbers}
 
-    def _weights(
-        self, kind: str, candidates: Sequence[int], folds: Sequence[int] | range
-    ) -> dict[int, float]:
+    def _weights(self, candidates: Sequence[int], folds: Sequence[int] | range) -> dict[int, float]:
         """{trial: weight above 0}, chosen by some folds alone."""
         score_by_trial = {n: self._score_on(n, folds) for n in candidates}
         ranked = sorted(candidates, key=lambda n: -score_by_trial[n])
-        if kind == "uniform":
-            ranked = ranked[: member_count(self._finished)]
-            return self._affordable(dict.fromkeys(ranked, 1.0 / len(ranked)))
         predictions = self._row_predictions(ranked, folds)
         weights = bagged_weights(predictions.choose, predictions.losses, len(ranked))
         return self._affordable(
@@ -244,22 +239,18 @@ class MultiModelEnsemble:
         total = sum(weights.values())
         return {n: weight / total for n, weight in weights.items()}
 
-    def _compare_averages(self, candidates: Sequence[int]) -> tuple[str, float, float]:
-        """The better kind of average, its score, and that of the single best; fold by fold."""
-        scores_by_kind: dict[str, list[float]] = {"greedy": [], "uniform": [], "single": []}
+    def _cross_fitted_scores(self, candidates: Sequence[int]) -> tuple[float, float]:
+        """The scores of the average and of the single best, each fold's chosen by the others."""
+        averages, singles = [], []
         for fold in range(len(self._folds)):
             other_folds = [index for index in range(len(self._folds)) if index != fold]
             best = max(candidates, key=lambda n: self._score_on(n, other_folds))
-            scores_by_kind["single"].append(self._fold_score(fold, self._trials[best].folds[fold]))
-            for kind in ("greedy", "uniform"):
-                w = self._weights(kind, candidates, other_folds)
-                predictions = [self._trials[n].folds[fold] for n in w]
-                mean = average_predictions(predictions, np.array(list(w.values())))
-                scores_by_kind[kind].append(self._fold_score(fold, mean))
-        means = {kind: float(np.mean(scores)) for kind, scores in scores_by_kind.items()}
-        kinds = ("greedy", "uniform")
-        better = max(kinds, key=lambda kind: (self._sign * means[kind], kind == "greedy"))
-        return better, means[better], means["single"]
+            singles.append(self._fold_score(fold, self._trials[best].folds[fold]))
+            w = self._weights(candidates, other_folds)
+            predictions = [self._trials[n].folds[fold] for n in w]
+            mean = average_predictions(predictions, np.array(list(w.values())))
+            averages.append(self._fold_score(fold, mean))
+        return float(np.mean(averages)), float(np.mean(singles))
 
     def _score_on(self, number: int, folds: Sequence[int] | range) -> float:
         """The mean score of a trial on some folds; larger is better."""
@@ -271,13 +262,13 @@ class MultiModelEnsemble:
         return float(self._problem.fold_metric.score(self._y[fold], predictions))
 
 
-def _best_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[int]) -> list[int]:
-    ranked = sorted(numbers, key=lambda n: (-trials[n].score, n))
-    model_counts: dict[str, int] = {}
-    members = []
-    for position, number in enumerate(ranked):
-        name = trials[number].model
-        model_counts[name] = model_counts.get(name, 0) + 1
-        if position < MAX_OF_ALL or model_counts[name] <= MAX_OF_MODEL:
-            members.append(number)
-    return members
+def _candidates_of(trials: Mapping[int, _TrialPredictions], numbers: Sequence[int]) -> list[int]:
+    """Every model's first trials, which no score has chosen, and its best ones, the best first."""
+    numbers_by_model: dict[str, list[int]] = {}
+    for number in sorted(numbers):
+        numbers_by_model.setdefault(trials[number].model, []).append(number)
+    candidates = set()
+    for model_numbers in numbers_by_model.values():
+        best = sorted(model_numbers, key=lambda n: (-trials[n].score, n))
+        candidates |= {*model_numbers[:MIN_TRIALS], *best[:MAX_OF_MODEL]}
+    return sorted(candidates, key=lambda n: (-trials[n].score, n))

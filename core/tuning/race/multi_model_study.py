@@ -26,6 +26,7 @@ from core.tuning.history.warm_start import settings_in, warm_start_history
 from core.tuning.payloads import LeaderboardEntry
 from core.tuning.problem import Problem
 from core.tuning.race.allocation import (
+    MIN_TRIALS,
     ArmChoice,
     ArmEstimate,
     RemainingBudget,
@@ -163,6 +164,15 @@ class MultiModelStudy:
             return None
         folds = tuple(self._sign * score for score in best.folds)
         return Incumbent(folds, spread, self._sign)
+
+    def incumbent_of(self, started: TrialStarted, seconds: float) -> Incumbent | None:
+        """What a trial is ended early against; None for a model's first ones of so few seconds.
+
+        An average gains by members that are worse alone, and knows trials on all folds alone.
+        """
+        arm = self.arms[split_model_setting(started.setting)[0]]
+        is_first = arm.started_count <= MIN_TRIALS and self.expected_seconds <= seconds
+        return None if is_first else self.incumbent
 
     @property
     def best_trial(self) -> ScoredTrial | None:

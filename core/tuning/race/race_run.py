@@ -28,6 +28,7 @@ MAX_SCREENING_SECONDS, MIN_SCREENING_SECONDS = 5.0, 1.5  # of all screenings of 
 SCREENING_SHARE = 0.03  # of the run's time, within these
 SHORT_SCREENING_SHARE = 0.04  # of a run so short that all models would screen most of it
 MIN_LIMIT_SECONDS = 10.0  # that a trial may take, however short the run
+WHOLE_SHARE = 0.08  # of the time left, in which a model's first trials are not ended early
 LIMIT_FACTOR = 3.0  # of the expected seconds, that it may take
 PATIENCE_SHARE = 0.3  # of the time, that must pass without a better trial
 
@@ -196,7 +197,9 @@ class RaceRun(TrialRun):
         if (surrogate := self._study.surrogate()) is not None:
             self._state.consume(surrogate)
             yield surrogate
-        request = TrialRequest(started.number, started.setting, self._study.incumbent)
+        first_seconds = WHOLE_SHARE * self._remaining_seconds
+        incumbent = self._study.incumbent_of(started, first_seconds)
+        request = TrialRequest(started.number, started.setting, incumbent)
         executor.submit_request(request, self.time_limit)  # by what this very trial should take
         self._state.consume(started)
         yield started
