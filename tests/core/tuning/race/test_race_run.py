@@ -26,7 +26,7 @@ from core.tuning.events import (
     TrialStarted,
 )
 from core.tuning.plan import DataPlan, Plan
-from core.tuning.problem import build_problem, read_data
+from core.tuning.problem import MAX_USUAL_WORKERS, build_problem, read_data
 from core.tuning.race.ledger import MAX_STRETCH, MachineLoad
 from core.tuning.race.multi_model_ensemble import MultiModelEnsemble
 from core.tuning.race.multi_model_study import MultiModelStudy
@@ -346,3 +346,24 @@ def test_of_a_resumed_run_only_the_seconds_to_come_are_stretched():
     assert run._budget_seconds == 90.0 + 2.0 * 30.0
     run._clock = SimpleNamespace(seconds=120.0)  # as this part goes on
     assert run._budget_seconds == 150.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "workers"),
+    [
+        ({}, 3),
+        ({"workers": 2}, 2),
+        ({"trials": 9}, 1),  # the same trials again, whatever the machine
+        ({"minutes": None, "trials": 9}, 1),
+        ({"model": "svm", "strategy": "gp"}, 1),
+    ],
+)
+def test_a_trial_a_processor_runs_at_a_time_where_minutes_bound_several_models(
+    wine, monkeypatch, changes, workers
+):
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "3")
+    plan = Plan(DataPlan("sample:wine"), "auto", "race", minutes=1.0)
+    assert build_problem(plan.changed(**changes), wine).workers == workers
+    monkeypatch.setenv("PYTHON_CPU_COUNT", "64")
+    if not changes:
+        assert build_problem(plan, wine).workers == MAX_USUAL_WORKERS
