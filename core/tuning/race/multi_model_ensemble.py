@@ -105,6 +105,7 @@ class MultiModelEnsemble:
         self._holds_all = True  # the predictions of all trials on all folds
         self._finished = 0
         self._due, self._new = 0.0, False
+        self._is_uncorrected = False  # whether the last update was none of the end
         self.models = _NoModels()
 
     def replay_events(self, past: Sequence[Event]) -> dict[int, Setting]:
@@ -148,19 +149,21 @@ class MultiModelEnsemble:
         seconds = refit_seconds(self._problem, trial)
         self._trials[outcome.number] = _TrialPredictions(name, score, folds, logs, seconds)
         self._drop_trials()
-        self._new = self._new or outcome.number in self._trials
+        if outcome.number in self._trials:
+            self._new = self._is_uncorrected = True
 
     def exclude(self, event: TrialExcluded) -> None:
         """Exclude a trial, or include it again."""
         (self._excluded.add if event.excluded else self._excluded.discard)(event.number)
-        self._due, self._new = 0.0, True
+        self._due, self._new, self._is_uncorrected = 0.0, True, True
 
     def updates(self, *, last: bool = False) -> Iterator[Event]:
         """The members and weights now, if they are due or `last`."""
         start_time = time.monotonic()
-        if not self._new or (start_time < self._due and not last):
+        is_due = self._is_uncorrected if last else self._new and start_time >= self._due
+        if not is_due:
             return
-        self._new = False
+        self._new, self._is_uncorrected = False, not last
         candidates = self._candidates()
         if len(candidates) < 2 or len(self._folds) < 2:
             return

@@ -128,8 +128,9 @@ def test_the_first_and_the_best_trials_of_every_model_may_be_members(problem, mo
 def test_the_scores_of_the_end_are_corrected_for_the_choice_where_all_trials_are_known(
     problem, made
 ):
-    (midway,) = filled(problem, made).updates()
-    (end,) = filled(problem, made).updates(last=True)
+    blend = filled(problem, made)
+    (midway,) = blend.updates()
+    (end,) = blend.updates(last=True)  # though nothing is new
     assert midway.average_interval is None
     low, high = end.single_interval
     assert low < end.single < high

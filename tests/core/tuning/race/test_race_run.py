@@ -245,7 +245,8 @@ def test_the_best_a_simpler_one_and_the_average_are_offered(finished):
         chosen = offered.get("simplest", offered["best"])
         assert chosen["setting"]["model"] == "logistic"
         # Told are the scores that are expected of new rows, both corrected for the choice.
-        optimism = best.score - of(EnsembleUpdated, events)[-1].single
+        end = of(EnsembleUpdated, events)[-1]
+        optimism = best.score - end.single if end.single_interval else 0.0
         highest = max(t.score for t in plain)
         assert chosen["validation"] == pytest.approx(highest - optimism)
     for one in results["candidates"]:
