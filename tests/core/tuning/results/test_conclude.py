@@ -20,9 +20,10 @@ from core.tuning.runs.state import state_from_events
 from core.tuning.tune import tune
 
 PLAN = Plan(DataPlan("sample:iris"), "logistic", "random", trials=4, folds=3, seed=5)
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="processes are copied on Linux alone"
-)
+pytestmark = [
+    pytest.mark.copies,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone"),
+]
 
 
 @pytest.fixture(scope="module")
