@@ -137,7 +137,7 @@ def bagged_weights(
 
     Args:
         choose: the weights of some members, in `BAG_ROUNDS` rounds.
-        losses: of the average with weights (count,), for every row.
+        losses: of the average with weights (count,), for every row, finite.
     """
     random, size = np.random.default_rng(seed), math.ceil(BAG_SHARE * count)
     bags = np.zeros((BAGS, count))
@@ -148,7 +148,7 @@ def bagged_weights(
     gaps = rows - rows[rows.mean(axis=1).argmin()]
     errors = gaps.std(axis=1) / math.sqrt(rows.shape[1])
     mean = bags[gaps.mean(axis=1) <= CLEAR_ERRORS * errors].mean(axis=0)
-    mean[mean < LEAST_WEIGHT] = 0.0
+    mean[mean < min(LEAST_WEIGHT, mean.max())] = 0.0
     return mean / mean.sum()
 
 

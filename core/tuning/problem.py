@@ -56,6 +56,7 @@ from core.tuning.train_test_rows import divide_train_test, repeated_folds
 
 VALIDATION_FOLDS = 5  # one of them is held out
 MAX_USUAL_WORKERS = 8  # of a run of several models, where nobody says how many
+MAX_PARALLEL_VALUES = 2.5e7  # of a table, to which several members are fitted at a time
 MAX_CROSS_VALIDATED_ROWS = 8000  # of several models; of more, one fifth is precise enough
 
 
@@ -215,6 +216,12 @@ class Problem:
         plan = self.plan
         is_timed = self.strategy.several and plan.minutes is not None and plan.trials is None
         return plan.workers or (min(MAX_USUAL_WORKERS, processor_count()) if is_timed else 1)
+
+    @property
+    def refits_at_once(self) -> int:
+        """How many members of an average are fitted at the same time: fewer of large tables."""
+        values = len(self.train_rows) * feature_count(self.dataset)
+        return self.workers if values <= MAX_PARALLEL_VALUES else 1
 
     @property
     def total(self) -> int:

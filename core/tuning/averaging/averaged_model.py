@@ -34,7 +34,6 @@ from core.tuning.scores.scoring import (
 )
 
 TWO_MEMBERS = 20  # finished trials
-MAX_PARALLEL_BYTES = 2e8  # of prepared rows, that several members are fitted to at a time
 Item = TypeVar("Item")
 
 
@@ -81,7 +80,7 @@ def fit_averaged_model(
         except Exception as error:  # a fit may fail in any way, and costs this member only
             return OmittedTrial(number, f"Trial {number} is left out: {one_line_error(error)}")
 
-    members = _fit_in_parallel(fit_member, weight_by_trial, problem, fold)
+    members = _fit_in_parallel(fit_member, weight_by_trial, problem)
     fitted_members = [member for member in members if isinstance(member, _Member)]
     omitted_trials = list(state.ensemble.left_out) if state.ensemble else []
     omitted_trials += [member for member in members if isinstance(member, OmittedTrial)]
@@ -164,13 +163,10 @@ def _prepared_fold(problem: Problem) -> tuple[Any, FoldData]:
 
 
 def _fit_in_parallel(
-    fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem, fold: FoldData
+    fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem
 ) -> list[Item]:
-    """`fit` of every trial, in their order, as many at a time as trials ran, if rows are few."""
-    values = fold.fit_X if hasattr(fold.fit_X, "nbytes") else getattr(fold.fit_X, "data", None)
-    is_small = getattr(values, "nbytes", 0) <= MAX_PARALLEL_BYTES
-    workers = problem.workers if is_small else 1
-    with ThreadPoolExecutor(workers) as pool:
+    """`fit` of every trial, in their order."""
+    with ThreadPoolExecutor(problem.refits_at_once) as pool:
         return list(pool.map(fit, numbers))
 
 
@@ -195,7 +191,7 @@ def refit_average(problem: Problem, summary: EnsembleResults) -> Pipeline:
     def fit_member(number: int) -> _Member:
         return _Member(number, weights[number], fit_estimator(job, settings[number], fold))
 
-    fitted_members = _fit_in_parallel(fit_member, settings, problem, fold)
+    fitted_members = _fit_in_parallel(fit_member, settings, problem)
     return Pipeline([("prepare", prepare), ("model", _combined_estimator(problem, fitted_members))])
 
 

@@ -49,5 +49,5 @@ def ending_seconds(problem: Problem, state: RunState) -> float:
     trials = [state.find_trial(number) for number in members] or [state.best_trial]
     refits = {t.number: t for t in (*trials, state.default_trial) if t is not None and t.took}
     seconds = [refit_seconds(problem, trial) for trial in refits.values()]
-    at_once = max(sum(seconds) / problem.workers, max(seconds, default=0.0))
+    at_once = max(sum(seconds) / problem.refits_at_once, max(seconds, default=0.0))
     return _SAVING_SECONDS + _MARGIN * at_once

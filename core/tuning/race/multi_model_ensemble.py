@@ -183,7 +183,8 @@ class MultiModelEnsemble:
             kind="greedy",
         )
         if last and self._holds_all:  # of some trials alone the correction would be too small
-            folds = {n: trial.folds for n, trial in self._trials.items()}
+            numbers = [n for n in self._trials if n not in self._excluded]
+            folds = {n: self._trials[n].folds for n in numbers}
             update = with_corrected_scores(self._problem, update, folds)
         yield update
 
@@ -229,12 +230,8 @@ class MultiModelEnsemble:
 
     def _affordable(self, weights: dict[int, float]) -> dict[int, float]:
         """The same without the members that cost most for their weight, until the rest fits."""
-        minutes = self._problem.minutes
-        limit = (
-            math.inf
-            if minutes is None
-            else MAX_ENDING_SHARE / 2 * 60 * minutes * self._problem.workers
-        )
+        minutes = self._problem.minutes or math.inf
+        limit = MAX_ENDING_SHARE / 2 * 60 * minutes * self._problem.refits_at_once
         seconds = {n: self._trials[n].refit_seconds for n in weights}
         while len(weights) > 1 and sum(seconds[n] for n in weights) > limit:
             dearest = max(weights, key=lambda n: seconds[n] / weights[n])

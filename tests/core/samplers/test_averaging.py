@@ -131,6 +131,15 @@ def test_bagged_weights_are_the_mean_over_the_halves():
     assert w.max() < 3 * w.min()  # each is in about half of the bags
 
 
+@pytest.mark.parametrize("count", [1, 2, 80])
+def test_bagged_weights_are_weights_however_many_members_are_alike(count):
+    w = bagged_weights(
+        lambda members: np.full(len(members), 1 / len(members)), lambda weights: np.zeros(5), count
+    )
+    assert np.all(w >= 0)
+    assert w.sum() == pytest.approx(1)
+
+
 def test_a_half_without_the_one_good_member_has_no_say():
     dominant = densities(T=9)
     dominant[:, 4] = dominant.max(axis=1) + 1.0

@@ -322,7 +322,7 @@ def test_a_run_shorter_than_one_fit_gives_a_model_all_the_same(wine):
 
 def test_members_that_cost_too_much_to_refit_leave_the_average():
     ensemble = MultiModelEnsemble.__new__(MultiModelEnsemble)
-    ensemble._problem = SimpleNamespace(minutes=1.0, workers=1)
+    ensemble._problem = SimpleNamespace(minutes=1.0, refits_at_once=1)
     ensemble._trials = {n: SimpleNamespace(refit_seconds=s) for n, s in enumerate((1.0, 30.0, 5.0))}
     # Of 12 seconds the second member alone would take 30.
     assert ensemble._affordable({0: 0.5, 1: 0.3, 2: 0.2}) == pytest.approx({0: 5 / 7, 2: 2 / 7})
