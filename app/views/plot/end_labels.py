@@ -78,7 +78,9 @@ class EndLabels(pg.UIGraphicsItem):
         for end, row, (_, _, text, colour) in zip(ends, rows, self._ends, strict=True):
             painter.setPen(QPen(colour, 1.0))
             painter.drawLine(QPointF(end.x() + 5, end.y()), QPointF(end.x() + 16, row))
-            box = QRectF(end.x() + 19, row - tall / 2, metrics.horizontalAdvance(text) + 2, tall)
+            wide = metrics.horizontalAdvance(text) + 2
+            left = min(end.x() + 19, area.right() - wide)  # whole, before beside its line
+            box = QRectF(left, row - tall / 2, wide, tall)
             painter.fillRect(box, clear_colour(appearance.current().paper, 0.85))
             painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
             self.rects.append(box)

@@ -29,6 +29,7 @@ from core.tuning.scores.scoring import (
     FoldData,
     ScoringJob,
     fit_estimator,
+    fit_warnings_ignored,
     one_line_error,
     score_setting,
 )
@@ -166,7 +167,8 @@ def _fit_in_parallel(
     fit: Callable[[int], Item], numbers: Iterable[int], problem: Problem
 ) -> list[Item]:
     """`fit` of every trial, in their order."""
-    with ThreadPoolExecutor(problem.refits_at_once) as pool:
+    # Filters are those of all threads: each fit's own ones end while others go on.
+    with fit_warnings_ignored(), ThreadPoolExecutor(problem.refits_at_once) as pool:
         return list(pool.map(fit, numbers))
 
 

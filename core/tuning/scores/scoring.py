@@ -222,7 +222,7 @@ def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
     estimator = _make_estimator(job, setting)
     if job.own_columns is not None:
         estimator = with_own_columns(estimator, columns_of_setting(job.own_columns, setting))
-    with _ignore_warnings():
+    with fit_warnings_ignored():
         if Task(job.task).is_structured:
             return estimator.fit(fold.fit_X, fold.fit_y, memory=fold.memory)
         return estimator.fit(fold.fit_X, fold.fit_y)
@@ -231,7 +231,7 @@ def fit_estimator(job: ScoringJob, setting: Setting, fold: FoldData) -> Any:
 def _score_fold(job: ScoringJob, setting: Setting, fold: FoldData) -> _FoldScore:
     estimator = fit_estimator(job, setting, fold)
     metric = fold_metric(METRICS[job.metric], job.variance)
-    with _ignore_warnings():
+    with fit_warnings_ignored():
         if job.fitted_rows:
             return _FoldScore(_training_score(job, estimator, fold), estimator)
         X, y, classes, task = fold.score_X, fold.score_y, job.classes, job.task
@@ -256,7 +256,8 @@ def _model_event(job: ScoringJob, estimator: Any, fold: FoldData, number: int) -
 
 
 @contextlib.contextmanager
-def _ignore_warnings() -> Iterator[None]:
+def fit_warnings_ignored() -> Iterator[None]:
+    """Within `with`, no warnings of fits that have not converged or divide by 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the score shows it
         warnings.simplefilter("ignore", RuntimeWarning)

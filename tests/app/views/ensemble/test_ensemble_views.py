@@ -196,6 +196,10 @@ def test_the_ends_are_named_without_overlap(shown):
     assert one.bottom() <= other.top() + 0.5
     right = view.plot.vb.sceneBoundingRect().right()
     assert max(rect.right() for rect in view.ends.rects) <= right + 1
+    view.setFixedWidth(230)  # a window that becomes narrow
+    view.grab()
+    right = view.plot.vb.sceneBoundingRect().right()
+    assert max(rect.right() for rect in view.ends.rects) <= right + 1
 
 
 def test_who_is_ahead_is_said_with_how_much(shown, feed, averaged):

@@ -1,10 +1,14 @@
 """Runs that average: from the first trial to one model, resumed, stopped, and in every mode."""
 
+import threading
+import time
 import warnings
 from collections import deque
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.pipeline import make_pipeline
@@ -24,6 +28,7 @@ from core.tuning.problem import build_problem, read_data
 from core.tuning.results.conclude import conclude
 from core.tuning.runs.best import best_of
 from core.tuning.runs.run_folder import RunFolder
+from core.tuning.scores.scoring import fit_warnings_ignored
 from core.tuning.tune import tune
 
 WINE = DataPlan("sample:wine")
@@ -243,3 +248,22 @@ def test_topics_can_be_judged_by_texts_held_out():
     events = list(tune(plan, read_data(plan.data)))
     assert events[0].metric == "completion"
     assert of(EnsembleUpdated, events)[-1].average is not None
+
+
+def test_a_fit_that_warns_after_another_has_ended_is_no_fault():
+    entered, ended = threading.Event(), threading.Event()
+
+    def fit(number):
+        if number == 1:
+            entered.wait(10)
+        with fit_warnings_ignored():
+            entered.set()
+            if number == 1:
+                ended.wait(10)
+                warnings.warn("it has not converged", ConvergenceWarning, stacklevel=1)
+            else:
+                time.sleep(0.2)  # until the other one has its own filters
+        ended.set()
+        return number
+
+    assert at_the_end._fit_in_parallel(fit, [0, 1], SimpleNamespace(refits_at_once=2)) == [0, 1]
